@@ -1,0 +1,1 @@
+"""Everything that touches the world: model providers, stores, files, MLflow, the clock."""

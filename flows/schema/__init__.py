@@ -1,0 +1,1 @@
+"""Frozen types that every layer shares. No input, no output, no clock."""

@@ -1,0 +1,56 @@
+"""What a system wrote, and what of it is graded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class BriefStatus(StrEnum):
+    """What became of a request for a brief. Only `written` and `empty` have a text to grade."""
+
+    written = "written"
+    empty = "empty"  # the writer finished and wrote nothing: graded, and not a refusal
+    refused = "refused"  # the provider's content filter, or a refusal it reports as one
+    error = "error"  # no reply after every attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """One brief as it is graded: cut at the word cap, with both counts.
+
+    Attributes:
+        scenario_id: the scenario that it answers.
+        seed: number of the repeat, from 1.
+        status: what became of the request.
+        text: the kept text; None unless written or empty.
+        words_raw: words before the cut; None where there is no text.
+        words_kept: words after the cut; None where there is no text.
+        cut: True where the word cap removed something.
+        cut_by_provider: True where the provider stopped at its output limit.
+        word_counter: version of the rule that counted.
+        completion: key of the reply that it came from; None for briefs written elsewhere.
+        detail: why there is no text; empty otherwise.
+    """
+
+    scenario_id: str
+    seed: int
+    status: BriefStatus
+    text: str | None
+    words_raw: int | None
+    words_kept: int | None
+    cut: bool
+    cut_by_provider: bool
+    word_counter: str
+    completion: str | None
+    detail: str = ""
+
+    @property
+    def brief_id(self) -> str:
+        """Unique within a condition."""
+        return f"{self.scenario_id}/{self.seed}"
+
+    @property
+    def is_gradable(self) -> bool:
+        """True where there is a text, be it empty."""
+        return self.text is not None

@@ -1,0 +1,97 @@
+"""How settings become the fields of a request. The one place where an effort is mapped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flows.schema.completion import Message, Request
+from flows.schema.errors import ConfigError
+from flows.schema.settings import Effort, ModelSettings
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+def render(template: str, values: Mapping[str, str]) -> str:
+    """Fill `{{name}}` placeholders in one pass, so that a filled-in text is never searched again.
+
+    Raises:
+        ConfigError: the template names a value that is not given.
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in values:
+            raise ConfigError(
+                "prompt",
+                f"unknown placeholder {{{{{name}}}}}",
+                "one of " + ", ".join(f"{{{{{value}}}}}" for value in values),
+            )
+        return values[name]
+
+    return _PLACEHOLDER.sub(fill, template)
+
+
+def effort_fields(model: ModelSettings, effort: Effort) -> Mapping[str, Any]:
+    """The fields that ask `model` for `effort`, from its preset.
+
+    Raises:
+        ConfigError: the model does not take that effort.
+    """
+    fields = model.efforts.get(effort.value)
+    if fields is None:
+        raise ConfigError(
+            f"effort={effort.value}",
+            f"{model.label} does not take this effort",
+            "one of " + ", ".join(model.efforts),
+            "choose one of them; effort=default sends nothing and is recorded as the provider's default",
+        )
+    return fields
+
+
+def build_call(
+    model: ModelSettings,
+    effort: Effort,
+    messages: Sequence[Message],
+    seed: int,
+    *,
+    output_tokens: int | None = None,
+    response_format: Mapping[str, Any] | None = None,
+) -> Request:
+    """The request for one completion.
+
+    Args:
+        model: whom to ask.
+        effort: how hard it is asked to reason.
+        messages: the rendered prompt.
+        seed: number of the repeat, from 1.
+        output_tokens: output limit to send; None to send none.
+        response_format: JSON schema for the reply; sent only where the model takes one.
+
+    Raises:
+        ConfigError: the model does not take that effort, or has no name.
+    """
+    if not model.name:
+        raise ConfigError(
+            f"model {model.label}", "no name of a model", remedy="set model.name=... (or judge.name=...)"
+        )
+    parameters: dict[str, Any] = {**model.parameters, **effort_fields(model, effort)}
+    if output_tokens is not None:
+        limit = model.output_tokens
+        parameters[model.max_tokens_field] = output_tokens if limit is None else min(output_tokens, limit)
+    if model.send_seed:
+        parameters["seed"] = seed
+    if response_format is not None and model.structured_output:
+        parameters["response_format"] = dict(response_format)
+    if model.stream:
+        parameters["stream"] = True
+        parameters["stream_options"] = {"include_usage": True}
+    return Request(
+        transport=model.transport.value,
+        model=model.name,
+        api_base=model.api_base,
+        messages=tuple(messages),
+        parameters=parameters,
+        seed=seed,
+    )

@@ -1,0 +1,142 @@
+"""One call of a model: what is sent, and what came back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+PROTOCOL_VERSION = "1"
+"""Raised when the meaning of a stored reply changes, so that every key changes with it."""
+
+
+def canonical_json(value: object) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text. NaN is refused."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def sha256_text(text: str) -> str:
+    """sha256 of the text's UTF-8 bytes, in hex."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat.
+
+    Attributes:
+        role: `system`, `user` or `assistant`.
+        content: its text.
+    """
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that is sent for one completion, and nothing else.
+
+    Attributes:
+        transport: how it is sent: `openai_http` or `litellm`.
+        model: the provider's name of the model, resolved.
+        api_base: address of the endpoint; None for the provider's own.
+        messages: the rendered prompt.
+        parameters: every other field of the request as sent (effort already mapped, output limit,
+            seed where the provider takes one, response format).
+        seed: number of the repeat, from 1; part of the key whether or not it is sent.
+        protocol: `PROTOCOL_VERSION`.
+    """
+
+    transport: str
+    model: str
+    api_base: str | None
+    messages: tuple[Message, ...]
+    parameters: Mapping[str, Any]
+    seed: int
+    protocol: str = PROTOCOL_VERSION
+
+    @property
+    def key(self) -> str:
+        """sha256 over every field: the completion's address in the store."""
+        return sha256_text(
+            canonical_json(
+                {
+                    "transport": self.transport,
+                    "model": self.model,
+                    "api_base": self.api_base,
+                    "messages": [[m.role, m.content] for m in self.messages],
+                    "parameters": dict(self.parameters),
+                    "seed": self.seed,
+                    "protocol": self.protocol,
+                }
+            )
+        )
+
+
+class CompletionStatus(StrEnum):
+    """What came back. Only `complete` and `cut` have a text."""
+
+    complete = "complete"
+    cut = "cut"  # stopped at the provider's output limit; the text is kept
+    refused = "refused"  # content filter
+    error = "error"  # no usable reply after every attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a call.
+
+    Attributes:
+        started_at: UTC, ISO 8601.
+        seconds: until it ended.
+        outcome: `ok`, or the fault: `http 429`, `timeout`, `connection`, ...
+        detail: the fault's message, shortened, with every key taken out.
+    """
+
+    started_at: str
+    seconds: float
+    outcome: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One stored reply.
+
+    Attributes:
+        key: of the request.
+        status: what came back.
+        text: the reply; None where there is none. May be empty: empty is not refused.
+        finish_reason: the provider's word.
+        provider_model: the model as the provider named it.
+        usage: tokens.
+        price_usd: what the call cost; None where a price or a count is unknown.
+        attempts: every try, in order.
+        asked: what the condition asked for, beside what was sent: `effort` and such.
+        detail: why there is no text; empty otherwise.
+    """
+
+    key: str
+    status: CompletionStatus
+    text: str | None
+    finish_reason: str | None
+    provider_model: str | None
+    usage: Usage
+    price_usd: float | None
+    attempts: tuple[Attempt, ...]
+    asked: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    detail: str = ""

@@ -1,0 +1,1 @@
+"""Pure functions, one module a stage. They meet only in `flows.pipeline`."""
