@@ -1,0 +1,1 @@
+"""`conf/` and overrides to checked settings. The only package that knows Hydra."""

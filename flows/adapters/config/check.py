@@ -1,0 +1,161 @@
+"""The composed configuration, held against `flows.schema.settings`.
+
+pydantic refuses unknown keys and wrong types; ranges, and what must be set together, are looked at
+here. Every fault names the nearest valid word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, cast, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.settings import Settings, Writer
+
+
+def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
+    """Types by pydantic, then ranges and what must go together.
+
+    Raises:
+        ConfigError, Problems: what is wrong, all of it.
+    """
+    for section in ("model", "judge"):
+        _refuse_nameless(section, container.get(section))
+    try:
+        settings = TypeAdapter(Settings).validate_json(json.dumps(container), strict=True)
+    except ValidationError as error:
+        raise Problems.of("configuration", [_explained(detail) for detail in error.errors()]) from None
+    problems = [ConfigError(key, found, expected) for key, found, expected in _out_of_range(settings)]
+    if problems:
+        raise Problems.of(" ".join(overrides) or "configuration", list[StaffbenchError](problems))
+    return settings
+
+
+def _refuse_nameless(section: str, settings: Any) -> None:
+    if not isinstance(settings, dict):
+        return  # pydantic says what is wrong with it
+    settings = cast("dict[str, Any]", settings)
+    remote = settings.get("writer") == Writer.remote.value
+    if remote and not settings.get("name"):
+        raise ConfigError(
+            f"{section}.name", "not set", "the provider's name of the model", f"add {section}.name=..."
+        )
+    if remote and settings.get("transport") == "openai_http" and not settings.get("api_base"):
+        raise ConfigError(
+            f"{section}.api_base",
+            "not set",
+            "the endpoint's address",
+            f"add {section}.api_base=http://.../v1",
+        )
+
+
+def _explained(detail: Any) -> ConfigError:
+    key = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "unexpected_keyword_argument":
+        return ConfigError(key, "no such key", _nearest(key, sorted(_key_names())))
+    message = str(detail["msg"]).removeprefix("Input should be ")
+    found = repr(detail["input"])
+    if detail["type"] == "enum":
+        valid = [word.strip(" '") for word in message.replace(" or ", ", ").split(",")]
+        return ConfigError(key, found, _nearest(str(detail["input"]), valid))
+    return ConfigError(key, found, message)
+
+
+def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
+    """Key, found and expected of every value that no run can use."""
+    positive: dict[str, float | None] = {
+        "seeds": s.seeds,
+        "word_cap.words": s.word_cap.words,
+        "prompt.words": s.prompt.words,
+        "judge.max_attempts": s.judge.max_attempts,
+        "scoring.resamples": s.scoring.resamples,
+        "runner.concurrency": s.runner.concurrency,
+        "runner.requests_per_minute": s.runner.requests_per_minute,
+        "runner.tokens_per_minute": s.runner.tokens_per_minute,
+        "runner.max_attempts": s.runner.max_attempts,
+        "runner.connect_timeout_s": s.runner.connect_timeout_s,
+        "runner.idle_timeout_s": s.runner.idle_timeout_s,
+        "runner.total_timeout_s": s.runner.total_timeout_s,
+    }
+    found = [
+        (key, str(value), "more than 0")
+        for key, value in positive.items()
+        if value is not None and value <= 0
+    ]
+    not_negative: dict[str, float | None] = {
+        "budget.max_usd": s.budget.max_usd,
+        "budget.max_calls": s.budget.max_calls,
+        "budget.max_tokens": s.budget.max_tokens,
+        "runner.backoff_s": s.runner.backoff_s,
+        "runner.backoff_max_s": s.runner.backoff_max_s,
+        "judge.tokens_per_item": s.judge.tokens_per_item,
+        "judge.tokens_thinking": s.judge.tokens_thinking,
+    }
+    found += [
+        (key, str(value), "0 or more")
+        for key, value in not_negative.items()
+        if value is not None and value < 0
+    ]
+    if not 0 < s.scoring.interval_level < 1:
+        found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
+    if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
+        found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
+    for section, model in (("model", s.model), ("judge", s.judge)):
+        level = s.effort.level if section == "model" else s.judge.effort
+        if level.value not in model.efforts:
+            where = "effort" if section == "model" else "judge.effort"
+            found.append(
+                (
+                    f"{where}={level.value}",
+                    f"{model.label} does not take it",
+                    "one of " + ", ".join(model.efforts),
+                )
+            )
+    return found
+
+
+def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> None:
+    """Say which axis, option or key is unknown, and which is nearest. Hydra only says the first."""
+    for override in overrides:
+        key, _, value = override.partition("=")
+        name = key.lstrip("+~")
+        if name in known:
+            any_number = name == "word_cap" and value.isdigit()
+            if value.strip("'") not in known[name] and not any_number and not key.startswith("~"):
+                raise ConfigError(override, f"no option {value!r}", _nearest(value, known[name]))
+            continue
+        names = _key_names()
+        if name not in names and not below_free_key(name):
+            raise ConfigError(override, f"no key {name!r}", _nearest(name, sorted({*names, *known})))
+
+
+def _nearest(word: str, valid: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, valid, n=3, cutoff=0.5)
+    return ("one of " + ", ".join(near)) if near else ("one of " + ", ".join(valid))
+
+
+@cache
+def _key_names() -> frozenset[str]:
+    return frozenset(_walk(Settings, ""))
+
+
+def below_free_key(name: str) -> bool:
+    """True for a key below one that may hold whatever an endpoint takes: `model.parameters.top_p`."""
+    return any(f".{free}." in name for free in ("parameters", "efforts"))
+
+
+def _walk(kind: type, prefix: str) -> list[str]:
+    names: list[str] = []
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        name = f"{prefix}{field.name}"
+        names.append(name)
+        if is_dataclass(hints[field.name]):
+            names += _walk(hints[field.name], f"{name}.")
+    return names

@@ -1,0 +1,165 @@
+"""`conf/` and overrides to checked settings. The only module that knows Hydra.
+
+Hydra composes; pydantic checks the result against `flows.schema.settings`, so that an unknown key,
+a wrong type and a value that makes no sense are refused before anything runs, with the nearest
+valid name. Hydra's own launcher would run a sweep one job after the other: here a sweep is expanded
+into all its points, which the pipeline then runs side by side under one limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from flows.adapters.config.check import below_free_key, checked, refuse_unknown
+from flows.schema.errors import ConfigError
+from flows.schema.settings import Settings
+
+_LABELLED = ("effort", "word_cap")  # their values stand in a condition's name as they are
+
+
+@dataclass(frozen=True)
+class Point:
+    """One composed point of the design.
+
+    Attributes:
+        settings: checked.
+        choices: the option chosen on each axis.
+        changed: the sections (`model`, `prompt`, `judge`, ...) that differ from what their named
+            option says; a condition with a changed section carries a digest in its name.
+    """
+
+    settings: Settings
+    choices: Mapping[str, str]
+    changed: frozenset[str]
+
+
+def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -> list[Point]:
+    """Every point that `overrides` name: one, or all of a sweep or an experiment's grid.
+
+    Args:
+        project: folder that holds `conf/`.
+        overrides: Hydra's override syntax.
+        multirun: True where comma-separated values are meant as a sweep (`-m`).
+
+    Raises:
+        ConfigError: an unknown key, option or value, a bad type, or a point that can't be run.
+    """
+    with _hydra(project):
+        jobs = _expand(project, list(overrides), multirun=multirun)
+        return [_compose_point(project, job) for job in jobs]
+
+
+def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
+    """The composed configuration of one point as YAML (`--cfg job`)."""
+    with _hydra(project):
+        return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
+
+
+def options(project: Path) -> dict[str, list[str]]:
+    """The options of every axis, by axis."""
+    conf = project / "conf"
+    return {
+        str(folder.relative_to(conf)): sorted(file.stem for file in folder.glob("*.yaml"))
+        for folder in sorted(conf.rglob("*"))
+        if folder.is_dir()
+    }
+
+
+def _hydra(project: Path) -> Any:
+
+    conf = project / "conf"
+    if not (conf / "config.yaml").is_file():
+        raise ConfigError(conf / "config.yaml", "not there", remedy="run staffbench in the project's folder")
+    GlobalHydra.instance().clear()
+    return initialize_config_dir(str(conf.resolve()), version_base="1.3")
+
+
+def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
+    """Split sweeps into single points, an experiment's `hydra.sweeper.params` included."""
+    parser = OverridesParser.create()
+    sweeps = False
+    for override in overrides:
+        try:
+            sweeps = parser.parse_override(override).is_sweep_override() or sweeps
+        except Exception as error:
+            raise ConfigError(override, "not an override", "key=value", str(error).splitlines()[0]) from error
+    if sweeps and not multirun:
+        raise ConfigError(
+            " ".join(overrides),
+            "a list of values without -m",
+            remedy="add -m for a sweep, or quote the value",
+        )
+    grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
+    if grid:
+        params = _compose(project, grid)[2]
+        given = {o.lstrip("+~").split("=", 1)[0] for o in overrides}
+        overrides = [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
+    jobs: list[list[str]] = []
+    batches = BasicSweeper.split_arguments(parser.parse_overrides(overrides), None)
+    for batch in batches:
+        jobs += [list(job) for job in batch]
+    return jobs
+
+
+def _compose_point(project: Path, overrides: list[str]) -> Point:
+    container, choices, _ = _compose(project, overrides)
+    settings = checked(container, overrides)
+    named = _named(project, tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis))
+    changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
+    return Point(settings, choices, frozenset(changed))
+
+
+@cache
+def _named(project: Path, choices: tuple[str, ...]) -> dict[str, Any]:
+    """What the named options alone say. Cached: a sweep over a model's name asks for it every time."""
+    return _compose(project, list(choices))[0]
+
+
+def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """The composed container, the choices, and the sweep that an experiment asks for."""
+    known = options(project)
+    refuse_unknown(overrides, known)
+    overrides = [_as_hydra_takes_it(override, known) for override in overrides]
+    try:
+        config = compose("config", overrides=overrides, return_hydra_config=True)
+        chosen = OmegaConf.to_container(config.hydra.runtime.choices)
+        params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
+        with open_dict(config):
+            del config["hydra"]
+        container = OmegaConf.to_container(config, resolve=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(" ".join(overrides) or "conf", str(error).splitlines()[0]) from error
+    choices = {
+        axis: str(option)
+        for axis, option in cast("dict[str, Any]", chosen).items()
+        if not axis.startswith("hydra/") and axis != "experiment"
+    }
+    sweep = {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
+    return cast("dict[str, Any]", container), choices, sweep
+
+
+def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
+    """Two ways of writing that a person expects to work and Hydra refuses.
+
+    An option whose name is a number (`word_cap=500`) must be quoted; a number of words that has no
+    option of its own is the key `word_cap.words`. A key below `parameters`, where anything may
+    stand, needs Hydra's `++`.
+    """
+    key, _, value = override.partition("=")
+    if key == "word_cap" and value.isdigit():
+        return f"word_cap='{value}'" if value in known["word_cap"] else f"word_cap.words={value}"
+    if below_free_key(key):
+        return f"++{override}"
+    return override

@@ -1,0 +1,61 @@
+"""What a stage made, by content: `results/.cache/objects`. Disposable: losing it costs time only.
+
+A stage's payload is canonical JSON that names the stage and the key it was made for. What comes
+back is checked against its address and against that key, so a file that was cut, edited or swapped
+is never taken for the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.errors import StoreError
+
+
+class ObjectStore:
+    """Content-addressed payloads in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, stage: str, key: str, value: Any) -> str:
+        """Store `value` and return its address: sha256 over stage, key and value.
+
+        Raises:
+            StoreError: it can't be written.
+        """
+        text = canonical_json({"stage": stage, "key": key, "value": value})
+        address = sha256_text(text)
+        path = self._path(address)
+        try:
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                scratch = path.with_suffix(f".{os.getpid()}")
+                scratch.write_bytes(zlib.compress(text.encode("utf-8"), 1))
+                scratch.replace(path)
+        except OSError as error:
+            raise StoreError(
+                path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
+            ) from error
+        return address
+
+    def get(self, stage: str, key: str, address: object) -> Any | None:
+        """The value at `address`; None where it is gone, damaged, or made for something else."""
+        if not isinstance(address, str) or not address.isalnum():
+            return None
+        try:
+            text = zlib.decompress(self._path(address).read_bytes()).decode("utf-8")
+        except (OSError, zlib.error, UnicodeDecodeError):
+            return None
+        if sha256_text(text) != address:
+            return None
+        payload = json.loads(text)
+        return payload["value"] if (payload["stage"], payload["key"]) == (stage, key) else None
+
+    def _path(self, address: str) -> Path:
+        return self._folder / address[:2] / address

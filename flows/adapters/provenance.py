@@ -1,0 +1,51 @@
+"""When, where and with what: the only clock outside the completion store, and the only git."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from flows import __version__
+
+_LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "numpy")
+
+
+def now() -> str:
+    """UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def file_sha256(path: Path) -> str:
+    """sha256 of a file's bytes, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_revision(project: Path) -> str | None:
+    """The commit, with `+` where the work tree differs from it; None outside a repository."""
+    try:
+        revision = _git(project, "rev-parse", "--short=12", "HEAD")
+        return revision + ("+" if _git(project, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def environment() -> dict[str, str]:
+    """Versions of what a result may depend on."""
+    found = {"staffbench": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "not installed"
+    return found
+
+
+def _git(project: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(project), *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=10)  # noqa: S603 -- fixed words
+    return done.stdout.strip()
