@@ -32,16 +32,8 @@ class ObjectStore:
         text = canonical_json({"stage": stage, "key": key, "value": value})
         address = sha256_text(text)
         path = self._path(address)
-        try:
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                scratch = path.with_suffix(f".{os.getpid()}")
-                scratch.write_bytes(zlib.compress(text.encode("utf-8"), 1))
-                scratch.replace(path)
-        except OSError as error:
-            raise StoreError(
-                path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
-            ) from error
+        if self.get(stage, key, address) is None:  # not there, or damaged
+            self._write(path, zlib.compress(text.encode("utf-8"), 1))
         return address
 
     def get(self, stage: str, key: str, address: object) -> Any | None:
@@ -56,6 +48,37 @@ class ObjectStore:
             return None
         payload = json.loads(text)
         return payload["value"] if (payload["stage"], payload["key"]) == (stage, key) else None
+
+    def remember(self, stage: str, key: str, value: Any) -> None:
+        """Store `value` so that `recall` finds it by its key alone.
+
+        Raises:
+            StoreError: it can't be written.
+        """
+        address = self.put(stage, key, value)
+        self._write(self._reference(stage, key), address.encode())
+
+    def recall(self, stage: str, key: str) -> Any | None:
+        """What was remembered under `key`; None where it is gone or damaged."""
+        try:
+            address = self._reference(stage, key).read_text(encoding="ascii")
+        except (OSError, UnicodeDecodeError):
+            return None
+        return self.get(stage, key, address)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        scratch = path.with_suffix(f".{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            scratch.write_bytes(content)
+            scratch.replace(path)
+        except OSError as error:
+            raise StoreError(
+                path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
+            ) from error
+
+    def _reference(self, stage: str, key: str) -> Path:
+        return self._folder / stage / key
 
     def _path(self, address: str) -> Path:
         return self._folder / address[:2] / address

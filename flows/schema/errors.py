@@ -72,11 +72,29 @@ class Stopped(StaffbenchError):  # noqa: N818 -- a person asked for it
 class Problems(StaffbenchError):  # noqa: N818 -- the plural of the others
     """Several faults found together, reported together.
 
-    `found` is the list, one a line.
+    Attributes:
+        lines: one for each fault.
     """
+
+    lines: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, where: object, problems: list[StaffbenchError]) -> Problems:
-        """Join `problems` into one error about `where`."""
-        lines = "\n".join(f"  - {problem}" for problem in problems)
-        return cls(where, f"{len(problems)} problem{'s' if len(problems) != 1 else ''}:\n{lines}")
+        """Join `problems` into one error about `where`; lists within the list are taken apart."""
+        lines: list[str] = []
+        for problem in problems:
+            inner = problem.lines if isinstance(problem, Problems) else (str(problem),)
+            lines += [line for line in inner if line not in lines]
+        joined = cls(where, f"{len(lines)} problem{'s' if len(lines) != 1 else ''}")
+        joined.lines = tuple(lines)
+        joined.args = (str(joined),)
+        return joined
+
+    def __str__(self) -> str:
+        """The list, one a line."""
+        return "\n  - ".join(
+            [f"{self.where}: {self.found}:" if self.lines else super().__str__(), *self.lines]
+        )
+
+    def __reduce__(self) -> tuple[object, tuple[str, str, str, str], dict[str, object]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- with the list
+        return type(self), (self.where, self.found, self.expected, self.remedy), {"lines": self.lines}

@@ -1,0 +1,103 @@
+"""The command line: `staffbench COMMAND`. It parses, hands over and turns faults into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows import __version__
+from flows.schema.errors import ConfigError, StaffbenchError
+
+_OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see conf/ for the axes"
+
+_COMMANDS = {
+    "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
+    "grade": "briefs written elsewhere (.md .txt .docx .pdf), graded by the same standard",
+    "packets": "documents to packets; reports every document that can't be read",
+    "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
+    "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
+    "agreement": "how far judges agree with the labelled controls and pairs",
+    "ui": "MLflow's page on this project's store, and how to open Prefect's",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: without the program's name; None for the process's own.
+
+    Returns:
+        Exit code: 0 done; 1 a fault; 2 a configuration that can't be run; 3 a budget reached;
+        4 done, with items that have no verdict; 130 stopped by a person.
+    """
+    parsed, overrides = _parser().parse_known_args(arguments)
+    unknown = [word for word in overrides if word.startswith("-")]
+    try:
+        if unknown:
+            raise ConfigError(unknown[0], "no such option", remedy=f"see staffbench {parsed.command} --help")
+        return _dispatch(parsed, [*parsed.overrides, *overrides])
+    except StaffbenchError as error:
+        print(f"staffbench: {error}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the same
+        return 130
+    except BrokenPipeError:
+        return 0  # the reader of a pipe had enough
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="staffbench",
+        description="Do language models make the determinations a competent staff would make?",
+    )
+    parser.add_argument("--version", action="version", version=f"staffbench {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    made: dict[str, argparse.ArgumentParser] = {}
+    for name, what in _COMMANDS.items():
+        made[name] = commands.add_parser(name, help=what, description=what)
+        if name == "grade":
+            made[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
+        made[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
+    for name in ("run", "grade"):
+        made[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
+        made[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
+    made["packets"].add_argument(
+        "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
+    )
+    made["ui"].add_argument("--port", type=int, default=5000, help="of the page (default: %(default)s)")
+    return parser
+
+
+def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
+    # Everything heavy is imported here, so that --help answers at once.
+    from flows.adapters.files import find_project
+    from flows.adapters.screen import Screen
+
+    project, screen = find_project(Path.cwd()), Screen()
+    if parsed.command in ("run", "grade"):
+        from flows.pipeline.run import run, show_configuration
+
+        if parsed.command == "grade":
+            overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
+        if parsed.cfg:
+            return show_configuration(project, overrides, screen)
+        return run(project, overrides, multirun=parsed.multirun, screen=screen)
+    if parsed.command == "ui":
+        from flows.pipeline.ui import open_pages
+
+        return open_pages(project, overrides, parsed.port, screen)
+    from flows.pipeline import commands
+
+    if parsed.command == "packets":
+        return commands.packets(project, overrides, parsed.show, screen)
+    return {"validate": commands.validate, "report": commands.report, "agreement": commands.agreement}[
+        parsed.command
+    ](project, overrides, screen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

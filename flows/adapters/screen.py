@@ -1,0 +1,143 @@
+"""What a person sees of a run: progress while it goes on, tables and notes at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+_WIDE = 160  # columns where the output is no terminal: a table in a log must not be folded
+
+
+@dataclass(frozen=True)
+class CallCounts:
+    """Calls of a run so far.
+
+    Attributes:
+        replayed: answered from the store.
+        paid: answered by a provider.
+        failed: without an answer after every attempt.
+        in_flight: under way.
+        usd: price of the paid ones; a lower bound where `usd_is_bound`.
+        usd_is_bound: True where the price of some calls is unknown.
+    """
+
+    replayed: int = 0
+    paid: int = 0
+    failed: int = 0
+    in_flight: int = 0
+    usd: float = 0.0
+    usd_is_bound: bool = False
+
+
+@dataclass
+class Progress:
+    """Counts of what is done, and the line that shows them.
+
+    Attributes:
+        expected: stage to the number of runs of it.
+        calls: gives the calls so far; None where nothing is called.
+    """
+
+    expected: dict[str, int]
+    calls: Callable[[], CallCounts] | None
+    done: dict[str, int] = field(default_factory=dict[str, int])
+    started: float = field(default_factory=time.monotonic)
+
+    def step(self, stage: str) -> None:
+        """One more run of `stage` is done."""
+        self.done[stage] = self.done.get(stage, 0) + 1
+
+    @property
+    def share(self) -> float:
+        """Share of all stage runs that are done, in [0, 1]."""
+        whole = sum(self.expected.values())
+        return sum(self.done.values()) / whole if whole else 1.0
+
+    def line(self) -> str:
+        """The progress in a line."""
+        parts = [
+            f"{stage} {self.done.get(stage, 0)}/{number}" for stage, number in self.expected.items() if number
+        ]
+        if self.calls is not None:
+            parts.append(calls_text(self.calls()))
+        elapsed = time.monotonic() - self.started
+        if 0 < self.share < 1:
+            parts.append(f"{clock(elapsed * (1 - self.share) / self.share)} left")
+        return " · ".join([f"{self.share:4.0%}", clock(elapsed), *parts])
+
+
+class Screen:
+    """Writes to the terminal; results to standard output, everything else to standard error."""
+
+    def __init__(self) -> None:
+        self._out = Console(highlight=False, markup=False)
+        if not self._out.is_terminal:
+            self._out = Console(highlight=False, markup=False, width=_WIDE)
+        self._err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """A line about what is going on."""
+        self._err.print(text, style="dim")
+
+    def fault(self, text: str) -> None:
+        """A line about what went wrong."""
+        self._err.print(text, style="red")
+
+    def note(self, text: str) -> None:
+        """A line of the result."""
+        self._out.print(text, soft_wrap=True)
+
+    def table(
+        self, title: str, rows: Sequence[Sequence[str]], marked: Sequence[bool] = (), *, words: int = 1
+    ) -> None:
+        """A table, its head first; marked rows stand out; the first `words` columns are no numbers."""
+        head, *body = rows
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for number, name in enumerate(head):
+            is_word = number < words
+            table.add_column(
+                name, justify="left" if is_word else "right", no_wrap=not is_word, overflow="fold"
+            )
+        for row, mark in zip(body, [*marked, *([False] * (len(body) - len(marked)))], strict=True):
+            table.add_row(*row, style="bold" if mark else None)
+        self._out.print(table)
+
+    @contextmanager
+    def progress(self, progress: Progress) -> Generator[None]:
+        """Show `progress` until the block ends: on a terminal as one live line, else now and then."""
+        if self._err.is_terminal:
+            with Live(
+                get_renderable=lambda: Text(progress.line()),
+                console=self._err,
+                refresh_per_second=4,
+                transient=True,
+            ):
+                yield
+        else:
+            yield
+        self.say(progress.line())
+
+
+def calls_text(calls: CallCounts) -> str:
+    """Calls in a phrase."""
+    bound = "≥ " if calls.usd_is_bound else ""
+    parts = [f"calls {calls.paid + calls.replayed}: {calls.paid} paid, {calls.replayed} replayed"]
+    if calls.failed:
+        parts.append(f"{calls.failed} failed")
+    if calls.in_flight:
+        parts.append(f"{calls.in_flight} in flight")
+    return ", ".join(parts) + f" · {bound}${calls.usd:.2f}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as m:ss, or h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,168 @@
+"""What one run works on: its points, scenarios and packets, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flows.adapters.config.compose import Point
+from flows.adapters.files import load_scenario, scenario_ids
+from flows.adapters.objects import ObjectStore
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.condition import Condition, Judge, condition_of, judge_of
+from flows.schema.document import Packet
+from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.scenario import Item, Scenario
+from flows.schema.settings import JudgeKind, Settings, Writer
+
+if TYPE_CHECKING:
+    from flows.adapters.completions.client import Client
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One condition under one judge, on its scenarios.
+
+    Attributes:
+        settings: the point.
+        condition, judge: its names.
+        scenarios: in the order of their ids.
+        self_judged: True where the judge is the writer.
+    """
+
+    settings: Settings
+    condition: Condition
+    judge: Judge
+    scenarios: tuple[Scenario, ...]
+    self_judged: bool
+
+    @property
+    def name(self) -> str:
+        """As shown on screens."""
+        return f"{self.condition.label} · {self.judge.label}"
+
+
+@dataclass
+class Batch:
+    """The evaluations of one run and what they share.
+
+    Attributes:
+        project: folder of the project.
+        results: folder that everything is written to.
+        evaluations: in the order given.
+        client: pays for completions; None where every model and judge is local.
+        objects: what the stages made.
+        packets: by scenario folder; filled in by the packet stage.
+    """
+
+    project: Path
+    results: Path
+    evaluations: Sequence[Evaluation]
+    client: Client | None
+    objects: ObjectStore
+    packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])
+    stopping: bool = False
+
+    def stop(self) -> None:
+        """Send nothing more; what is under way ends and is stored."""
+        self.stopping = True
+        if self.client is not None:
+            self.client.stop()
+
+    def folder(self, evaluation: Evaluation, scenario: Scenario) -> Path:
+        """The scenario's folder."""
+        return self.project / evaluation.settings.benchmark.data / scenario.scenario_id
+
+
+def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
+    """The evaluations that `points` ask for, scenarios loaded once.
+
+    Raises:
+        Problems: faults of scenarios, or points that can't be run together.
+    """
+    loaded: dict[Path, Scenario] = {}
+    problems: list[StaffbenchError] = []
+    evaluations: list[Evaluation] = []
+    for point in points:
+        settings = point.settings
+        data = project / settings.benchmark.data
+        scenarios: list[Scenario] = []
+        for scenario_id in scenario_ids(data, settings.benchmark.scenarios):
+            folder = data / scenario_id
+            if folder not in loaded:
+                loaded[folder] = load_scenario(folder)
+            scenarios.append(loaded[folder])
+            if (
+                settings.model.writer is Writer.control
+                and settings.model.label not in loaded[folder].controls
+            ):
+                problems.append(
+                    ConfigError(f"model={settings.model.label}", f"{scenario_id} has no such control brief")
+                )
+        evaluations.append(
+            Evaluation(
+                settings,
+                condition_of(settings, point.changed),
+                judge_of(settings, point.changed),
+                tuple(scenarios),
+                _is_self_judged(settings),
+            )
+        )
+    problems += _clashes(evaluations)
+    if problems:
+        raise Problems.of("run", problems)
+    return evaluations
+
+
+def items_digest(items: Sequence[Item]) -> str:
+    """sha256 over everything of a rubric that a verdict or a score rests on."""
+    return sha256_text(
+        canonical_json(
+            [
+                [
+                    item.item_id,
+                    item.step.value,
+                    item.tier.value,
+                    item.severity.value,
+                    item.requirement,
+                    item.ground_truth,
+                    item.pass_condition,
+                    item.fail_condition,
+                ]
+                for item in items
+            ]
+        )
+    )
+
+
+def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
+    """`items_digest` by scenario."""
+    return {scenario.scenario_id: items_digest(scenario.items) for scenario in scenarios}
+
+
+def _is_self_judged(settings: Settings) -> bool:
+    model, judge = settings.model, settings.judge
+    both = model.writer is Writer.remote and judge.kind is JudgeKind.remote
+    same = both and model.name == judge.name
+    if same and not judge.allow_self:
+        raise ConfigError(
+            "judge",
+            f"{judge.name} would grade its own briefs",
+            "another model",
+            "set judge.allow_self=true to do so all the same; every table will say it",
+        )
+    return same
+
+
+def _clashes(evaluations: Sequence[Evaluation]) -> list[StaffbenchError]:
+    """Two evaluations of a run that would write the same files."""
+    seen: set[tuple[str, str, str]] = set()
+    problems: list[StaffbenchError] = []
+    for evaluation in evaluations:
+        name = (evaluation.condition.label, evaluation.judge.label, evaluation.settings.scoring.name)
+        if name in seen:
+            problems.append(ConfigError(evaluation.name, "twice in one run", "each condition once"))
+        seen.add(name)
+    return problems

@@ -1,0 +1,171 @@
+"""The commands that call nobody: packets, validate, report, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points, options
+from flows.adapters.files import load_scenario, scenario_ids
+from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import Screen
+from flows.pipeline.packets import load_packet, packet_path
+from flows.pipeline.quality import offline_agreement, pairs_agreement
+from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
+from flows.pipeline.run import show_board
+from flows.schema.document import Packet
+from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.scenario import Scenario
+from flows.schema.settings import Settings
+from flows.schema.verdict import Agreement
+from flows.stages.packet import missing_evidence
+from flows.stages.table import number
+
+
+def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
+    """Read every document of every scenario; report all that can't be read together."""
+    settings = _settings(project, overrides)
+    built, problems = _packets(project, settings)
+    rows = [("scenario", "documents", "blocks", "characters", "notices")]
+    for _, packet in built:
+        blocks = sum(len(document.blocks) for document in packet.documents)
+        notices = sum(len(document.notices) for document in packet.documents)
+        count = str(len(packet.documents))
+        rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
+    if show is not None:
+        texts = {packet.scenario_id: packet.text for _, packet in built}
+        if show not in texts:
+            raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
+        screen.note(texts[show])
+        return _fail(problems, screen)
+    screen.table(f"{settings.benchmark.name}: packets", rows)
+    for _, packet in built:
+        for document in packet.documents:
+            for notice in document.notices:
+                screen.note(
+                    f"{packet.scenario_id}/{document.name}, {notice.place}: {notice.kind}: {notice.detail}"
+                )
+    return _fail(problems, screen)
+
+
+def validate(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes."""
+    settings = _settings(project, overrides)
+    built, problems = _packets(project, settings)
+    rows = [("scenario", "items", "positive", "errors", "steps", "tier 1/2/3", "controls")]
+    for scenario, packet in built:
+        problems += missing_evidence(scenario.items, packet)
+        errors = sum(item.severity.is_error for item in scenario.items)
+        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in (1, 2, 3))
+        steps = len({item.step for item in scenario.items})
+        count = len(scenario.items)
+        rows.append(
+            (
+                scenario.scenario_id,
+                str(count),
+                str(count - errors),
+                str(errors),
+                str(steps),
+                tiers,
+                ", ".join(scenario.controls) or "none",
+            )
+        )
+    checked, faults = _check_options(project)
+    problems += faults
+    screen.table(f"{settings.benchmark.name}: scenarios", rows)
+    screen.note(f"Options of conf/ that compose: {checked}")
+    return _fail(problems, screen)
+
+
+def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Tables from stored verdicts, by any weights."""
+    settings = _settings(project, overrides)
+    results = project / settings.results
+    folder = results / settings.benchmark.name
+    scenarios = load_scenarios(project, settings)
+    graded, problems = load_graded(folder, scenarios)
+    if not graded and not problems:
+        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
+    if graded:
+        objects = ObjectStore(results / ".cache" / "objects")
+        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+        paths = write_leaderboard(folder, board)
+        show_board(screen, board, frozenset())
+        screen.note("Written: " + ", ".join(str(path.relative_to(project)) for path in paths))
+    return _fail(problems, screen)
+
+
+def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """How far the judges agree with the labelled controls, and the offline judge with the pairs."""
+    settings = _settings(project, overrides)
+    results = project / settings.results
+    scenarios = load_scenarios(project, settings)
+    objects = ObjectStore(results / ".cache" / "objects")
+    measured: list[tuple[str, Agreement]] = [("offline", offline_agreement(scenarios, objects))]
+    measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+    graded, problems = load_graded(results / settings.benchmark.name, scenarios)
+    if graded:
+        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+        measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
+    for judge, found in measured:
+        rows = [("group", "n", "accuracy", "kappa")]
+        rows.append(("all", str(found.n), number(found.accuracy, 2), number(found.kappa, 2)))
+        rows += [
+            (name, str(n), number(accuracy, 2), number(kappa, 2)) for name, n, accuracy, kappa in found.groups
+        ]
+        screen.table(f"{judge} against {found.labels}", rows)
+    return _fail(problems, screen)
+
+
+def _settings(project: Path, overrides: Sequence[str]) -> Settings:
+    return compose_points(project, overrides, multirun=False)[0].settings
+
+
+def _packets(
+    project: Path, settings: Settings
+) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
+    """Every scenario with its packet, and every fault met on the way."""
+    data = project / settings.benchmark.data
+    built: list[tuple[Scenario, Packet]] = []
+    problems: list[StaffbenchError] = []
+    for scenario_id in scenario_ids(data, settings.benchmark.scenarios):
+        try:
+            scenario = load_scenario(data / scenario_id)
+            path = packet_path(data, settings.benchmark.name, scenario_id)
+            built.append((scenario, load_packet(data / scenario_id, scenario, path)))
+        except StaffbenchError as error:
+            problems.append(error)
+    return built, problems
+
+
+def _check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
+    """Compose with each option in turn; what an option can't do without is given."""
+    needed = {"name": "any", "api_base": "http://127.0.0.1/v1"}
+    checked = 0
+    problems: list[StaffbenchError] = []
+    for axis, names in options(project).items():
+        for name in names:
+            override = f"+{axis}={name}" if axis == "experiment" else f"{axis}={name}"
+            filled = (
+                [f"{axis}.{key}={value}" for key, value in needed.items()]
+                if axis in ("model", "judge")
+                else []
+            )
+            if axis == "effort":
+                filled = [
+                    "model=openai_compatible",
+                    *(f"model.{key}={value}" for key, value in needed.items()),
+                ]
+            try:
+                compose_points(project, [override, *filled], multirun=axis == "experiment")
+                checked += 1
+            except StaffbenchError as error:
+                problems.append(error)
+    return checked, problems
+
+
+def _fail(problems: list[StaffbenchError], screen: Screen) -> int:
+    if not problems:
+        return 0
+    screen.fault(str(Problems.of("staffbench", problems)))
+    return 1

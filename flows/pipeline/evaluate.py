@@ -1,0 +1,205 @@
+"""The flow: generate, truncate, judge, score and aggregate, for every scenario of every condition.
+
+Composition only. The chains of all conditions run side by side in one event loop and share one limit
+for each provider; a chain waits for nothing but its own scenario's last stage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from prefect import flow
+from prefect.artifacts import acreate_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed, Failed
+
+from flows.pipeline.batch import Batch, Evaluation
+from flows.pipeline.record import Outcome, ResultFiles, write_results
+from flows.pipeline.settle import Settled, settle
+from flows.pipeline.stages import (
+    aggregate_work,
+    all_of,
+    brief_of,
+    generate_work,
+    judge_work,
+    packet_work,
+    score_work,
+    take_packet,
+    truncate_work,
+    verdict_of,
+)
+from flows.schema.brief import Brief
+from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
+from flows.schema.scenario import Scenario
+from flows.schema.verdict import BriefScore, Estimate, Interval, Verdict
+
+
+@dataclass
+class Finished:
+    """What a run came to.
+
+    Attributes:
+        outcomes: evaluations that went through, with their files; some may have ungraded items.
+        faults: evaluations that did not, with why.
+    """
+
+    outcomes: list[tuple[Evaluation, Outcome, ResultFiles]] = field(
+        default_factory=list[tuple[Evaluation, Outcome, ResultFiles]]
+    )
+    faults: list[tuple[Evaluation, StaffbenchError]] = field(
+        default_factory=list[tuple[Evaluation, StaffbenchError]]
+    )
+
+
+@dataclass(frozen=True)
+class Job:
+    """A prepared run, handed to the flow past Prefect, which would store its parameters.
+
+    Attributes:
+        batch: what to run.
+        on_step: called with a stage's name each time that one is done for a scenario.
+        report: called at the end; gives the leaderboard as Markdown.
+    """
+
+    batch: Batch
+    on_step: Callable[[str], None]
+    report: Callable[[Finished], str]
+
+
+JOB: ContextVar[Job] = ContextVar("JOB")
+
+
+@flow(
+    name="evaluate",
+    flow_run_name="{title}",
+    description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
+    validate_parameters=False,
+)
+async def evaluate(title: str, conditions: list[str]) -> State[Finished]:  # noqa: ARG001 -- both are shown in Prefect's page
+    """Run the job that `JOB` holds.
+
+    Args:
+        title: name of the run.
+        conditions: what is run, as shown.
+    """
+    job = JOB.get()
+    finished = Finished()
+    packets = await _read_packets(job)
+    results = await asyncio.gather(
+        *(_evaluate_one(job, e, packets) for e in job.batch.evaluations), return_exceptions=True
+    )
+    for evaluation, result in zip(job.batch.evaluations, results, strict=True):
+        if isinstance(result, StaffbenchError):
+            finished.faults.append((evaluation, result))
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            finished.outcomes.append((evaluation, *result))
+    table = job.report(finished)
+    if table:
+        await acreate_markdown_artifact(table, key="leaderboard", description=title)
+    return _state(finished)
+
+
+def _state(finished: Finished) -> State[Finished]:
+    stops = [fault for _, fault in finished.faults if isinstance(fault, Stopped | BudgetReached)]
+    if stops:
+        return Cancelled(message=str(stops[0]), data=finished)
+    if finished.faults:
+        return Failed(message=str(finished.faults[0][1]), data=finished)
+    ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
+    message = f"{ungraded} items have no verdict" if ungraded else "every item has a verdict"
+    return Completed(message=message, data=finished)
+
+
+async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
+    """Each scenario's packet, once for all conditions; by folder, the fault where it can't be read."""
+    batch = job.batch
+    wanted: dict[str, tuple[Evaluation, Scenario]] = {}
+    for evaluation in batch.evaluations:
+        for scenario in evaluation.scenarios:
+            wanted.setdefault(str(batch.folder(evaluation, scenario)), (evaluation, scenario))
+
+    async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
+        try:
+            await settle(batch.objects, scenario.scenario_id, packet_work(batch, evaluation, scenario))
+            take_packet(batch, evaluation, scenario)
+        except StaffbenchError as error:
+            return error
+        job.on_step("packet")
+        return None
+
+    faults = await all_of([read(*pair) for pair in wanted.values()])
+    return dict(zip(wanted, faults, strict=True))
+
+
+async def _evaluate_one(
+    job: Job, evaluation: Evaluation, packets: dict[str, StaffbenchError | None]
+) -> tuple[Outcome, ResultFiles]:
+    batch = job.batch
+    for scenario in evaluation.scenarios:
+        fault = packets[str(batch.folder(evaluation, scenario))]
+        if fault is not None:
+            raise fault
+    chains = await all_of([_chain(job, evaluation, scenario) for scenario in evaluation.scenarios])
+    scores = [score for chain in chains for score in chain.scores]
+    work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
+    estimate = (await settle(batch.objects, evaluation.name, work)).value
+    job.on_step("aggregate")
+    outcome = Outcome(
+        briefs=[brief for chain in chains for brief in chain.briefs],
+        verdicts=[verdict for chain in chains for verdict in chain.verdicts],
+        scores=scores,
+        estimate=_estimate(estimate),
+    )
+    return outcome, write_results(batch.results, evaluation, outcome)
+
+
+@dataclass(frozen=True)
+class _Chain:
+    briefs: Sequence[Brief]
+    verdicts: Sequence[Verdict]
+    scores: Sequence[BriefScore]
+    address: str
+
+
+async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
+    batch = job.batch
+    name = f"{scenario.scenario_id} · {evaluation.name}"
+
+    def done(stage: str, settled: Settled) -> Settled:
+        job.on_step(stage)
+        return settled
+
+    if batch.stopping:
+        raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+    packet = take_packet(batch, evaluation, scenario)
+    wrote = done(
+        "generate", await settle(batch.objects, name, generate_work(batch, evaluation, scenario, packet))
+    )
+    cut = done(
+        "truncate",
+        await settle(batch.objects, name, truncate_work(evaluation, scenario, wrote.value, wrote.address)),
+    )
+    briefs = [brief_of(row) for row in cut.value]
+    judged = done(
+        "judge",
+        await settle(batch.objects, name, judge_work(batch, evaluation, scenario, briefs, cut.address)),
+    )
+    verdicts = [verdict_of(row) for row in judged.value]
+    scored = done(
+        "score", await settle(batch.objects, name, score_work(evaluation, scenario, verdicts, judged.address))
+    )
+    return _Chain(briefs, verdicts, [BriefScore(**row) for row in scored.value], scored.address)
+
+
+def _estimate(row: dict[str, object]) -> Estimate:
+    interval = row["interval"]
+    fields: dict[str, object] = {
+        **row,
+        "interval": Interval(**interval) if isinstance(interval, dict) else None,
+    }
+    return Estimate(**fields)  # pyright: ignore[reportArgumentType] -- it was an Estimate before it was JSON

@@ -1,0 +1,118 @@
+"""Documents to packets on disk: read once, read again when a document or a reader changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.provenance import file_sha256
+from flows.adapters.tables import BLOCKS, read_table, write_table
+from flows.readers import READER_VERSIONS, read_document
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.document import Block, BlockKind, Document, Notice, Packet
+from flows.schema.errors import Problems, StaffbenchError, StoreError
+from flows.schema.scenario import Scenario
+from flows.stages.packet import PACKET_VERSION, assemble_packet
+
+
+def packet_path(data: Path, benchmark: str, scenario_id: str) -> Path:
+    """Where a scenario's packet lies: beside the scenarios, in `packets/`."""
+    return data.parent / "packets" / benchmark / f"{scenario_id}.parquet"
+
+
+def packet_key(folder: Path, scenario: Scenario) -> str:
+    """What a packet is made from: the documents' bytes, the readers and how they are put together."""
+    sources = [[name, file_sha256(folder / "documents" / name)] for name in scenario.documents]
+    return sha256_text(
+        canonical_json({"packet": PACKET_VERSION, "readers": dict(READER_VERSIONS), "sources": sources})
+    )
+
+
+def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
+    """The scenario's packet: from `path` where that is still true, else read anew and written there.
+
+    Raises:
+        Problems: every document that can't be read, together; nothing is written then.
+        StoreError: the packet can't be written.
+    """
+    key = packet_key(folder, scenario)
+    stored = _stored(path, key)
+    if stored is not None:
+        return assemble_packet(scenario.scenario_id, stored)
+    documents: list[Document] = []
+    problems: list[StaffbenchError] = []
+    for name in scenario.documents:
+        try:
+            documents.append(read_document(folder / "documents" / name))
+        except StaffbenchError as error:
+            problems.append(error)
+    if problems:
+        raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
+    packet = assemble_packet(scenario.scenario_id, documents)
+    rows = [row for number, document in enumerate(documents, 1) for row in _rows(packet, number, document)]
+    about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
+    write_table(path, BLOCKS, rows, ["document_number", "is_notice", "number"], about)
+    return packet
+
+
+def _stored(path: Path, key: str) -> list[Document] | None:
+    """The documents in a packet file made from `key`; None where there is none to rely on."""
+    if not path.is_file():
+        return None
+    try:
+        rows, about = read_table(path, BLOCKS)
+    except StoreError:
+        return None  # damaged or of another version: reading the documents again mends it
+    if about.get("key") != key:
+        return None
+    by_document: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_document.setdefault(row["document_number"], []).append(row)
+    documents = [_document(by_document[number]) for number in sorted(by_document)]
+    packet = assemble_packet(str(about["scenario_id"]), documents)
+    return documents if packet.digest == about["digest"] else None
+
+
+def _rows(packet: Packet, number: int, document: Document) -> list[dict[str, Any]]:
+    head = {
+        "scenario_id": packet.scenario_id,
+        "document_number": number,
+        "document": document.name,
+        "media": document.media,
+        "sha256": document.sha256,
+        "reader": document.reader,
+    }
+    blocks = [
+        {**head, **asdict(block), "kind": block.kind.value, "number": place, "is_notice": False}
+        for place, block in enumerate(document.blocks, 1)
+    ]
+    notices = [
+        {
+            **head,
+            "kind": notice.kind,
+            "place": notice.place,
+            "text": notice.detail,
+            "level": None,
+            "number": place,
+            "is_notice": True,
+        }
+        for place, notice in enumerate(document.notices, 1)
+    ]
+    return blocks + notices
+
+
+def _document(rows: list[dict[str, Any]]) -> Document:
+    head = rows[0]
+    return Document(
+        name=head["document"],
+        media=head["media"],
+        sha256=head["sha256"],
+        reader=head["reader"],
+        blocks=tuple(
+            Block(BlockKind(row["kind"]), row["text"], row["place"], row["level"])
+            for row in rows
+            if not row["is_notice"]
+        ),
+        notices=tuple(Notice(row["kind"], row["place"], row["text"]) for row in rows if row["is_notice"]),
+    )

@@ -1,0 +1,234 @@
+"""What a finished evaluation leaves behind: Parquet files, and a record for MLflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from flows.adapters.provenance import environment, git_revision, now
+from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
+from flows.adapters.tracking import RunRecord
+from flows.pipeline.batch import Evaluation, rubric_digests
+from flows.schema.brief import Brief
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.stages.aggregate import Grouping, breakdown
+
+_BRIEF_KEYS = ("scenario_id", "seed")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that the stages made of one evaluation.
+
+    Attributes:
+        briefs, verdicts, scores: of all scenarios and seeds.
+        estimate: what they come to.
+    """
+
+    briefs: Sequence[Brief]
+    verdicts: Sequence[Verdict]
+    scores: Sequence[BriefScore]
+    estimate: Estimate
+
+    @property
+    def is_whole(self) -> bool:
+        """True where every item of every brief has a verdict."""
+        return self.estimate.n_ungraded == 0
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """Where one evaluation's files lie.
+
+    Attributes:
+        briefs, verdicts, scores: paths below `results/<benchmark>/`.
+    """
+
+    briefs: Path
+    verdicts: Path
+    scores: Path
+
+
+def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
+    """The files of an evaluation: briefs by condition, verdicts and scores by condition and judge."""
+    folder = results / evaluation.condition.benchmark
+    condition, judge = evaluation.condition.label, evaluation.judge.label
+    scoring = evaluation.settings.scoring.name
+    scores = judge if scoring == "severity" else f"{judge}.{scoring}"
+    return ResultFiles(
+        folder / "briefs" / f"{condition}.parquet",
+        folder / "verdicts" / condition / f"{judge}.parquet",
+        folder / "scores" / condition / f"{scores}.parquet",
+    )
+
+
+def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> ResultFiles:
+    """Write the three tables of an evaluation.
+
+    Raises:
+        StoreError: one can't be written.
+    """
+    files = result_files(results, evaluation)
+    condition, judge = evaluation.condition, evaluation.judge
+    head = {
+        "condition": condition.label,
+        "benchmark": condition.benchmark,
+        "model": condition.model,
+        "effort": condition.effort,
+        "word_cap": condition.word_cap,
+        "prompt": condition.prompt,
+        "harness": condition.harness,
+    }
+    briefs = [{**head, **asdict(brief), "status": brief.status.value} for brief in outcome.briefs]
+    about: dict[str, Any] = {
+        "condition": asdict(condition),
+        "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
+        "seeds": evaluation.settings.seeds,
+        "model_note": evaluation.settings.model.note,
+        "briefs_digest": briefs_digest(outcome.briefs),
+    }
+    write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
+    about |= {
+        "judge": asdict(judge),
+        "rubrics": dict(rubric_digests(evaluation.scenarios)),
+        "self_judged": evaluation.self_judged,
+    }
+    names = {"condition": condition.label, "judge": judge.label}
+    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
+    verdicts: list[dict[str, Any]] = []
+    for verdict in outcome.verdicts:
+        item = items[verdict.scenario_id, verdict.item_id]
+        verdicts.append(
+            {
+                **names,
+                **asdict(verdict),
+                "status": verdict.status.value,
+                "mode": verdict.mode.value if verdict.mode else None,
+                "step": item.step.value,
+                "tier": item.tier.value,
+                "severity": item.severity.value,
+            }
+        )
+    write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
+    scoring = evaluation.settings.scoring
+    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
+    scores = [
+        {
+            **names,
+            "scoring": scoring.name,
+            "brief_status": statuses[score.scenario_id, score.seed],
+            **asdict(score),
+        }
+        for score in outcome.scores
+    ]
+    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, {**about, "scoring": asdict(scoring)})
+    return files
+
+
+def briefs_digest(briefs: Sequence[Brief]) -> str:
+    """sha256 over the texts that were graded, so that verdicts on other briefs are noticed."""
+    ordered = sorted(briefs, key=lambda brief: (brief.scenario_id, brief.seed))
+    return sha256_text(canonical_json([[b.scenario_id, b.seed, b.status.value, b.text] for b in ordered]))
+
+
+def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
+    """What MLflow is shown of an evaluation."""
+    settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
+    estimate = outcome.estimate
+    identity = sha256_text(
+        canonical_json(
+            [
+                condition.digest,
+                judge.digest,
+                asdict(settings.scoring),
+                [asdict(score) for score in outcome.scores],
+            ]
+        )
+    )
+    cap = "none" if condition.word_cap is None else str(condition.word_cap)
+    params = {
+        "benchmark": condition.benchmark,
+        "model": condition.model,
+        "model_name": settings.model.name or condition.model,
+        "effort": condition.effort,
+        "word_cap": cap,
+        "prompt": condition.prompt,
+        "harness": condition.harness,
+        "judge": judge.name,
+        "judge_effort": judge.effort or "none",
+        "judge_mode": judge.mode or "none",
+        "judge_prompt": judge.prompt or "none",
+        "scoring": settings.scoring.name,
+        "seeds": str(settings.seeds),
+        "scenarios": " ".join(scenario.scenario_id for scenario in evaluation.scenarios),
+    }
+    tags = {
+        "condition": condition.label,
+        "judge_id": judge.label,
+        "judge_is_stand_in": str(judge.is_stand_in).lower(),
+        "self_judged": str(evaluation.self_judged).lower(),
+        "complete": str(outcome.is_whole).lower(),
+        "git_revision": git_revision(project) or "none",
+        "logged_at": now(),
+        **{f"version.{name}": found for name, found in environment().items()},
+    }
+    if estimate.interval is not None:
+        tags["ci_method"] = estimate.interval.method
+    return RunRecord(
+        name=f"{condition.label} · {judge.label}",
+        identity=identity,
+        params=params,
+        metrics=_metrics(evaluation, outcome),
+        tags=tags,
+        texts={
+            "settings.yaml": yaml.safe_dump(_plain(asdict(settings)), sort_keys=False, allow_unicode=True)
+        },
+        files=[str(files.scores), str(files.verdicts)],
+    )
+
+
+def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
+    estimate = outcome.estimate
+    interval = estimate.interval
+    found: dict[str, float | None] = {
+        "score": estimate.score,
+        "score_clamped": estimate.score_clamped,
+        "score_low": estimate.score_low,
+        "score_high": estimate.score_high,
+        "ci_low": interval.low if interval else None,
+        "ci_high": interval.high if interval else None,
+        "correct": estimate.correct,
+        "passed": estimate.passed,
+        "wrong": estimate.wrong,
+        "n_scenarios": estimate.n_scenarios,
+        "n_briefs": estimate.n_briefs,
+        "n_ungraded": estimate.n_ungraded,
+        "n_cut": sum(brief.cut for brief in outcome.briefs),
+        "n_refused": sum(brief.status.value == "refused" for brief in outcome.briefs),
+    }
+    by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
+    groupings: tuple[Grouping, ...] = ("step", "tier", "severity")
+    for by in groupings:
+        for count in breakdown(by_scenario, outcome.verdicts, by):
+            if count.kind == "requirement" or by == "severity":
+                found[f"passed.{by}/{count.group}"] = count.rate
+    for scenario in evaluation.scenarios:
+        scores = [
+            s.score for s in outcome.scores if s.scenario_id == scenario.scenario_id and s.score is not None
+        ]
+        found[f"score.scenario/{scenario.scenario_id}"] = sum(scores) / len(scores) if scores else None
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Enumerations as their words, for YAML."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType] -- asdict
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- asdict
+    return getattr(value, "value", value)

@@ -1,0 +1,218 @@
+"""Stored verdicts to leaderboards. Calls nobody, needs no Prefect, and takes any weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.files import load_scenario, scenario_ids
+from flows.adapters.objects import ObjectStore
+from flows.adapters.tables import BRIEFS, VERDICTS, read_table, table_files
+from flows.pipeline.batch import items_digest
+from flows.pipeline.quality import judge_note
+from flows.pipeline.stages import verdict_of
+from flows.schema.brief import BriefStatus
+from flows.schema.errors import StaffbenchError, StoreError
+from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings, Settings
+from flows.schema.verdict import Verdict
+from flows.stages.aggregate import aggregate
+from flows.stages.score import score_brief
+from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
+
+_VERDICT_FIELDS = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One condition under one judge, as its files have it.
+
+    Attributes:
+        about: what the files say of themselves.
+        briefs: rows of the briefs table.
+        verdicts: in file order.
+    """
+
+    about: Mapping[str, Any]
+    briefs: Sequence[Mapping[str, Any]]
+    verdicts: Sequence[Verdict]
+
+
+def load_scenarios(project: Path, settings: Settings) -> dict[str, Scenario]:
+    """Every scenario of the benchmark, by id."""
+    data = project / settings.benchmark.data
+    return {name: load_scenario(data / name) for name in scenario_ids(data, None)}
+
+
+def load_graded(
+    folder: Path, scenarios: Mapping[str, Scenario]
+) -> tuple[list[Graded], list[StaffbenchError]]:
+    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on."""
+    found: list[Graded] = []
+    problems: list[StaffbenchError] = []
+    for path in table_files(folder / "verdicts"):
+        try:
+            found.append(_load(folder, path, scenarios))
+        except StaffbenchError as error:
+            problems.append(error)
+    return found, problems
+
+
+def build_leaderboard(
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+    objects: ObjectStore,
+) -> Leaderboard:
+    """Score what was graded, by `scoring`'s weights.
+
+    Raises:
+        StaffbenchError: verdicts that don't fit their rubric.
+    """
+    rows = [_row(entry, scenarios, scoring) for entry in graded]
+    rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
+    judges = {entry.about["judge"]["label"]: entry.about["judge"]["is_stand_in"] for entry in graded}
+    assumed = [f"{name} weighs {scoring.weights[name]:+g}" for name in scoring.assumed]
+    return Leaderboard(
+        benchmark=str(graded[0].about["condition"]["benchmark"]) if graded else "",
+        scoring=scoring.name,
+        rows=tuple(rows),
+        judges=tuple(
+            judge_note(
+                judge,
+                is_stand_in=stand_in,
+                graded=_pairs(graded, judge),
+                scenarios=scenarios,
+                objects=objects,
+            )
+            for judge, stand_in in sorted(judges.items())
+        ),
+        assumptions=tuple(assumed),
+    )
+
+
+def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
+    """Write the board beside its verdicts; other weights than the default go to files of their own.
+
+    Raises:
+        StoreError: a file can't be written.
+    """
+    stem = "leaderboard" if board.scoring == "severity" else f"leaderboard.{board.scoring}"
+    texts = {
+        f"{stem}.json": to_json(board),
+        f"{stem}.csv": to_csv(board),
+        f"{stem}.md": to_markdown(board),
+        stem.replace("leaderboard", "metrics") + ".json": to_metrics(board),
+    }
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(text, encoding="utf-8", newline="\n")
+        scratch.replace(path)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise StoreError(
+            path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
+        ) from error
+
+
+def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded:
+    rows, about = read_table(path, VERDICTS)
+    model = about["condition"]["model"]
+    again = f"run that condition again (model={model}); stored replies are not paid for again"
+    for scenario_id, digest in about["rubrics"].items():
+        if scenario_id not in scenarios:
+            raise StoreError(
+                path, f"verdicts on {scenario_id}, which is not there", "a scenario of the benchmark"
+            )
+        if items_digest(scenarios[scenario_id].items) != digest:
+            raise StoreError(
+                path, f"verdicts on another rubric of {scenario_id}", "the rubric as it is", again
+            )
+    briefs_path = folder / "briefs" / f"{about['condition']['label']}.parquet"
+    briefs, brief_about = read_table(briefs_path, BRIEFS)
+    if brief_about["briefs_digest"] != about["briefs_digest"]:
+        raise StoreError(
+            path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
+        )
+    verdicts = [verdict_of({key: row[key] for key in _VERDICT_FIELDS}) for row in rows]
+    return Graded(about, briefs, verdicts)
+
+
+def _pairs(graded: Sequence[Graded], judge: str) -> list[tuple[str, Sequence[Verdict]]]:
+    """Model and verdicts of what a judge graded, uncut briefs only: labels are of whole briefs."""
+    return [
+        (str(entry.about["condition"]["model"]), entry.verdicts)
+        for entry in graded
+        if entry.about["judge"]["label"] == judge and not any(brief["cut"] for brief in entry.briefs)
+    ]
+
+
+def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
+    about = entry.about
+    condition, judge, names = about["condition"], about["judge"], list(about["scenarios"])
+    by_brief: dict[tuple[str, int], list[Verdict]] = {}
+    for verdict in entry.verdicts:
+        by_brief.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
+    scores = [
+        score_brief(scenarios[name].items, verdicts, scoring) for (name, _), verdicts in by_brief.items()
+    ]
+    estimate = aggregate(scores, names, int(about["seeds"]), scoring)
+    interval = estimate.interval
+    statuses = [BriefStatus(brief["status"]) for brief in entry.briefs]
+    return LeaderboardRow(
+        model=condition["model"],
+        effort=condition["effort"],
+        word_cap=condition["word_cap"],
+        prompt=condition["prompt"],
+        harness=condition["harness"],
+        judge=judge["name"],
+        score=estimate.score,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        ci_level=scoring.interval_level if interval else None,
+        ci_method=interval.method if interval else None,
+        score_low=estimate.score_low,
+        score_high=estimate.score_high,
+        score_clamped=estimate.score_clamped,
+        correct=estimate.correct,
+        passed=estimate.passed,
+        wrong=estimate.wrong,
+        n_scenarios=estimate.n_scenarios,
+        n_scenarios_all=estimate.n_scenarios_all,
+        n_briefs=estimate.n_briefs,
+        n_briefs_all=estimate.n_briefs_all,
+        n_ungraded=estimate.n_ungraded,
+        n_refused=statuses.count(BriefStatus.refused),
+        n_error=statuses.count(BriefStatus.error),
+        n_empty=statuses.count(BriefStatus.empty),
+        n_cut=sum(bool(brief["cut"]) for brief in entry.briefs),
+        n_cut_by_provider=sum(bool(brief["cut_by_provider"]) for brief in entry.briefs),
+        words_raw=_mean([brief["words_raw"] for brief in entry.briefs]),
+        words_kept=_mean([brief["words_kept"] for brief in entry.briefs]),
+        self_judged=bool(about["self_judged"]),
+        condition=condition["label"],
+        judge_id=judge["label"],
+        condition_digest=condition["digest"],
+        judge_digest=judge["digest"],
+    )
+
+
+def _mean(values: Sequence[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,239 @@
+"""`staffbench run`: from overrides to a leaderboard on the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.adapters.config.compose import Point, compose_points, composed_yaml
+from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
+from flows.adapters.tracking import Tracker
+from flows.pipeline.batch import Batch, build_evaluations
+from flows.pipeline.server import Server, configure
+from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
+from flows.schema.leaderboard import Leaderboard
+from flows.schema.settings import JudgeKind, Writer
+from flows.stages.table import notes, shown_rows, to_markdown
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+    from flows.pipeline.evaluate import Finished
+
+INCOMPLETE = 4
+"""Exit code of a run that ended with items that have no verdict."""
+
+
+def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
+    """Run every point that `overrides` name and show the leaderboard.
+
+    Returns:
+        Exit code: 0, or `INCOMPLETE`, or that of the fault that stopped it.
+
+    Raises:
+        StaffbenchError: nothing could be run as asked; nothing was called.
+    """
+    server = Server(project / ".prefect" / "server.log")
+    configure(project, project / "results")
+    server.start()  # it takes seconds to come up: let it, while everything else is looked at
+    try:
+        points = compose_points(project, overrides, multirun=multirun)
+        return run_points(project, points, server=server, screen=screen)
+    finally:
+        server.stop()
+
+
+def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Print what the overrides compose to, checked (`--cfg job`)."""
+    compose_points(project, overrides, multirun=False)
+    screen.note(composed_yaml(project, overrides).rstrip())
+    return 0
+
+
+def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
+    """Run composed points; `server` is None where Prefect runs us and has one already."""
+    settings = points[0].settings
+    results = project / settings.results
+    evaluations = build_evaluations(project, points)
+    _check_shared(points)
+    tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
+    remote = [point.settings for point in points if _calls_anybody(point)]
+    batch = Batch(project, results, evaluations, None, ObjectStore(results / ".cache" / "objects"))
+    if tracker is not None:
+        tracker.start()
+    try:
+        if remote:
+            from flows.adapters.completions.client import Client, check_key
+            from flows.adapters.completions.store import CompletionStore
+
+            for one in remote:
+                for model in (one.model, one.judge):
+                    if model.writer is Writer.remote or model is one.judge:
+                        check_key(model)
+            store = CompletionStore(results / "completions")
+            batch.client = Client(store, settings.runner, settings.budget, settings.retry)
+        return _run_batch(batch, server, tracker, screen)
+    finally:
+        if tracker is not None:
+            tracker.close()
+
+
+def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
+    from flows.pipeline.evaluate import JOB, Job
+    from flows.pipeline.record import run_record
+    from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
+
+    if server is not None:
+        if server.is_embedded:
+            screen.say(
+                "Prefect's server takes about ten seconds to start; to keep one running: "
+                "make prefect, and PREFECT_API_URL as it says."
+            )
+        server.wait()
+    progress = Progress(_expected(batch), (lambda: _counts(batch)) if batch.client else None)
+    first = batch.evaluations[0]
+    folder = batch.results / first.condition.benchmark
+    boards: list[Leaderboard] = []
+
+    def report(finished: Finished) -> str:
+        if not finished.outcomes:
+            return ""
+        scenarios = load_scenarios(batch.project, first.settings)
+        graded, problems = load_graded(folder, scenarios)
+        for problem in problems:
+            screen.fault(f"left out of the leaderboard: {problem}")
+        boards.append(build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects))
+        write_leaderboard(folder, boards[-1])
+        return to_markdown(boards[-1])
+
+    JOB.set(Job(batch, progress.step, report))
+    number = len(batch.evaluations)
+    what = first.name if number == 1 else f"{number} conditions"
+    title = f"{first.condition.benchmark} · {what}"
+    with screen.progress(progress):
+        finished = asyncio.run(_until_stopped(batch, screen, title))
+    if boards:
+        show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _, _ in finished.outcomes})
+    if batch.client is not None:
+        screen.note(calls_text(_counts(batch)))
+    screen.note(f"Results: {_shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
+    if tracker is not None and finished.outcomes:
+        records = [run_record(batch.project, *entry) for entry in finished.outcomes]
+        try:
+            tracker.log(title, records)
+            screen.note("MLflow: staffbench ui opens its page on these runs.")
+        except StaffbenchError as error:
+            screen.fault(str(error))
+            return error.exit_code
+    return _exit_code(finished, screen)
+
+
+async def _until_stopped(batch: Batch, screen: Screen, title: str) -> Finished:
+    from flows.pipeline.evaluate import evaluate
+
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+
+    def stop() -> None:
+        if batch.stopping:
+            assert task is not None
+            task.cancel()
+            return
+        screen.say("Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind.")
+        batch.stop()
+
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop)
+    try:
+        names = [evaluation.name for evaluation in batch.evaluations]
+        state: State[Any] = await evaluate(title, names, return_state=True)  # pyright: ignore[reportGeneralTypeIssues] -- Prefect's overloads forget that it is a coroutine
+        result = await state.aresult(raise_on_failure=False)
+        if isinstance(result, BaseException):
+            raise result
+        return result
+    finally:
+        if batch.client is not None:
+            await batch.client.aclose()
+
+
+def show_board(screen: Screen, board: Leaderboard, own: AbstractSet[tuple[str, str]]) -> None:
+    """The leaderboard with its notes; rows of this run stand out."""
+    marked = [(row.condition, row.judge_id) in own for row in board.rows]
+    title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
+    screen.table(title, shown_rows(board), marked if own else (), words=4)
+    for note in notes(board):
+        screen.note(f"- {note}")
+
+
+def _counts(batch: Batch) -> CallCounts:
+    if batch.client is None:
+        return CallCounts()
+    totals = batch.client.totals
+    return CallCounts(
+        replayed=totals.replayed,
+        paid=totals.paid,
+        failed=totals.failed,
+        in_flight=totals.in_flight,
+        usd=totals.usd,
+        usd_is_bound=totals.unknown_price > 0,
+    )
+
+
+def _expected(batch: Batch) -> dict[str, int]:
+    chains = sum(len(evaluation.scenarios) for evaluation in batch.evaluations)
+    packets = {str(batch.folder(e, scenario)) for e in batch.evaluations for scenario in e.scenarios}
+    each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
+    return {"packet": len(packets), **each, "aggregate": len(batch.evaluations)}
+
+
+def _calls_anybody(point: Point) -> bool:
+    settings = point.settings
+    return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
+
+
+def _check_shared(points: Sequence[Point]) -> None:
+    """A sweep has one results folder, one store and one limit: what makes them can't vary in it.
+
+    Raises:
+        ConfigError: it does.
+    """
+    first = points[0].settings
+    for point in points[1:]:
+        for name in ("results", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
+            if getattr(point.settings, name) != getattr(first, name):
+                raise ConfigError(
+                    name, "differs within one sweep", "one value for all its conditions", "run it twice"
+                )
+
+
+def _exit_code(finished: Finished, screen: Screen) -> int:
+    """0, or why not, said on the screen: one line for each fault, the same fault once."""
+    for fault in {str(fault): fault for _, fault in finished.faults}.values():
+        screen.fault(str(fault))
+    if finished.faults:
+        codes = [fault.exit_code for _, fault in finished.faults]
+        # A person's or a budget's stop says more than a fault that came of it.
+        return next(
+            (code for code in codes if code in (Stopped.exit_code, BudgetReached.exit_code)), codes[0]
+        )
+    ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
+    if ungraded:
+        screen.fault(
+            f"{ungraded} items have no verdict; they are counted, not scored. The same command asks again "
+            "for what failed (retry=refused: for refusals too)."
+        )
+        return INCOMPLETE
+    return 0
+
+
+def _shown(path: Path) -> str:
+    """A path as a person would type it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

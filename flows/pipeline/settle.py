@@ -1,0 +1,132 @@
+"""How a stage becomes a cached Prefect task.
+
+A task returns the address of what it stored, never the thing itself: Prefect's cache is then
+disposable. Its key is ours: the stage, its version and everything it was made from. What the address
+leads to is checked; where it is gone, damaged or not final, the task runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from prefect import Task, task
+from prefect.client.schemas.objects import State
+from prefect.context import TaskRunContext
+from prefect.states import Cancelled, Failed
+
+from flows.adapters.objects import ObjectStore
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
+
+STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
+
+
+class Work:
+    """One run of a stage. A plain class, so that Prefect passes it on without looking inside."""
+
+    def __init__(
+        self,
+        stage: str,
+        inputs: Mapping[str, Any],
+        make: Callable[[], Awaitable[Any]],
+        is_final: Callable[[Any], bool] | None = None,
+    ) -> None:
+        """Describe the work.
+
+        Args:
+            stage: its name.
+            inputs: everything the value depends on, the stage's version included.
+            make: gives the value, as JSON can hold it.
+            is_final: False for a value that should be made again, such as one with failed calls; None
+                where every value is final.
+        """
+        self.stage = stage
+        self.key = sha256_text(canonical_json({"stage": stage, "inputs": inputs}))
+        self.make = make
+        self._is_final = is_final
+        self.objects: ObjectStore | None = None
+        self.error: StaffbenchError | None = None
+
+    def is_final(self, value: Any) -> bool:
+        """False for a value that should be made again."""
+        return self._is_final is None or self._is_final(value)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a stage made.
+
+    Attributes:
+        value: as JSON.
+        address: its digest, the input of the stages that follow.
+    """
+
+    value: Any
+    address: str
+
+
+def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
+    return parameters["work"].key
+
+
+async def _run(name: str, work: Work) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
+    assert work.objects is not None
+    try:
+        value = await work.make()
+        return work.objects.put(work.stage, work.key, value)
+    except (Stopped, BudgetReached) as error:
+        work.error = error
+        return Cancelled(message=str(error))
+    except StaffbenchError as error:
+        # A fault that a person can mend is reported once, by us; Prefect would print a traceback.
+        work.error = error
+        return Failed(message=str(error))
+
+
+TASKS: Mapping[str, Task[..., Any]] = {
+    stage: task(
+        name=stage,
+        task_run_name=f"{stage} · {{name}}",
+        cache_key_fn=_key,
+        persist_result=True,
+        result_serializer="json",
+        cache_result_in_memory=False,
+    )(_run)
+    for stage in STAGES
+}
+_AGAIN: Mapping[str, Task[..., Any]] = {
+    stage: run.with_options(refresh_cache=True) for stage, run in TASKS.items()
+}
+
+
+async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
+    """Run a stage, or take what it made before.
+
+    Args:
+        objects: where values lie.
+        name: what is shown of this run after the stage's name.
+        work: what to do.
+
+    Raises:
+        StaffbenchError: what the work raised.
+    """
+    work.objects = objects
+    state: State[Any] = await TASKS[work.stage](name, work, return_state=True)
+    address, value = await _value(objects, work, state)
+    if state.name == "Cached" and (value is None or not work.is_final(value)):
+        state = await _AGAIN[work.stage](name, work, return_state=True)
+        address, value = await _value(objects, work, state)
+    if value is None:
+        raise StaffbenchError(
+            f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
+        )
+    return Settled(value, address)
+
+
+async def _value(objects: ObjectStore, work: Work, state: State[Any]) -> tuple[str, Any]:
+    if work.error is not None:
+        raise work.error
+    address = await state.aresult()
+    return str(address), objects.get(work.stage, work.key, address)

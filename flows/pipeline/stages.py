@@ -1,0 +1,275 @@
+"""What each stage does for one scenario of one condition, or for one condition: its work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from flows.pipeline.batch import Batch, Evaluation, items_digest
+from flows.pipeline.packets import load_packet, packet_key, packet_path
+from flows.pipeline.settle import Work
+from flows.pipeline.writers import local_inputs, write_local
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.condition import judge_fields
+from flows.schema.document import Packet
+from flows.schema.errors import Stopped
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind, Retry, Writer
+from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
+from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
+from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
+from flows.stages.judge import (
+    JUDGE_VERSION,
+    JudgeCall,
+    build_requests,
+    judge_outcome,
+    verdicts_for_brief,
+    verdicts_for_missing,
+)
+from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.score import SCORE_VERSION, score_brief
+from flows.stages.truncate import WORD_COUNTER, truncate, without_text
+
+T = TypeVar("T")
+
+_NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
+
+
+def packet_work(batch: Batch, evaluation: Evaluation, scenario: Scenario) -> Work:
+    """Read the documents, or find that they were read; the value is the packet's digest."""
+    folder = batch.folder(evaluation, scenario)
+    path = packet_path(
+        batch.project / evaluation.settings.benchmark.data, evaluation.condition.benchmark, folder.name
+    )
+
+    async def make() -> str:
+        packet = await asyncio.to_thread(load_packet, folder, scenario, path)
+        batch.packets[folder] = packet
+        return packet.digest
+
+    return Work("packet", {"key": packet_key(folder, scenario)}, make)
+
+
+def take_packet(batch: Batch, evaluation: Evaluation, scenario: Scenario) -> Packet:
+    """The packet that the packet stage made, read back where that stage was skipped."""
+    folder = batch.folder(evaluation, scenario)
+    if folder not in batch.packets:
+        data: Path = batch.project / evaluation.settings.benchmark.data
+        path = packet_path(data, evaluation.condition.benchmark, folder.name)
+        batch.packets[folder] = load_packet(folder, scenario, path)
+    return batch.packets[folder]
+
+
+def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
+    """A brief for each seed, as `Written` rows."""
+    settings = evaluation.settings
+    seeds = range(1, settings.seeds + 1)
+    if settings.model.writer is Writer.remote:
+        requests = [
+            build_request(
+                scenario.assignment,
+                packet,
+                model=settings.model,
+                effort=settings.effort.level,
+                prompt=settings.prompt,
+                seed=seed,
+            )
+            for seed in seeds
+        ]
+        asked = {"effort": settings.effort.level.value, "seed_sent": settings.model.send_seed}
+
+        async def make() -> list[dict[str, Any]]:
+            assert batch.client is not None
+            calls = [batch.client.complete(request, settings.model, asked) for request in requests]
+            outcomes = await all_of(calls)
+            rows = [
+                read_written(outcome.completion, seed) for outcome, seed in zip(outcomes, seeds, strict=True)
+            ]
+            return [asdict(row) for row in rows]
+
+        inputs: dict[str, Any] = {
+            "version": GENERATE_VERSION,
+            "requests": [request.key for request in requests],
+        }
+    else:
+        inputs = {"version": GENERATE_VERSION, **local_inputs(batch.project, settings, scenario, packet)}
+
+        async def make() -> list[dict[str, Any]]:
+            rows = [
+                await asyncio.to_thread(write_local, batch.project, settings, scenario, packet, seed)
+                for seed in seeds
+            ]
+            return [asdict(row) for row in rows]
+
+    return Work(
+        "generate",
+        inputs,
+        make,
+        lambda rows: not _asks_again(settings.retry, [row["status"] for row in rows]),
+    )
+
+
+def truncate_work(
+    evaluation: Evaluation, scenario: Scenario, rows: list[dict[str, Any]], source: str
+) -> Work:
+    """The briefs as they are graded."""
+    cap = evaluation.settings.word_cap.words
+
+    async def make() -> list[dict[str, Any]]:
+        return [asdict(_cut(scenario.scenario_id, _written(row), cap)) for row in rows]
+
+    return Work("truncate", {"word_counter": WORD_COUNTER, "cap": cap, "written": source}, make)
+
+
+def judge_work(
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, briefs: Sequence[Brief], source: str
+) -> Work:
+    """Verdicts on every item of every brief."""
+    settings = evaluation.settings
+
+    async def make() -> list[dict[str, Any]]:
+        graded = await all_of([_grade(batch, evaluation, scenario, brief) for brief in briefs])
+        return [asdict(verdict) for verdicts in graded for verdict in verdicts]
+
+    offline = settings.judge.kind is JudgeKind.offline
+    inputs = {
+        "version": OFFLINE_VERSION if offline else JUDGE_VERSION,
+        "judge": judge_fields(settings.judge, settings.judge_prompt),
+        "items": items_digest(scenario.items),
+        "briefs": source,
+    }
+    return Work(
+        "judge", inputs, make, lambda rows: not _asks_again(settings.retry, [row["status"] for row in rows])
+    )
+
+
+def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Verdict], source: str) -> Work:
+    """A score for each brief."""
+    settings = evaluation.settings
+
+    async def make() -> list[dict[str, Any]]:
+        return [
+            asdict(score_brief(scenario.items, [v for v in verdicts if v.seed == seed], settings.scoring))
+            for seed in range(1, settings.seeds + 1)
+        ]
+
+    inputs = {
+        "version": SCORE_VERSION,
+        "weights": settings.scoring.weights,
+        "items": items_digest(scenario.items),
+        "verdicts": source,
+    }
+    return Work("score", inputs, make)
+
+
+def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources: Sequence[str]) -> Work:
+    """The condition's estimate."""
+    settings = evaluation.settings
+    names = [scenario.scenario_id for scenario in evaluation.scenarios]
+
+    async def make() -> dict[str, Any]:
+        return asdict(aggregate(scores, names, settings.seeds, settings.scoring))
+
+    inputs = {
+        "version": AGGREGATE_VERSION,
+        "scores": dict(zip(names, sources, strict=True)),
+        "seeds": settings.seeds,
+        "level": settings.scoring.interval_level,
+        "resamples": settings.scoring.resamples,
+    }
+    return Work("aggregate", inputs, make)
+
+
+def brief_of(row: dict[str, Any]) -> Brief:
+    """A brief from its JSON."""
+    fields: dict[str, Any] = {**row, "status": BriefStatus(row["status"])}
+    return Brief(**fields)
+
+
+def verdict_of(row: dict[str, Any]) -> Verdict:
+    """A verdict from its JSON."""
+    mode = FailureMode(row["mode"]) if row["mode"] else None
+    fields: dict[str, Any] = {**row, "status": VerdictStatus(row["status"]), "mode": mode}
+    return Verdict(**fields)
+
+
+async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Every result; where something failed, the first fault, once everything else has ended.
+
+    A plain gather would leave the others behind at the first fault: replies that were paid for would
+    arrive after the run had closed its store.
+    """
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
+
+
+async def _grade(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> list[Verdict]:
+    if brief.text is None:
+        reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
+        return verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason)
+    settings = evaluation.settings
+    if batch.stopping:
+        raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
+    if settings.judge.kind is JudgeKind.offline:
+        grades = await asyncio.to_thread(grade_offline, scenario.items, brief.text)
+        return [
+            Verdict(
+                brief.scenario_id,
+                brief.seed,
+                grade.item_id,
+                VerdictStatus.graded,
+                grade.passed,
+                grade.mode,
+                grade.reason,
+            )
+            for grade in grades
+        ]
+    # The judge's own repeat is 1: the brief's seed is no part of the question.
+    calls = build_requests(scenario.items, brief.text, settings.judge, settings.judge_prompt, 1)
+    answers = await all_of([_ask(batch, evaluation, call) for call in calls])
+    return verdicts_for_brief(scenario.items, brief, [verdict for answer in answers for verdict in answer])
+
+
+async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> Sequence[Any]:
+    """Ask, and ask again what was rejected, as the judge stage says."""
+    assert batch.client is not None
+    judge = evaluation.settings.judge
+    asked = {"effort": judge.effort.value, "mode": judge.mode.value}
+    step: JudgeCall | Sequence[Any] = call
+    while isinstance(step, JudgeCall):
+        outcome = await batch.client.complete(step.request, judge, asked)
+        step = judge_outcome(step, outcome.completion, judge.max_attempts)
+    return step
+
+
+def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
+    if row.text is None:
+        return without_text(scenario_id, row.seed, row.status, row.detail, completion=row.completion)
+    return truncate(
+        scenario_id,
+        row.seed,
+        row.text,
+        cap,
+        completion=row.completion,
+        cut_by_provider=row.cut_by_provider,
+    )
+
+
+def _written(row: dict[str, Any]) -> Written:
+    fields: dict[str, Any] = {**row, "status": BriefStatus(row["status"])}
+    return Written(**fields)
+
+
+def _asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
+    again = {
+        Retry.none: set[str](),
+        Retry.failed: {"error"},
+        Retry.refused: {"error", "refused"},
+    }[retry]
+    return not again.isdisjoint(statuses)

@@ -1,0 +1,51 @@
+"""`staffbench ui`: MLflow's page on this project's store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.adapters.tracking import store_uri
+from flows.schema.errors import StaffbenchError
+
+
+def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> int:
+    """Serve MLflow's page until a person ends it, and say how to open Prefect's.
+
+    Raises:
+        StaffbenchError: there is nothing to show yet.
+    """
+    results = project / compose_points(project, overrides, multirun=False)[0].settings.results
+    if not (results / "mlflow.db").is_file():
+        raise StaffbenchError(results / "mlflow.db", "not there", remedy="staffbench run first")
+    screen.note(f"MLflow: http://127.0.0.1:{port} (takes some seconds; Ctrl-C ends it)")
+    screen.note("Prefect: make prefect serves its page at http://127.0.0.1:4200")
+    # One worker, no job runner and no genai workers: the page is all that is wanted.
+    environment = {
+        **os.environ,
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "mlflow",
+        "ui",
+        "--workers",
+        "1",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
+    command += ["--backend-store-uri", store_uri(results)]
+    try:
+        return subprocess.call(command, env=environment)  # noqa: S603 -- our own words and a path of ours
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,76 @@
+"""Writers that need no model: the baseline, the controls, and briefs that lie in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.provenance import file_sha256
+from flows.readers import READER_VERSIONS, read_document
+from flows.schema.completion import sha256_text
+from flows.schema.document import Packet
+from flows.schema.errors import ScenarioError
+from flows.schema.scenario import Scenario
+from flows.schema.settings import Settings, Writer
+from flows.stages.extractive import EXTRACTIVE_VERSION, write_extractive
+from flows.stages.generate import Written, written
+
+_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
+_PLAIN = (".md", ".txt")
+
+
+def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: Packet) -> dict[str, Any]:
+    """Everything that the briefs of a local writer depend on."""
+    seeds = list(range(1, settings.seeds + 1))
+    match settings.model.writer:
+        case Writer.extractive:
+            made_of: Any = [EXTRACTIVE_VERSION, packet.digest, settings.prompt.words]
+        case Writer.control:
+            made_of = sha256_text(scenario.controls[settings.model.label].text)
+        case Writer.files:
+            files = [_brief_file(project, settings, scenario, seed) for seed in seeds]
+            made_of = [[file.name, file_sha256(file), READER_VERSIONS] for file in files]
+        case Writer.empty | Writer.remote:
+            made_of = None
+    return {"writer": settings.model.writer.value, "made_of": made_of, "seeds": seeds}
+
+
+def write_local(project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int) -> Written:
+    """The brief of a local writer for one seed.
+
+    Raises:
+        ScenarioError: `files`, and there is no brief for this scenario and seed.
+        ReadError: a brief that can't be read.
+    """
+    match settings.model.writer:
+        case Writer.extractive:
+            return written(write_extractive(packet, settings.prompt.words, seed), seed)
+        case Writer.control:
+            return written(scenario.controls[settings.model.label].text, seed)
+        case Writer.files:
+            return written(read_brief(_brief_file(project, settings, scenario, seed)), seed)
+        case Writer.empty:
+            return written("", seed)
+        case Writer.remote:
+            raise ValueError("a remote model does not write here")
+
+
+def read_brief(path: Path) -> str:
+    """The text of a brief that somebody wrote: Markdown and plain text as they are, others read.
+
+    Raises:
+        ReadError: it can't be read.
+    """
+    document = read_document(path)
+    if path.suffix.lower() in _PLAIN:
+        return path.read_text(encoding="utf-8-sig", errors="strict")
+    return document.text
+
+
+def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:
+    folder = project / (settings.model.folder or "") / scenario.scenario_id
+    found = [path for suffix in _SUFFIXES if (path := folder / f"{seed}{suffix}").is_file()]
+    if len(found) != 1:
+        what = "no brief" if not found else "more than one brief: " + ", ".join(path.name for path in found)
+        raise ScenarioError(folder / str(seed), what, f"one of {', '.join(f'{seed}{s}' for s in _SUFFIXES)}")
+    return found[0]

@@ -1,0 +1,103 @@
+"""The table that is published: one row per condition and judge, and what must be said under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flows.schema.verdict import Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One condition under one judge. What is unknown is None; counts stand beside every mean.
+
+    Attributes:
+        model, effort, word_cap, prompt, harness: the condition; no cap is None.
+        judge: who graded.
+        score: severity-weighted, unclamped; seeds averaged within scenarios, then scenarios.
+        ci_low, ci_high, ci_level, ci_method: its interval; None below two scenarios.
+        score_low, score_high: the score if everything ungraded had failed, or passed.
+        score_clamped: as `score`, each brief clamped to [0, 1].
+        correct: share of all items passed.
+        passed: share of positive items passed.
+        wrong: wrong moves in a brief, on average.
+        n_scenarios, n_scenarios_all: scenarios scored, and asked for.
+        n_briefs, n_briefs_all: briefs scored, and asked for.
+        n_ungraded: items without a verdict.
+        n_refused, n_error, n_empty: briefs that were refused, that failed, and that are empty.
+        n_cut, n_cut_by_provider: briefs cut at the word cap, and at the provider's output limit.
+        words_raw, words_kept: mean words of a brief before and after the cut.
+        self_judged: True where the judge is the writer.
+        condition: name of its files.
+        judge_id: name of the judge's files.
+        condition_digest, judge_digest: what the names stand for.
+    """
+
+    model: str
+    effort: str
+    word_cap: int | None
+    prompt: str
+    harness: str
+    judge: str
+    score: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_level: float | None
+    ci_method: str | None
+    score_low: float | None
+    score_high: float | None
+    score_clamped: float | None
+    correct: float | None
+    passed: float | None
+    wrong: float | None
+    n_scenarios: int
+    n_scenarios_all: int
+    n_briefs: int
+    n_briefs_all: int
+    n_ungraded: int
+    n_refused: int
+    n_error: int
+    n_empty: int
+    n_cut: int
+    n_cut_by_provider: int
+    words_raw: float | None
+    words_kept: float | None
+    self_judged: bool
+    condition: str
+    judge_id: str
+    condition_digest: str
+    judge_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeNote:
+    """What a reader of the table must know about a judge.
+
+    Attributes:
+        judge_id: as in the rows.
+        is_stand_in: True for the offline judge.
+        agreements: how far it agreed with labels; empty where nobody measured it.
+    """
+
+    judge_id: str
+    is_stand_in: bool
+    agreements: tuple[Agreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The rows and what must be said under them.
+
+    Attributes:
+        benchmark: its name.
+        scoring: name of the weights.
+        rows: best first; without a score last.
+        judges: one note for each judge of the rows.
+        assumptions: defaults of ours that the numbers rest on.
+    """
+
+    benchmark: str
+    scoring: str
+    rows: tuple[LeaderboardRow, ...]
+    judges: tuple[JudgeNote, ...]
+    assumptions: tuple[str, ...]

@@ -1,0 +1,61 @@
+"""Documents to a packet, and evidence held against it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.document import Document, Packet
+from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.schema.scenario import Item
+
+PACKET_VERSION = "1"
+"""Raised when documents are put together in another way."""
+
+_SPACE = re.compile(r"\s+")
+_TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+")
+
+
+def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
+    """All documents as one text, in order, each in an element that names it.
+
+    Args:
+        scenario_id: whose packet it is.
+        documents: read whole, in the order of the scenario.
+    """
+    parts = [
+        f'<document number="{number}" name="{document.name}">\n{document.text}\n</document>'
+        for number, document in enumerate(documents, 1)
+    ]
+    text = "\n\n".join(parts)
+    sources = [[document.name, document.sha256, document.reader] for document in documents]
+    digest = sha256_text(
+        canonical_json({"version": PACKET_VERSION, "sources": sources, "text": sha256_text(text)})
+    )
+    return Packet(scenario_id, tuple(documents), text, digest)
+
+
+def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchError]:
+    """One error for each quote that is not found in the document that it names.
+
+    White space is folded, and the marks of tables and of Markdown are passed over: a quote is about
+    words, not about how a reader prints them.
+    """
+    texts = {document.name: _plain(document.text) for document in packet.documents}
+    return [
+        ScenarioError(
+            f"{packet.scenario_id}/rubric.yaml",
+            f"{item.item_id}: quote not found in {evidence.document}: {evidence.quote!r}",
+            "words of that document",
+            "quote it as the packet has it (staffbench packets --show)",
+        )
+        for item in items
+        for evidence in item.source
+        if _plain(evidence.quote) not in texts.get(evidence.document, "")
+    ]
+
+
+def _plain(text: str) -> str:
+    words = _TABLE_RULE.sub(" ", text).replace("|", " ").replace("\\", " ").replace("*", "")
+    return _SPACE.sub(" ", words).strip()

@@ -1,0 +1,157 @@
+"""A leaderboard as text: Markdown for people, CSV and JSON for programs. Nothing is computed here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, fields
+from typing import Any
+
+from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.verdict import Agreement
+
+FEW_SCENARIOS = 6
+"""Below so many scenarios a bootstrap over them is narrower than it says; the table says that."""
+
+_HEAD = (
+    "model",
+    "effort",
+    "cap",
+    "judge",
+    "score",
+    "interval",
+    "correct",
+    "passed",
+    "wrong",
+    "scenarios",
+    "briefs",
+)
+
+
+def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
+    """The table that people see, head first: one text per cell."""
+    return [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
+
+
+def notes(board: Leaderboard) -> list[str]:
+    """What stands under every table, a sentence or two each."""
+    found = [_judge_note(note) for note in board.judges]
+    few = [row.n_scenarios for row in board.rows if 1 < row.n_scenarios < FEW_SCENARIOS]
+    methods = sorted({row.ci_method for row in board.rows if row.ci_method})
+    found += [f"Interval: {method}." for method in methods]
+    if few:
+        found.append(
+            f"With {min(few)} scenarios an interval spans little more than the scenarios that were run: "
+            "it describes them and is too narrow to rank models by."
+        )
+    if any(row.n_ungraded for row in board.rows):
+        found.append(
+            "Some items have no verdict. Scores are of the briefs that were graded whole; the bounds "
+            "score_low and score_high say what the missing ones could change."
+        )
+    if any(row.self_judged for row in board.rows):
+        found.append("A judge marked * graded briefs of its own model.")
+    found += [f"Assumed: {assumption}." for assumption in board.assumptions]
+    return found
+
+
+def to_markdown(board: Leaderboard) -> str:
+    """The table with its notes."""
+    head, *rows = shown_rows(board)
+    lines = [f"# {board.benchmark}: leaderboard ({board.scoring} scoring)", ""]
+    lines += [_line(head), _line(("---",) * 4 + ("---:",) * (len(head) - 4))]
+    lines += [_line(row) for row in rows]
+    lines += ["", *(f"- {note}" for note in notes(board))]
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(board: Leaderboard) -> str:
+    """One line per row with every field; an empty cell is unknown."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [field.name for field in fields(LeaderboardRow)], lineterminator="\n")
+    writer.writeheader()
+    for row in board.rows:
+        writer.writerow({key: _rounded(value) for key, value in asdict(row).items()})
+    return out.getvalue()
+
+
+def to_json(board: Leaderboard) -> str:
+    """Everything, notes included; null is unknown."""
+    content: dict[str, Any] = {"schema_version": "1", **asdict(board), "notes": notes(board)}
+    content["rows"] = [{key: _rounded(value) for key, value in asdict(row).items()} for row in board.rows]
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+def to_metrics(board: Leaderboard) -> str:
+    """The numbers by condition and judge, nested, for `dvc metrics`."""
+    content: dict[str, dict[str, Any]] = {}
+    for row in board.rows:
+        numbers = {"score": row.score, "correct": row.correct, "passed": row.passed, "wrong": row.wrong}
+        counts = {"n_briefs": row.n_briefs, "n_ungraded": row.n_ungraded}
+        shown = {key: _rounded(value) for key, value in numbers.items() if value is not None}
+        content.setdefault(row.judge_id, {})[row.condition] = {**shown, **counts}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def percent(value: float | None) -> str:
+    """A share as printed; a dash where it is unknown."""
+    return "-" if value is None else f"{100 * value:.1f}%"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number as printed; a dash where it is unknown."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _shown(row: LeaderboardRow) -> tuple[str, ...]:
+    interval = "-" if row.ci_low is None else f"{number(row.ci_low)} to {number(row.ci_high)}"
+    return (
+        row.model,
+        row.effort,
+        "none" if row.word_cap is None else str(row.word_cap),
+        row.judge + ("*" if row.self_judged else ""),
+        number(row.score),
+        interval,
+        percent(row.correct),
+        percent(row.passed),
+        number(row.wrong, 1),
+        _of(row.n_scenarios, row.n_scenarios_all),
+        _of(row.n_briefs, row.n_briefs_all),
+        str(row.n_ungraded),
+        str(row.n_refused),
+        str(row.n_cut + row.n_cut_by_provider),
+    )
+
+
+def _of(part: int, whole: int) -> str:
+    return str(part) if part == whole else f"{part} of {whole}"
+
+
+def _judge_note(note: JudgeNote) -> str:
+    who = f"Judge {note.judge_id}"
+    if note.is_stand_in:
+        who += " is a deterministic stand-in, no judge to publish with"
+    measured = "; ".join(agreement_text(agreement) for agreement in note.agreements)
+    return (
+        f"{who}. Its agreement: {measured}."
+        if measured
+        else f"{who}. Nobody has measured its agreement with labels."
+    )
+
+
+def agreement_text(agreement: Agreement) -> str:
+    """An agreement in a phrase."""
+    if agreement.accuracy is None:
+        return f"{agreement.labels}: nothing to compare"
+    kappa = "kappa undefined" if agreement.kappa is None else f"kappa {agreement.kappa:.2f}"
+    return f"{agreement.labels}: accuracy {agreement.accuracy:.2f}, {kappa}, n {agreement.n}"
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _rounded(value: Any) -> Any:
+    """Floats to twelve digits: sums in another order must not change the bytes."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
