@@ -1,0 +1,115 @@
+"""What lies beneath a condition's mean: pooled counts by step, tier, severity and failure mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from flows.schema.errors import ScenarioError
+from flows.schema.scenario import Item, Severity, Step, Tier
+from flows.schema.verdict import FailureMode, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Verdicts of one group of items, pooled over briefs.
+
+    Attributes:
+        group: the step, tier, severity or failure mode.
+        kind: `requirement` or `error`; the two are never pooled.
+        n: graded verdicts.
+        passed: those of them that are passed; by mode, those that were not failed in this mode.
+        ungraded: verdicts that say nothing.
+    """
+
+    group: str
+    kind: str
+    n: int
+    passed: int
+    ungraded: int
+
+    @property
+    def failed(self) -> int:
+        """Graded verdicts that are failed; by mode, in this mode."""
+        return self.n - self.passed
+
+    @property
+    def rate(self) -> float | None:
+        """Share passed; None where nothing was graded."""
+        return self.passed / self.n if self.n else None
+
+
+UNSTATED = "unstated"
+"""Group of failed requirements whose mode the judge was not asked for."""
+
+Grouping = Literal["step", "tier", "severity", "mode"]
+
+_GROUPS: Mapping[Grouping, Sequence[str]] = {
+    "step": [step.value for step in Step],
+    "tier": [str(tier.value) for tier in Tier],
+    "severity": [severity.value for severity in Severity],
+    "mode": [*(mode.value for mode in FailureMode), UNSTATED],
+}
+
+
+def breakdown(
+    items_by_scenario: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], by: Grouping
+) -> list[Count]:
+    """Pass counts by a property of the items, or failure counts by mode, pooled over all verdicts.
+
+    By mode, each group holds every item that could have failed so: wrong moves for `committed`,
+    requirements for the others. Its `failed` is the number that did, and the failures of a kind add
+    up over its modes. A pooled rate weighs scenarios by their items and is no estimate of a score.
+
+    Args:
+        items_by_scenario: rubrics by scenario id.
+        verdicts: of any number of briefs; of one judge, for the counts to mean something.
+        by: `step`, `tier`, `severity` or `mode`.
+
+    Returns:
+        One row for each group and kind that the rubrics hold, in the order of the enumeration,
+        requirements first; `n` is 0 where no verdict fell.
+
+    Raises:
+        ScenarioError: a verdict on an unknown item.
+    """
+    keys = {
+        (scenario_id, item.item_id): (_group(item, by), "error" if item.severity.is_error else "requirement")
+        for scenario_id, items in items_by_scenario.items()
+        for item in items
+    }
+    graded, passed, ungraded = (dict.fromkeys(keys.values(), 0) for _ in range(3))
+    failed: dict[tuple[str, str], int] = {}  # by mode and kind
+    for verdict in verdicts:
+        key = keys.get((verdict.scenario_id, verdict.item_id))
+        if key is None:
+            where = f"{verdict.scenario_id}/{verdict.seed}"
+            raise ScenarioError(where, f"a verdict on {verdict.item_id}", "an item of its rubric")
+        if verdict.passed is None:
+            ungraded[key] += 1
+            continue
+        graded[key] += 1
+        passed[key] += verdict.passed
+        if not verdict.passed:
+            mode = verdict.mode.value if verdict.mode else UNSTATED
+            failed[mode, key[1]] = failed.get((mode, key[1]), 0) + 1
+    if by == "mode":
+        return [
+            Count(mode, key[1], graded[key], graded[key] - failed.get((mode, key[1]), 0), ungraded[key])
+            for key in sorted(graded, key=lambda key: key[1], reverse=True)
+            for mode in _GROUPS["mode"]
+            if (mode == FailureMode.committed.value) == (key[1] == "error") or (mode, key[1]) in failed
+        ]
+    return [
+        Count(group, kind, graded[group, kind], passed[group, kind], ungraded[group, kind])
+        for kind in ("requirement", "error")
+        for group in _GROUPS[by]
+        if (group, kind) in graded
+    ]
+
+
+def _group(item: Item, by: Grouping) -> str:
+    """The group that an item belongs to; one for all where the verdict decides it."""
+    properties = {"step": item.step.value, "tier": str(item.tier.value), "severity": item.severity.value}
+    return properties.get(by, "")

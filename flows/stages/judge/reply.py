@@ -1,0 +1,280 @@
+"""What a judge replied: verdicts, or a fault. Nothing in between.
+
+In `failed_only` an item that is not listed has passed, so a reply that is cut, malformed or counts
+wrongly would pass items that nobody graded. Reading is strict for that reason: no mending, no
+guessing, the first valid reply counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from flows.schema.brief import Brief
+from flows.schema.completion import Completion, CompletionStatus
+from flows.schema.errors import StaffbenchError
+from flows.schema.scenario import Item
+from flows.schema.settings import JudgeMode
+from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
+from flows.stages.judge.request import JudgeCall, with_fault
+
+_LONGEST_QUOTE = 80  # characters of a reply that a fault repeats
+
+
+class RejectedReply(StaffbenchError):  # noqa: N818 -- it is a reply that broke the format, asked for again
+    """A reply that can't be read as verdicts.
+
+    Attributes:
+        fault: what is wrong with it, in words that the judge is shown.
+    """
+
+    def __init__(self, fault: str) -> None:
+        self.fault = fault
+        super().__init__("judge's reply", fault)
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- one argument to rebuild from, not four
+        return type(self), (self.fault,)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVerdict:
+    """What one call says of one item; a `Verdict` that does not know its brief.
+
+    Attributes:
+        item_id: the item.
+        status: whether it was graded.
+        passed: None unless graded. For a wrong move, True means that the brief did not make it.
+        mode: how it failed; None where it passed, was not graded, or the judge was not asked.
+        reason: the judge's words, or why there is no verdict; may be empty.
+    """
+
+    item_id: str
+    status: VerdictStatus
+    passed: bool | None
+    mode: FailureMode | None = None
+    reason: str = ""
+
+
+def judge_outcome(
+    call: JudgeCall, completion: Completion, max_attempts: int
+) -> JudgeCall | tuple[ItemVerdict, ...]:
+    """What follows from a reply: the call to make next, or what is known of each item.
+
+    The pipeline sends `call.request` and comes here with what came back, until this returns
+    verdicts. They are `graded` after the first valid reply, `refused` or `error` where the judge
+    gave none, `unparsed` where `max_attempts` replies were rejected.
+
+    Args:
+        call: the question that was asked.
+        completion: what came back.
+        max_attempts: how many replies may be rejected, from 1.
+    """
+    if completion.status is CompletionStatus.refused:
+        return _ungraded(call, VerdictStatus.refused, completion.detail or "the judge was refused")
+    if completion.status is CompletionStatus.error:
+        return _ungraded(call, VerdictStatus.error, completion.detail or "no reply from the judge")
+    try:
+        reject_if_cut(completion)
+        return tuple(read_reply(call, completion.text or ""))
+    except RejectedReply as rejected:
+        if call.attempt < max_attempts:
+            return with_fault(call, rejected.fault)
+        reason = f"no valid reply in {call.attempt} attempts; the last: {rejected.fault}"
+        return _ungraded(call, VerdictStatus.unparsed, reason)
+
+
+def _ungraded(call: JudgeCall, status: VerdictStatus, reason: str) -> tuple[ItemVerdict, ...]:
+    return tuple(ItemVerdict(item_id, status, None, reason=reason) for item_id in call.item_ids)
+
+
+def reject_if_cut(completion: Completion) -> None:
+    """Refuse a reply that stopped at the output limit, however complete it looks.
+
+    Raises:
+        RejectedReply: it was cut.
+    """
+    if completion.status is CompletionStatus.cut:
+        raise RejectedReply("it was cut at the output limit; keep each reason short")
+
+
+def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
+    """The verdicts in a reply, in the order that the items were shown.
+
+    Requirements that `failed_only` does not list are passed; errors that it does not list were not
+    committed. Where every item is listed, `met` means passed for a requirement and committed for an
+    error.
+
+    Raises:
+        RejectedReply: the reply is anything but one JSON object of exactly the format asked for.
+    """
+    reply = _one_object(completion_text)
+    errors = {item.item_id: item.severity.is_error for item in call.items}
+    if call.mode is JudgeMode.failed_only:
+        _expect_keys(reply, ("items", "failed"), "the object")
+        count = reply["items"]
+        if type(count) is not int or count != len(errors):
+            raise RejectedReply(f"items is {_quoted(count)}, and {len(errors)} were to be graded")
+        entries = _entries(reply["failed"], "failed", ("id", "mode", "reason"), errors)
+        return [_from_failed(item_id, error, entries.get(item_id)) for item_id, error in errors.items()]
+    _expect_keys(reply, ("verdicts",), "the object")
+    entries = _entries(reply["verdicts"], "verdicts", ("id", "met", "reason"), errors)
+    missing = [item_id for item_id in errors if item_id not in entries]
+    if missing:
+        raise RejectedReply(
+            f"{len(entries)} of {len(errors)} items are in the list; missing is {_quoted(missing[0])}"
+        )
+    return [_from_met(item_id, error, entries[item_id]) for item_id, error in errors.items()]
+
+
+def _from_failed(item_id: str, error: bool, entry: dict[str, Any] | None) -> ItemVerdict:
+    if entry is None:
+        return ItemVerdict(item_id, VerdictStatus.graded, passed=True)
+    names = [mode.value for mode in FailureMode if (mode is FailureMode.committed) == error]
+    if entry["mode"] not in names:
+        kind = "an error" if error else "a requirement"
+        raise RejectedReply(
+            f"mode of {_quoted(item_id)}, {kind}, is {_quoted(entry['mode'])}, not {' or '.join(names)}"
+        )
+    return ItemVerdict(
+        item_id, VerdictStatus.graded, passed=False, mode=FailureMode(entry["mode"]), reason=entry["reason"]
+    )
+
+
+def _from_met(item_id: str, error: bool, entry: dict[str, Any]) -> ItemVerdict:
+    met = entry["met"]
+    if not isinstance(met, bool):
+        raise RejectedReply(f"met of {_quoted(item_id)} is {_quoted(met)}, neither true nor false")
+    committed = FailureMode.committed if error and met else None
+    return ItemVerdict(
+        item_id, VerdictStatus.graded, passed=met != error, mode=committed, reason=entry["reason"]
+    )
+
+
+def _one_object(text: str) -> dict[str, Any]:
+    """The reply as an object; JSON's white space around it is all that may stand beside it."""
+    stripped = text.strip()
+    if not stripped:
+        raise RejectedReply("it is empty")
+    if stripped.startswith("```"):
+        raise RejectedReply("a code fence stands around the JSON")
+    try:
+        value = json.loads(text, object_pairs_hook=_object_without_doubles, parse_constant=_no_constant)
+    except RecursionError:
+        raise RejectedReply("it is nested too deeply") from None
+    except ValueError as error:
+        raise RejectedReply(f"it is not one JSON object and nothing else ({error})") from None
+    if not isinstance(value, dict):
+        raise RejectedReply("it is JSON, but no object")
+    return cast("dict[str, Any]", value)
+
+
+def _object_without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise RejectedReply(f"an object has the key {_quoted(double)} twice")
+    return found
+
+
+def _no_constant(name: str) -> object:
+    raise RejectedReply(f"{name} is no JSON")
+
+
+def _expect_keys(found: dict[str, Any], expected: Sequence[str], where: str) -> None:
+    if set(found) != set(expected):
+        keys = ", ".join(_quoted(key) for key in found)
+        wanted = ", ".join(_quoted(key) for key in expected)
+        raise RejectedReply(f"{where} has the keys {keys or 'none'}, and should have {wanted}")
+
+
+def _entries(value: Any, name: str, keys: Sequence[str], known: dict[str, bool]) -> dict[str, dict[str, Any]]:
+    """The list's entries by item id: each of a known item, none twice, `id` and `reason` as text."""
+    if not isinstance(value, list):
+        raise RejectedReply(f"{name} is no list")
+    entries: dict[str, dict[str, Any]] = {}
+    for number, entry in enumerate(cast("list[Any]", value), 1):
+        where = f"entry {number} of {name}"
+        if not isinstance(entry, dict):
+            raise RejectedReply(f"{where} is no object")
+        entry = cast("dict[str, Any]", entry)
+        _expect_keys(entry, keys, where)
+        item_id, reason = entry["id"], entry["reason"]
+        if not isinstance(item_id, str) or item_id not in known:
+            raise RejectedReply(f"{where} has the unknown id {_quoted(item_id)}")
+        if item_id in entries:
+            raise RejectedReply(f"the id {_quoted(item_id)} is listed twice")
+        if not isinstance(reason, str):
+            raise RejectedReply(f"reason of {_quoted(item_id)} is no text")
+        if any("\ud800" <= character <= "\udfff" for character in reason):
+            raise RejectedReply(f"reason of {_quoted(item_id)} holds half of a character")
+        entries[item_id] = entry
+    return entries
+
+
+def _quoted(value: Any) -> str:
+    """A value of the reply as a fault repeats it: ASCII, short, and never in double quotes.
+
+    The fault goes into the next prompt. Nothing that the judge wrote may stand there as if it were a
+    key of the format, and a list or object is named, not repeated, however deep it is.
+    """
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    text = json.dumps(value)
+    if isinstance(value, str):
+        text = f"'{text[1:-1]}'"
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
+
+
+def verdicts_for_brief(items: Sequence[Item], brief: Brief, found: Iterable[ItemVerdict]) -> list[Verdict]:
+    """The verdicts of a brief in rubric order, from what its calls came to.
+
+    Raises:
+        ValueError: an item of the rubric is missing or there twice, or one is not of the rubric.
+    """
+    by_id: dict[str, ItemVerdict] = {}
+    for verdict in found:
+        if verdict.item_id in by_id:
+            raise ValueError(f"{brief.brief_id}: two verdicts on {verdict.item_id}")
+        by_id[verdict.item_id] = verdict
+    odd = by_id.keys() ^ {item.item_id for item in items}
+    if odd:
+        raise ValueError(f"{brief.brief_id}: verdicts and rubric differ in {', '.join(sorted(odd))}")
+    verdicts: list[Verdict] = []
+    for item in items:
+        found_one = by_id[item.item_id]
+        verdicts.append(
+            Verdict(
+                brief.scenario_id,
+                brief.seed,
+                item.item_id,
+                found_one.status,
+                found_one.passed,
+                found_one.mode,
+                found_one.reason,
+            )
+        )
+    return verdicts
+
+
+def verdicts_for_missing(
+    items: Sequence[Item], brief: Brief, status: VerdictStatus, reason: str
+) -> list[Verdict]:
+    """The verdicts of a brief that nobody graded: every item has `status`, none is passed or failed.
+
+    Args:
+        items: the rubric, in file order.
+        brief: one without a text, or one whose judge gave no reply.
+        status: `refused`, `unparsed` or `error`.
+        reason: why there is no verdict.
+
+    Raises:
+        ValueError: `status` is `graded`.
+    """
+    return [
+        Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason) for item in items
+    ]

@@ -1,0 +1,167 @@
+"""The questions to a judge: a rubric, or one item of it, and a shielded brief."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flows.schema.call import build_call, render
+from flows.schema.completion import Message, Request
+from flows.schema.errors import ScenarioError
+from flows.schema.scenario import Item
+from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
+from flows.schema.verdict import FailureMode
+from flows.stages.judge.shield import escape, shield
+
+_ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """One question to a judge, with what is needed to read its answer.
+
+    Attributes:
+        request: what is sent.
+        mode: the format of the reply that it asks for.
+        items: the items asked about, in the order shown.
+        rejected: what is added after a reply was rejected; `{{fault}}` is filled in.
+        attempt: how often this question has been asked, this time included; from 1.
+    """
+
+    request: Request
+    mode: JudgeMode
+    items: tuple[Item, ...]
+    rejected: str
+    attempt: int = 1
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """Ids of the items asked about, in the order shown."""
+        return tuple(item.item_id for item in self.items)
+
+
+def render_items(items: Sequence[Item]) -> str:
+    """The items as elements of the prompt.
+
+    A judge is shown what it needs to grade by and nothing that says how much an item weighs, where
+    its evidence stands or what it was written for: no severity, tier, step, source or rationale.
+    """
+    return "\n".join(_render_item(item) for item in items)
+
+
+def _render_item(item: Item) -> str:
+    kind = "error" if item.severity.is_error else "requirement"
+    parts = {
+        "requirement": item.requirement,
+        "ground_truth": item.ground_truth,
+        "pass_condition": item.pass_condition,
+        "fail_condition": item.fail_condition,
+    }
+    lines = "\n".join(f"<{name}>{escape(text)}</{name}>" for name, text in parts.items())
+    return f'<item id="{escape(item.item_id)}" kind="{kind}">\n{lines}\n</item>'
+
+
+def output_room(n_items: int, judge: JudgeSettings) -> int:
+    """Tokens that a reply on `n_items` items may need, with reasoning.
+
+    A limit that does not grow with the rubric cuts the replies on long ones. `build_call` lowers it
+    to what the model can write at all.
+    """
+    return judge.tokens_per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
+
+
+def _response_format(mode: JudgeMode) -> Mapping[str, Any]:
+    """JSON schema of the reply. The same for every rubric, so that a provider compiles it once."""
+    text: dict[str, Any] = {"type": "string"}
+    if mode is JudgeMode.failed_only:
+        modes = {"type": "string", "enum": [mode.value for mode in FailureMode]}
+        entry = {"id": text, "mode": modes, "reason": text}
+        reply = {"items": {"type": "integer"}, "failed": _list_of(entry)}
+    else:
+        reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, "reason": text})}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "grading", "strict": True, "schema": _object_of(reply)},
+    }
+
+
+def _object_of(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list_of(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": _object_of(properties)}
+
+
+def build_requests(
+    items: Sequence[Item],
+    brief_text: str,
+    judge: JudgeSettings,
+    prompt: JudgePromptSettings,
+    seed: int,
+) -> list[JudgeCall]:
+    """The calls that grade one brief: one for the whole rubric, or one for each item.
+
+    The request says nothing of who wrote the brief or of which repeat it is, so equal briefs are the
+    same question, and paid for once.
+
+    Args:
+        items: the rubric, in file order.
+        brief_text: the brief as it is graded, not yet shielded; may be empty.
+        judge: whom to ask, and how.
+        prompt: what it is told.
+        seed: number of the judge's own repeat, from 1; not the brief's.
+
+    Raises:
+        ScenarioError: no items, or two with one id.
+        ConfigError: the judge has no name, does not take the effort, or the prompt names an unknown
+            placeholder.
+    """
+    known: set[str] = set()
+    for item in items:
+        if item.item_id in known:
+            raise ScenarioError(f"item {item.item_id}", "two items have this id", "ids that are unique")
+        known.add(item.item_id)
+    if not items:
+        raise ScenarioError("rubric", "no items", "at least one")
+    groups = [(item,) for item in items] if judge.mode is JudgeMode.per_item else [tuple(items)]
+    template = {
+        JudgeMode.failed_only: prompt.failed_only,
+        JudgeMode.all_items: prompt.all_items,
+        JudgeMode.per_item: prompt.per_item,
+    }[judge.mode]
+    brief, _ = shield(brief_text)
+    calls: list[JudgeCall] = []
+    for group in groups:
+        values = {"items": render_items(group), "count": str(len(group)), "brief": brief}
+        request = build_call(
+            judge,
+            judge.effort,
+            [Message("system", prompt.system), Message("user", render(template, values))],
+            seed,
+            output_tokens=output_room(len(group), judge),
+            response_format=_response_format(judge.mode),
+        )
+        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected))
+    return calls
+
+
+def with_fault(call: JudgeCall, fault: str) -> JudgeCall:
+    """The same question once more, with what was wrong with the last reply.
+
+    The note is added to the notes of earlier attempts: were it to replace them, a reply that is
+    wrong twice in the same way would be asked for with the same key, and found in the store.
+
+    Raises:
+        ConfigError: the note names an unknown placeholder.
+    """
+    *before, last = call.request.messages
+    note = render(call.rejected, {"fault": shield(fault)[0]})
+    asked = Message(last.role, f"{last.content}\n\n{note}")
+    return replace(call, request=replace(call.request, messages=(*before, asked)), attempt=call.attempt + 1)

@@ -1,0 +1,126 @@
+"""One judge's verdicts on one brief as a score, under one set of weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from flows.schema.errors import ConfigError, ScenarioError
+from flows.schema.scenario import Item, Severity
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
+
+SCORE_VERSION = "1"
+"""Raised when the same verdicts and weights would give another score."""
+
+
+def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: ScoringSettings) -> BriefScore:
+    """The severity-weighted score of one brief, with its bounds and its unweighted shares.
+
+    score = (sum of the points of passed requirements - sum of the absolute points of wrong moves
+    that were made) / sum of the points of all requirements. A perfect brief has 1, an empty one 0;
+    wrong moves can take it below 0. This is the score of both benchmarks (MA-Bench, 4.3 and
+    appendix D; MissionReport, Scoring), before any clamping.
+
+    An item without a verdict is neither passed nor failed: the score and the shares are None, and
+    the bounds say what it could have come to.
+
+    Args:
+        items: the rubric.
+        verdicts: one for each item, in any order, all of one brief.
+        scoring: points by severity.
+
+    Raises:
+        ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
+            the rubric has two items of one id, or no requirement that weighs anything.
+        ConfigError: a severity of the rubric has no weight, or one of the wrong sign.
+    """
+    points = _points(items, scoring)
+    by_id = _by_id(items, verdicts)
+    total = math.fsum(points[item.item_id] for item in items if not item.severity.is_error)
+    if total <= 0:
+        raise ScenarioError(
+            f"weights {scoring.name}", "the rubric's requirements add up to no points", "more than 0"
+        )
+
+    def share_of_points(*, ungraded_passes: bool) -> float:
+        gained: list[float] = []
+        for item in items:
+            passed = by_id[item.item_id].passed
+            if passed is None:
+                passed = ungraded_passes
+            # A requirement counts where it is passed, a wrong move (negative points) where it is not.
+            if passed != item.severity.is_error:
+                gained.append(points[item.item_id])
+        return math.fsum(gained) / total
+
+    low, high = share_of_points(ungraded_passes=False), share_of_points(ungraded_passes=True)
+    statuses = [by_id[item.item_id].status for item in items]
+    n_graded = statuses.count(VerdictStatus.graded)
+    whole = n_graded == len(items)
+    passed = [item for item in items if by_id[item.item_id].passed]
+    requirements = [item for item in items if not item.severity.is_error]
+    passed_requirements = [item for item in passed if not item.severity.is_error]
+    n_errors = len(items) - len(requirements)
+    errors_avoided = len(passed) - len(passed_requirements)
+    return BriefScore(
+        scenario_id=verdicts[0].scenario_id,
+        seed=verdicts[0].seed,
+        score=low if whole else None,
+        score_clamped=min(max(low, 0.0), 1.0) if whole else None,
+        score_low=low,
+        score_high=high,
+        correct=len(passed) / len(items) if whole else None,
+        passed=len(passed_requirements) / len(requirements) if whole else None,
+        wrong=n_errors - errors_avoided if whole else None,
+        n_items=len(items),
+        n_graded=n_graded,
+        n_refused=statuses.count(VerdictStatus.refused),
+        n_unparsed=statuses.count(VerdictStatus.unparsed),
+        n_error=statuses.count(VerdictStatus.error),
+    )
+
+
+def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
+    """Points by item id, after a look at the weights that this rubric uses.
+
+    A weight of 0 is allowed: it leaves a severity out of the score.
+    """
+    for severity in Severity:
+        if not any(item.severity is severity for item in items):
+            continue
+        where = f"scoring.weights.{severity.value}"
+        if severity.value not in scoring.weights:
+            raise ConfigError(where, "no weight", "a number for each severity of the rubric")
+        weight = scoring.weights[severity.value]
+        if not math.isfinite(weight):
+            raise ConfigError(where, str(weight), "a number")
+        if weight > 0 if severity.is_error else weight < 0:
+            sign = (
+                "a wrong move to weigh 0 or less" if severity.is_error else "a requirement to weigh 0 or more"
+            )
+            raise ConfigError(where, str(weight), sign)
+    return {item.item_id: float(scoring.weights[item.severity.value]) for item in items}
+
+
+def _by_id(items: Sequence[Item], verdicts: Sequence[Verdict]) -> dict[str, Verdict]:
+    """The verdicts by item id, after a look that each item has one and all are of one brief."""
+    briefs = sorted({(verdict.scenario_id, verdict.seed) for verdict in verdicts})
+    if len(briefs) != 1:
+        raise ScenarioError("verdicts", f"of {len(briefs)} briefs", "those of one brief")
+    where = f"verdicts on {briefs[0][0]}/{briefs[0][1]}"
+    ids = {item.item_id for item in items}
+    if len(ids) != len(items):
+        raise ScenarioError(where, f"{len(items)} items with {len(ids)} ids", "an id for each item")
+    by_id = {verdict.item_id: verdict for verdict in verdicts}
+    if len(by_id) != len(verdicts):
+        raise ScenarioError(where, f"{len(verdicts)} verdicts on {len(by_id)} items", "one an item")
+    odd = sorted(ids ^ by_id.keys())
+    if odd:
+        raise ScenarioError(
+            where,
+            f"{len(by_id)} verdicts for {len(ids)} items; they differ in {', '.join(odd[:5])}",
+            "each item exactly once",
+            "grade the brief again: its rubric may have changed",
+        )
+    return by_id

@@ -1,0 +1,159 @@
+"""Cut a brief at the word cap. The one place that says what a word is.
+
+The rule, version `w1`. A word is what a word processor counts: a stretch between white space that
+holds at least one letter or digit. So `#`, `|` and `---` are no words, and `3,000`, `12.5`,
+`2026-03-14`, `well-known` and `staff's` are one each. Beyond that:
+
+- Characters that look like nothing separate, or words could be joined without a reader seeing it:
+  control characters, zero-width spaces and joiners, marks of direction, blank fillers, tags. The
+  zero-width joiner and non-joiner separate only after Latin, Greek and Cyrillic letters and ASCII;
+  Persian and the scripts of India write them within a word. A soft hyphen joins, as a hyphen does.
+- Dashes (en, em and longer, and two or more hyphens in a row), slashes and bars separate, with or
+  without spaces around them. A single hyphen joins.
+- An ideograph or kana is one word each, whatever stands beside it. Hangul counts by white space.
+
+A word ends where its stretch ends, so the punctuation that closes it belongs to it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.errors import ConfigError
+
+WORD_COUNTER = "w1"
+"""Version of the rule above; raised when any text would be counted or cut differently."""
+
+_SEPARATORS = (
+    r"\s\x00-\x20\x7f-\xa0"  # white space, controls
+    r"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # fillers that print as a blank or as nothing
+    r"\u061c\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # no width
+    r"\U000e0000-\U000e007f"  # tags: invisible copies of ASCII
+    r"\u2012-\u2015\u2212\u2e3a\u2e3b\u301c\ufe31\ufe32\ufe58"  # dashes
+    r"/\\\u2044\u2215\uff0f\uff3c|\u2223\uff5c"  # slashes, bars
+)
+_IDEOGRAPHS = (
+    r"\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U0003ffff"  # planes 2 and 3 are kept for ideographs
+    r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d\U0001aff0-\U0001b16f"
+)
+_JOINERS = r"\u200c\u200d"
+# The brackets and quotation marks that open what follows: they don't close an ideograph.
+_OPENING = (
+    r"(\[{\u2018\u201c\u00ab\u3008\u300a\u300c\u300e\u3010\u3014\u3016\u3018\u301d\uff08\uff3b\uff5b\uff62"
+)
+_INSIDE = rf"[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}\-]*+"
+
+# A match starts at the first letter or digit of a word and ends at the word's end. Starting at the
+# letter, not at the punctuation before it, and never giving back what was taken (`*+`) keep the
+# search linear on any text, a megabyte of punctuation included.
+_WORD = re.compile(
+    rf"[{_IDEOGRAPHS}](?:(?![^\W_])[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}{_OPENING}\-]|[\uff9e\uff9f])*+"
+    rf"|(?![{_SEPARATORS}{_IDEOGRAPHS}])[^\W_]{_INSIDE}"
+    rf"(?:(?:-(?!-)|(?<![\x00-\u058f])[{_JOINERS}]){_INSIDE})*+"
+)
+
+
+def count_words(text: str) -> int:
+    """Number of words in `text` under rule `w1`. Time is linear in the text's length."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def cut_words(text: str, cap: int | None) -> str:
+    """The longest start of `text` that holds at most `cap` words.
+
+    A text that is within the cap comes back as it is; otherwise the result ends with the end of the
+    last kept word, its closing punctuation included and no white space after it. So
+    `count_words(cut_words(text, cap)) == min(cap, count_words(text))`, and cutting again changes
+    nothing.
+
+    Args:
+        text: the text as written.
+        cap: number of words to keep, from 0; None keeps everything.
+
+    Raises:
+        ConfigError: `cap` is negative.
+    """
+    if cap is None:
+        return text
+    if cap < 0:
+        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
+    end = 0
+    words = _WORD.finditer(text)
+    for word in islice(words, cap):
+        end = word.end()
+    return text if next(words, None) is None else text[:end]
+
+
+def truncate(
+    scenario_id: str,
+    seed: int,
+    text: str,
+    cap: int | None,
+    *,
+    completion: str | None,
+    cut_by_provider: bool,
+) -> Brief:
+    """The brief that is graded, from the text that was written.
+
+    A text without a single word makes an `empty` brief, which is graded like any other.
+
+    Args:
+        scenario_id: the scenario that it answers.
+        seed: number of the repeat, from 1.
+        text: what was written, whole.
+        cap: number of words to keep, from 0; None keeps everything.
+        completion: key of the reply that it came from; None for briefs written elsewhere.
+        cut_by_provider: True where the provider stopped at its output limit.
+
+    Raises:
+        ConfigError: `cap` is negative.
+    """
+    kept = cut_words(text, cap)
+    words_raw = count_words(text)
+    return Brief(
+        scenario_id=scenario_id,
+        seed=seed,
+        status=BriefStatus.written if words_raw else BriefStatus.empty,
+        text=kept,
+        words_raw=words_raw,
+        words_kept=words_raw if cap is None else min(words_raw, cap),
+        cut=kept != text,
+        cut_by_provider=cut_by_provider,
+        word_counter=WORD_COUNTER,
+        completion=completion,
+    )
+
+
+def without_text(
+    scenario_id: str, seed: int, status: BriefStatus, detail: str, *, completion: str | None
+) -> Brief:
+    """The brief of a request that brought no text: its counts are null, not 0.
+
+    Args:
+        scenario_id: the scenario that was asked about.
+        seed: number of the repeat, from 1.
+        status: `refused` or `error`.
+        detail: why there is no text.
+        completion: key of the reply that says so; None where there is none.
+
+    Raises:
+        ValueError: `status` is one that has a text.
+    """
+    if status not in (BriefStatus.refused, BriefStatus.error):
+        raise ValueError(f"{scenario_id}/{seed}: a brief without a text can't be {status}")
+    return Brief(
+        scenario_id=scenario_id,
+        seed=seed,
+        status=status,
+        text=None,
+        words_raw=None,
+        words_kept=None,
+        cut=False,
+        cut_by_provider=False,
+        word_counter=WORD_COUNTER,
+        completion=completion,
+        detail=detail,
+    )

@@ -1,0 +1,203 @@
+"""Scores, worked by hand: requirements of 5.5, 9 and 2 points (16.5), wrong moves of 5.5 and 9."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flows.schema.errors import ConfigError, ScenarioError
+from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.score import score_brief
+
+SCORING = ScoringSettings(
+    name="severity",
+    weights={
+        "critically_important": 9,
+        "important": 5.5,
+        "slightly_important": 2,
+        "detrimental": -5.5,
+        "critically_detrimental": -9,
+    },
+    assumed=["important", "slightly_important", "detrimental"],
+    interval_level=0.95,
+    resamples=10_000,
+)
+
+
+def item(item_id, severity):
+    return Item(item_id, Step.risk, Tier.stated, severity, "r", "g", "p", "f", (Evidence("d", "q"),), "why")
+
+
+ITEMS = (
+    item("R5", Severity.important),
+    item("R9", Severity.critically_important),
+    item("R2", Severity.slightly_important),
+    item("E5", Severity.detrimental),
+    item("E9", Severity.critically_detrimental),
+)
+
+
+def verdicts(**passed):
+    """A verdict for each item: True, False, or the status of one without."""
+    return [
+        Verdict("harbour", 2, item_id, VerdictStatus.graded, passed=value)
+        if isinstance(value, bool)
+        else Verdict("harbour", 2, item_id, VerdictStatus(value), passed=None)
+        for item_id, value in passed.items()
+    ]
+
+
+def score(**passed):
+    return score_brief(ITEMS, verdicts(**passed), SCORING)
+
+
+@pytest.mark.parametrize(
+    ("passed", "scores", "shares"),  # scores: unclamped, clamped; shares: correct, passed, wrong
+    [
+        # all requirements met, no wrong move made
+        ({"R5": True, "R9": True, "R2": True, "E5": True, "E9": True}, (1, 1), (5 / 5, 3 / 3, 0)),
+        # an empty brief: nothing met, no wrong move made
+        ({"R5": False, "R9": False, "R2": False, "E5": True, "E9": True}, (0, 0), (2 / 5, 0 / 3, 0)),
+        # nothing met, both wrong moves made
+        (
+            {"R5": False, "R9": False, "R2": False, "E5": False, "E9": False},
+            (-14.5 / 16.5, 0),
+            (0 / 5, 0 / 3, 2),
+        ),
+        # 9 gained, 5.5 lost
+        (
+            {"R5": False, "R9": True, "R2": False, "E5": False, "E9": True},
+            (3.5 / 16.5, 3.5 / 16.5),
+            (2 / 5, 1 / 3, 1),
+        ),
+        # 7.5 gained, 9 lost
+        ({"R5": True, "R9": False, "R2": True, "E5": True, "E9": False}, (-1.5 / 16.5, 0), (3 / 5, 2 / 3, 1)),
+        # everything right but for both wrong moves
+        (
+            {"R5": True, "R9": True, "R2": True, "E5": False, "E9": False},
+            (2 / 16.5, 2 / 16.5),
+            (3 / 5, 3 / 3, 2),
+        ),
+    ],
+    ids=["gold", "empty", "worst", "mixed", "below zero", "reckless"],
+)
+def test_whole_gradings(passed, scores, shares):
+    found = score(**passed)
+    assert found.score == found.score_low == found.score_high
+    assert (found.score, found.score_clamped) == pytest.approx(scores, abs=1e-15)
+    assert (found.correct, found.passed, found.wrong) == shares
+    assert (found.n_items, found.n_graded) == (5, 5)
+    assert (found.n_refused, found.n_unparsed, found.n_error) == (0, 0, 0)
+    assert (found.scenario_id, found.seed) == ("harbour", 2)
+
+
+def test_gold_is_one_and_empty_is_zero_to_the_last_bit():
+    assert score(R5=True, R9=True, R2=True, E5=True, E9=True).score == 1
+    assert score(R5=False, R9=False, R2=False, E5=True, E9=True).score == 0
+
+
+def test_a_partial_grading_has_bounds_and_no_score():
+    found = score(R5="unparsed", R9=True, R2=False, E5=True, E9="error")
+    assert (found.score, found.score_clamped) == (None, None)
+    assert (found.correct, found.passed, found.wrong) == (None, None, None)
+    assert found.score_low == pytest.approx((9 - 9) / 16.5)  # R5 failed, E9 made
+    assert found.score_high == pytest.approx((5.5 + 9) / 16.5)  # R5 passed, E9 not made
+    assert (found.n_items, found.n_graded) == (5, 3)
+    assert (found.n_refused, found.n_unparsed, found.n_error) == (0, 1, 1)
+
+
+def test_nothing_graded_is_not_zero():
+    found = score(R5="refused", R9="refused", R2="refused", E5="refused", E9="refused")
+    assert found.score is None
+    assert (found.score_low, found.score_high) == (pytest.approx(-14.5 / 16.5), 1)
+    assert (found.n_graded, found.n_refused) == (0, 5)
+
+
+IDS = ("R5", "R9", "R2", "E5", "E9")
+STATES = st.sampled_from([True, False, "refused", "unparsed", "error"])
+
+
+@given(st.tuples(*[STATES] * 5), st.tuples(*[st.booleans()] * 5), st.permutations(range(5)))
+@settings(deadline=None)  # the machine may be busy
+def test_whatever_the_missing_verdicts_are_the_score_is_within_the_bounds(states, missing, order):
+    found = score(**dict(zip(IDS, states, strict=True)))
+    filled = {
+        name: state if isinstance(state, bool) else guess
+        for name, state, guess in zip(IDS, states, missing, strict=True)
+    }
+    whole = score(**filled)
+    assert found.score_low <= whole.score <= found.score_high
+    assert found.n_graded + found.n_refused + found.n_unparsed + found.n_error == 5
+    shuffled = [verdicts(**filled)[place] for place in order]
+    assert score_brief([ITEMS[place] for place in reversed(order)], shuffled, SCORING) == whole
+
+
+def test_other_weights_give_another_score():
+    one_each = replace(SCORING, weights=dict.fromkeys(SCORING.weights, 1) | {
+        "detrimental": -1, "critically_detrimental": -1})  # fmt: skip
+    passed = verdicts(R5=False, R9=True, R2=True, E5=False, E9=True)
+    assert score_brief(ITEMS, passed, one_each).score == pytest.approx((2 - 1) / 3)
+
+
+def test_a_weight_of_zero_leaves_a_severity_out():
+    no_charge = replace(SCORING, weights=SCORING.weights | {"detrimental": 0, "critically_detrimental": 0})
+    passed = verdicts(R5=True, R9=True, R2=True, E5=False, E9=False)
+    assert score_brief(ITEMS, passed, no_charge).score == 1
+
+
+def test_a_rubric_without_wrong_moves_needs_no_weights_for_them():
+    positive = {name: weight for name, weight in SCORING.weights.items() if weight > 0}
+    found = score_brief(ITEMS[:3], verdicts(R5=True, R9=False, R2=False), replace(SCORING, weights=positive))
+    assert found.score == pytest.approx(5.5 / 16.5)
+    assert found.wrong == 0
+
+
+GOLD = verdicts(R5=True, R9=True, R2=True, E5=True, E9=True)
+
+
+@pytest.mark.parametrize(
+    ("items", "given_verdicts", "message"),
+    [
+        (ITEMS, GOLD[:4], "harbour/2: 4 verdicts for 5 items; they differ in E9"),
+        (ITEMS[:4], GOLD, "harbour/2: 5 verdicts for 4 items; they differ in E9"),
+        (ITEMS, [*GOLD[:4], GOLD[0]], "harbour/2: 5 verdicts on 4 items"),
+        (ITEMS, [*GOLD, GOLD[0]], "harbour/2: 6 verdicts on 5 items"),
+        (ITEMS, [*GOLD[:4], replace(GOLD[4], seed=1)], "verdicts: of 2 briefs"),
+        (ITEMS, [*GOLD[:4], replace(GOLD[4], scenario_id="ridge")], "verdicts: of 2 briefs"),
+        (ITEMS, [], "verdicts: of 0 briefs"),
+        ([*ITEMS, ITEMS[0]], GOLD, "6 items with 5 ids"),
+        (ITEMS[3:], GOLD[3:], "add up to no points"),
+    ],
+)
+def test_verdicts_that_do_not_cover_the_rubric_are_refused(items, given_verdicts, message):
+    with pytest.raises(ScenarioError, match=message):
+        score_brief(items, given_verdicts, SCORING)
+
+
+@pytest.mark.parametrize(
+    ("severity", "weight", "message"),
+    [
+        ("important", None, r"scoring\.weights\.important: no weight"),
+        ("important", -5.5, r"scoring\.weights\.important: -5\.5; expected a requirement"),
+        ("detrimental", 5.5, r"scoring\.weights\.detrimental: 5\.5; expected a wrong move"),
+        ("critically_important", float("inf"), r"critically_important: inf; expected a number"),
+        ("critically_detrimental", float("nan"), r"critically_detrimental: nan; expected a number"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(severity, weight, message):
+    weights = {name: value for name, value in SCORING.weights.items() if name != severity}
+    if weight is not None:
+        weights[severity] = weight
+    with pytest.raises(ConfigError, match=message):
+        score_brief(ITEMS, GOLD, replace(SCORING, weights=weights))
+
+
+def test_requirements_that_weigh_nothing_are_refused():
+    nothing = SCORING.weights | {"important": 0, "critically_important": 0, "slightly_important": 0}
+    with pytest.raises(
+        ScenarioError, match="weights severity: the rubric's requirements add up to no points"
+    ):
+        score_brief(ITEMS, GOLD, replace(SCORING, weights=nothing))
