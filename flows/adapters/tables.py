@@ -26,13 +26,13 @@ SCHEMA_VERSION = "1"
 """Raised when a column changes its name, type or meaning."""
 
 
-def _schema(**columns: tuple[pa.DataType, bool]) -> pa.Schema:
+def _schema(**columns: tuple[Any, bool]) -> Any:
     return pa.schema([pa.field(name, kind, nullable=null) for name, (kind, null) in columns.items()])
 
 
 _TEXT, _INT, _BOOL, _FLOAT = pa.string(), pa.int64(), pa.bool_(), pa.float64()
 
-BLOCKS = _schema(
+BLOCKS: Any = _schema(
     scenario_id=(_TEXT, False),
     document_number=(_INT, False),
     document=(_TEXT, False),
@@ -46,7 +46,7 @@ BLOCKS = _schema(
     level=(_INT, True),
     text=(_TEXT, False),
 )
-BRIEFS = _schema(
+BRIEFS: Any = _schema(
     condition=(_TEXT, False),
     benchmark=(_TEXT, False),
     model=(_TEXT, False),
@@ -66,7 +66,7 @@ BRIEFS = _schema(
     completion=(_TEXT, True),
     detail=(_TEXT, False),
 )
-VERDICTS = _schema(
+VERDICTS: Any = _schema(
     condition=(_TEXT, False),
     judge=(_TEXT, False),
     scenario_id=(_TEXT, False),
@@ -80,7 +80,7 @@ VERDICTS = _schema(
     mode=(_TEXT, True),
     reason=(_TEXT, False),
 )
-SCORES = _schema(
+SCORES: Any = _schema(
     condition=(_TEXT, False),
     judge=(_TEXT, False),
     scoring=(_TEXT, False),
@@ -104,7 +104,7 @@ SCORES = _schema(
 
 def write_table(
     path: Path,
-    schema: pa.Schema,
+    schema: Any,
     rows: Sequence[Mapping[str, Any]],
     sort_by: Sequence[str],
     about: Mapping[str, Any],
@@ -147,7 +147,7 @@ def write_table(
         ) from error
 
 
-def read_table(path: Path, schema: pa.Schema) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The rows of a file that `write_table` wrote, and what it says they are about.
 
     Raises:

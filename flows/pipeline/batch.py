@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from flows.adapters.completions.client import Client
 from flows.adapters.config.compose import Point
 from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
@@ -16,9 +16,6 @@ from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import JudgeKind, Settings, Writer
-
-if TYPE_CHECKING:
-    from flows.adapters.completions.client import Client
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -60,6 +61,8 @@ class Job:
 
     Attributes:
         batch: what to run.
+        finished: filled in as evaluations end. It goes past Prefect as well, which would search a
+            result of that size for futures, one value at a time.
         on_step: called with a stage's name each time that one is done for a scenario.
         report: called at the end; gives the leaderboard as Markdown.
     """
@@ -67,6 +70,7 @@ class Job:
     batch: Batch
     on_step: Callable[[str], None]
     report: Callable[[Finished], str]
+    finished: Finished = field(default_factory=Finished)
 
 
 JOB: ContextVar[Job] = ContextVar("JOB")
@@ -78,7 +82,7 @@ JOB: ContextVar[Job] = ContextVar("JOB")
     description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
     validate_parameters=False,
 )
-async def evaluate(title: str, conditions: list[str]) -> State[Finished]:  # noqa: ARG001 -- both are shown in Prefect's page
+async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: ARG001 -- both are shown in Prefect's page
     """Run the job that `JOB` holds.
 
     Args:
@@ -86,7 +90,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[Finished]:  # noq
         conditions: what is run, as shown.
     """
     job = JOB.get()
-    finished = Finished()
+    finished = job.finished
     packets = await _read_packets(job)
     results = await asyncio.gather(
         *(_evaluate_one(job, e, packets) for e in job.batch.evaluations), return_exceptions=True
@@ -104,15 +108,15 @@ async def evaluate(title: str, conditions: list[str]) -> State[Finished]:  # noq
     return _state(finished)
 
 
-def _state(finished: Finished) -> State[Finished]:
+def _state(finished: Finished) -> State[None]:
     stops = [fault for _, fault in finished.faults if isinstance(fault, Stopped | BudgetReached)]
     if stops:
-        return Cancelled(message=str(stops[0]), data=finished)
+        return Cancelled(message=str(stops[0]))
     if finished.faults:
-        return Failed(message=str(finished.faults[0][1]), data=finished)
+        return Failed(message=str(finished.faults[0][1]))
     ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
     message = f"{ungraded} items have no verdict" if ungraded else "every item has a verdict"
-    return Completed(message=message, data=finished)
+    return Completed(message=message)
 
 
 async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
@@ -196,10 +200,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
     return _Chain(briefs, verdicts, [BriefScore(**row) for row in scored.value], scored.address)
 
 
-def _estimate(row: dict[str, object]) -> Estimate:
-    interval = row["interval"]
-    fields: dict[str, object] = {
-        **row,
-        "interval": Interval(**interval) if isinstance(interval, dict) else None,
-    }
-    return Estimate(**fields)  # pyright: ignore[reportArgumentType] -- it was an Estimate before it was JSON
+def _estimate(row: dict[str, Any]) -> Estimate:
+    interval: dict[str, Any] | None = row["interval"]
+    fields: dict[str, Any] = {**row, "interval": Interval(**interval) if interval else None}
+    return Estimate(**fields)

@@ -15,6 +15,7 @@ from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Evaluation, rubric_digests
 from flows.schema.brief import Brief
 from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.rows import as_row
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import Grouping, breakdown
 
@@ -84,7 +85,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "prompt": condition.prompt,
         "harness": condition.harness,
     }
-    briefs = [{**head, **asdict(brief), "status": brief.status.value} for brief in outcome.briefs]
+    briefs = [{**head, **as_row(brief)} for brief in outcome.briefs]
     about: dict[str, Any] = {
         "condition": asdict(condition),
         "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
@@ -106,9 +107,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         verdicts.append(
             {
                 **names,
-                **asdict(verdict),
-                "status": verdict.status.value,
-                "mode": verdict.mode.value if verdict.mode else None,
+                **as_row(verdict),
                 "step": item.step.value,
                 "tier": item.tier.value,
                 "severity": item.severity.value,
@@ -122,7 +121,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
             **names,
             "scoring": scoring.name,
             "brief_status": statuses[score.scenario_id, score.seed],
-            **asdict(score),
+            **as_row(score),
         }
         for score in outcome.scores
     ]
@@ -146,7 +145,7 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
                 condition.digest,
                 judge.digest,
                 asdict(settings.scoring),
-                [asdict(score) for score in outcome.scores],
+                [as_row(score) for score in outcome.scores],
             ]
         )
     )

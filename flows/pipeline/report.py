@@ -42,10 +42,11 @@ class Graded:
     verdicts: Sequence[Verdict]
 
 
-def load_scenarios(project: Path, settings: Settings) -> dict[str, Scenario]:
-    """Every scenario of the benchmark, by id."""
+def load_scenarios(project: Path, settings: Settings, loaded: Sequence[Scenario] = ()) -> dict[str, Scenario]:
+    """Every scenario of the benchmark, by id; those `loaded` are not read again."""
     data = project / settings.benchmark.data
-    return {name: load_scenario(data / name) for name in scenario_ids(data, None)}
+    known = {scenario.scenario_id: scenario for scenario in loaded}
+    return {name: known.get(name) or load_scenario(data / name) for name in scenario_ids(data, None)}
 
 
 def load_graded(

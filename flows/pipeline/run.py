@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
@@ -66,19 +68,18 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     batch = Batch(project, results, evaluations, None, ObjectStore(results / ".cache" / "objects"))
     if tracker is not None:
         tracker.start()
+    store: CompletionStore | None = None
     try:
         if remote:
-            from flows.adapters.completions.client import Client, check_key
-            from flows.adapters.completions.store import CompletionStore
-
             for one in remote:
-                for model in (one.model, one.judge):
-                    if model.writer is Writer.remote or model is one.judge:
-                        check_key(model)
+                check_key(one.model)
+                check_key(one.judge)
             store = CompletionStore(results / "completions")
             batch.client = Client(store, settings.runner, settings.budget, settings.retry)
         return _run_batch(batch, server, tracker, screen)
     finally:
+        if store is not None:
+            store.close()
         if tracker is not None:
             tracker.close()
 
@@ -103,7 +104,7 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     def report(finished: Finished) -> str:
         if not finished.outcomes:
             return ""
-        scenarios = load_scenarios(batch.project, first.settings)
+        scenarios = load_scenarios(batch.project, first.settings, first.scenarios)
         graded, problems = load_graded(folder, scenarios)
         for problem in problems:
             screen.fault(f"left out of the leaderboard: {problem}")
@@ -111,12 +112,14 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         write_leaderboard(folder, boards[-1])
         return to_markdown(boards[-1])
 
-    JOB.set(Job(batch, progress.step, report))
+    job = Job(batch, progress.step, report)
+    JOB.set(job)
     number = len(batch.evaluations)
     what = first.name if number == 1 else f"{number} conditions"
     title = f"{first.condition.benchmark} · {what}"
     with screen.progress(progress):
-        finished = asyncio.run(_until_stopped(batch, screen, title))
+        asyncio.run(_until_stopped(batch, screen, title))
+    finished = job.finished
     if boards:
         show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _, _ in finished.outcomes})
     if batch.client is not None:
@@ -133,7 +136,10 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     return _exit_code(finished, screen)
 
 
-async def _until_stopped(batch: Batch, screen: Screen, title: str) -> Finished:
+async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
+    """Run the flow; what it came to is in the job. A fault that nobody foresaw is raised."""
+    from prefect.exceptions import CancelledRun, FailedRun
+
     from flows.pipeline.evaluate import evaluate
 
     loop = asyncio.get_running_loop()
@@ -151,11 +157,11 @@ async def _until_stopped(batch: Batch, screen: Screen, title: str) -> Finished:
         loop.add_signal_handler(name, stop)
     try:
         names = [evaluation.name for evaluation in batch.evaluations]
-        state: State[Any] = await evaluate(title, names, return_state=True)  # pyright: ignore[reportGeneralTypeIssues] -- Prefect's overloads forget that it is a coroutine
-        result = await state.aresult(raise_on_failure=False)
-        if isinstance(result, BaseException):
+        # Prefect's overloads forget that this is a coroutine.
+        run = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        result: Any = await (await run).aresult(raise_on_failure=False)
+        if isinstance(result, BaseException) and not isinstance(result, FailedRun | CancelledRun):
             raise result
-        return result
     finally:
         if batch.client is not None:
             await batch.client.aclose()
@@ -179,7 +185,7 @@ def _counts(batch: Batch) -> CallCounts:
         paid=totals.paid,
         failed=totals.failed,
         in_flight=totals.in_flight,
-        usd=totals.usd,
+        usd=totals.price_usd,
         usd_is_bound=totals.unknown_price > 0,
     )
 

@@ -27,7 +27,8 @@ _SETTINGS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_CLI_PROMPT": "false",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # A fault is told once, by us: Prefect would tell it three times for each task, with tracebacks.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
     # One event, one transaction is Prefect's default: the server then falls minutes behind.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",

@@ -16,6 +16,7 @@ from flows.schema.brief import Brief, BriefStatus
 from flows.schema.condition import judge_fields
 from flows.schema.document import Packet
 from flows.schema.errors import Stopped
+from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, Retry, Writer
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
@@ -88,7 +89,7 @@ def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, pack
             rows = [
                 read_written(outcome.completion, seed) for outcome, seed in zip(outcomes, seeds, strict=True)
             ]
-            return [asdict(row) for row in rows]
+            return [as_row(row) for row in rows]
 
         inputs: dict[str, Any] = {
             "version": GENERATE_VERSION,
@@ -102,7 +103,7 @@ def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, pack
                 await asyncio.to_thread(write_local, batch.project, settings, scenario, packet, seed)
                 for seed in seeds
             ]
-            return [asdict(row) for row in rows]
+            return [as_row(row) for row in rows]
 
     return Work(
         "generate",
@@ -119,7 +120,7 @@ def truncate_work(
     cap = evaluation.settings.word_cap.words
 
     async def make() -> list[dict[str, Any]]:
-        return [asdict(_cut(scenario.scenario_id, _written(row), cap)) for row in rows]
+        return [as_row(_cut(scenario.scenario_id, _written(row), cap)) for row in rows]
 
     return Work("truncate", {"word_counter": WORD_COUNTER, "cap": cap, "written": source}, make)
 
@@ -132,7 +133,7 @@ def judge_work(
 
     async def make() -> list[dict[str, Any]]:
         graded = await all_of([_grade(batch, evaluation, scenario, brief) for brief in briefs])
-        return [asdict(verdict) for verdicts in graded for verdict in verdicts]
+        return [as_row(verdict) for verdicts in graded for verdict in verdicts]
 
     offline = settings.judge.kind is JudgeKind.offline
     inputs = {
@@ -151,10 +152,10 @@ def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Ve
     settings = evaluation.settings
 
     async def make() -> list[dict[str, Any]]:
-        return [
-            asdict(score_brief(scenario.items, [v for v in verdicts if v.seed == seed], settings.scoring))
-            for seed in range(1, settings.seeds + 1)
-        ]
+        by_seed: dict[int, list[Verdict]] = {seed: [] for seed in range(1, settings.seeds + 1)}
+        for verdict in verdicts:
+            by_seed[verdict.seed].append(verdict)
+        return [as_row(score_brief(scenario.items, found, settings.scoring)) for found in by_seed.values()]
 
     inputs = {
         "version": SCORE_VERSION,

@@ -1,0 +1,58 @@
+# Everything sets itself up: a virtual environment in .venv from the hash-pinned lock, once.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+export DO_NOT_TRACK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check packets validate report ui prefect version lock benchmark clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(STAMP)  ## grade the baseline and the controls on every scenario; no key needed
+	$(BIN)/staffbench run +experiment=baselines
+
+test: $(STAMP)  ## the test suite
+	$(BIN)/python -m pytest -q $(ARGS)
+
+check: $(STAMP)  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+packets: $(STAMP)  ## documents to packets
+	$(BIN)/staffbench packets
+
+validate: $(STAMP)  ## check scenarios, rubrics, evidence, controls, options
+	$(BIN)/staffbench validate
+
+report: $(STAMP)  ## leaderboards and site from stored verdicts
+	$(BIN)/staffbench report
+
+ui: $(STAMP)  ## MLflow's page on the project's runs
+	$(BIN)/staffbench ui
+
+prefect: $(STAMP)  ## keep Prefect's server and page running
+	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
+	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
+
+lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
+
+clean:  ## remove the environment and what runs leave outside results/
+	rm -rf .venv .prefect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# uv installs the lock in a quarter of pip's time; pip brings uv itself, pinned by the same lock.
+# Bytecode is compiled: without it every start would compile the imports of mlflow and prefect again.
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: needs 3.11, 3.12 or 3.13 (make PYTHON=python3.12 ...)" % v)'
+	@echo 'Setting up .venv (once) ...'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@sed -n '/^uv==/,/^[^ ]*==/{/^uv==/p;/^ .*--hash/p;}' requirements.lock > .venv/uv.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .venv/uv.txt
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --compile-bytecode --require-hashes requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)

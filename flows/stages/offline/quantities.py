@@ -1,0 +1,289 @@
+"""Numbers, measures, dates and times of a sentence, comparable across the ways of writing them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flows.stages.offline.numerals import spell_in_digits
+
+_MINUTES_A_DAY = 24 * 60
+_HALF_DAY = 12
+
+_Reading = tuple[str, float, float | None]  # dimension, value, face
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number with what it measures.
+
+    Attributes:
+        text: as written, lower case, spelled-out numbers in digits.
+        dimension: `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes),
+            `months`, `volume` (litres), `speed` (km/h), `area` (square metres), `power` (kW),
+            `temperature` (degrees Celsius), `percent`, `clock` (minutes since midnight), `date`
+            (100 x month + day) or `day` (of an unnamed month).
+        value: in the dimension's unit.
+        face: the number as written, unit aside; None for dates and written-out times.
+        tolerance: relative; above 0 where the text itself says "about".
+        share: what part of a whole it is, in percent, as in "two of its four"; None elsewhere.
+        loose: True for "a day" without "about" or "half": as often a rate as a measure, so it may
+            answer to a number and asks for none.
+    """
+
+    text: str
+    dimension: str
+    value: float
+    face: float | None
+    tolerance: float
+    share: float | None = None
+    loose: bool = False
+
+
+# Dimension, size in its unit, names; `_` is a space within a name.
+_UNIT_TABLE = """
+    length 0.001 mm millimetre millimeter
+    length 0.01 cm centimetre centimeter
+    length 1 m metre meter
+    length 1000 km kms kilometre kilometer
+    length 1609.344 mile
+    length 1852 nm nautical_mile
+    length 0.3048 ft foot feet
+    mass 0.001 g gram
+    mass 1 kg kilo kilogram
+    mass 1000 t tonne ton mt metric_ton
+    duration 1 min mins minute
+    duration 60 h hr hour
+    duration 1440 d day
+    duration 10080 week
+    duration 20160 fortnight
+    months 1 month mth
+    months 12 year yr
+    volume 1 l litre liter
+    volume 1000 m3 cubic_metre cubic_meter
+    speed 1 km/h kph kmh
+    speed 1.852 kt kts knot
+    speed 3.6 m/s
+    area 1e6 km2 sq_km square_kilometre square_kilometer
+    area 1e4 ha hectare
+    power 1 kw kva
+    power 1000 mw
+    temperature 1 c \u00b0c degrees_c degrees_celsius
+    percent 1 % percent per_cent pct percentage_point
+"""
+
+
+def _units() -> dict[str, tuple[str, float]]:
+    rows = [line.split() for line in _UNIT_TABLE.strip().splitlines()]
+    return {
+        name.replace("_", " "): (dimension, float(size)) for dimension, size, *names in rows for name in names
+    }
+
+
+_UNITS = _units()
+_MAGNITUDES = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "mn": 1e6,
+    "mln": 1e6,
+    "billion": 1e9,
+    "bn": 1e9,
+}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_YEAR = r"(?:,?[\s-]*(?:(?:19|20)\d\d\b|'?\d\d\b(?![:.,]?\d|\s*(?:%|[a-z]))))?"
+_TH = r"(?:st|nd|rd|th)"
+_ORD = f"{_TH}?"
+# A number behind one of these is a name: Berth 2, Phase 3, load class 30.
+_LABEL = (
+    r"(?:berth|phase|route|class|serial|tank|lane|objective|line|annex|pier|quay|gate|checkpoint|pir|ffir)s?"
+)
+_ZONE = r"(?:z|hrs?|hours|h|utc|gmt|local|lt|l|c)"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_UNIT = "|".join(
+    re.escape(unit) + ("s?" if unit.isalpha() and len(unit) > 1 else "")
+    for unit in sorted(_UNITS, key=len, reverse=True)
+)
+_MAGNITUDE = "|".join(sorted(_MAGNITUDES, key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"""
+    (?P<dtg>\b(?P<dtg_d>[0-3]\d)\s?(?P<dtg_h>[0-2]\d)(?P<dtg_m>[0-5]\d)
+        (?:\s?[a-z]\b\s*(?P<dtg_mon>{_MONTH})?|\s?(?P<dtg_mon2>{_MONTH}))
+        (?:\s*(?:20)?\d\d\b(?![:.,]?\d|\s*%))?)
+    |(?P<iso>\b\d{{4}}-(?P<iso_m>\d\d)-(?P<iso_d>\d\d)(?=\b|t\d))
+    |(?P<dmy>\b(?P<dmy_d>\d\d?){_ORD}(?:\s*(?:-|to|and|or|/|until)\s*(?P<dmy_e>\d\d?){_ORD})?
+        [\s-]*(?:of\s+)?(?P<dmy_m>{_MONTH}){_YEAR})
+    |(?P<mdy>\b(?P<mdy_m>{_MONTH})\s+(?P<mdy_d>\d\d?){_ORD}\b(?:,\s*(?:19|20)\d\d\b)?
+        (?![:.,]?\d|\s*(?:{_UNIT}|{_MAGNITUDE})\b))
+    |(?P<colon>\b(?P<colon_h>[01]?\d|2[0-4]):(?P<colon_m>[0-5]\d)(?::\d\d)?
+        (?:\s?(?P<colon_x>am|pm)\b|\s?{_ZONE}\b)?)
+    |(?P<ampm>\b(?P<ampm_h>1?\d)(?:\.(?P<ampm_m>[0-5]\d))?\s?(?P<ampm_x>am|pm)\b)
+    |(?P<mil>\b(?P<mil_h>[01]\d|2[0-4])(?P<mil_m>[0-5]\d)(?P<mil_x>\s?{_ZONE}\b)?
+        (?![\d,.]\d|%|\s?(?:k|m|km|t|kg)\b))
+    |(?P<noon>\b(?:noon|midday|midnight)\b)
+    |(?P<nth>\bthe\s+(?P<nth_d>[0-3]?\d){_TH}\b(?=\s*(?:[.,;:)]|$|(?:and|or|to|at|is|we|it|when|with)\b)))
+    |(?P<label>\b(?P<label_of>{_LABEL})\s+(?:no\.?\s*)?(?P<label_n>\d+)\b
+        (?![:.,]?\d|\s*(?:%|{_UNIT}|{_MAGNITUDE}|{_MONTH})\b))
+    |(?P<dday>\b[a-z]\s?[+-]\s?\d+\b)
+    |(?P<number>(?<![\w.])(?P<lo>{_NUMBER})
+        (?:\s?(?:-|to|and)\s?(?P<hi>{_NUMBER})(?=[\s-]*(?:{_UNIT}|{_MAGNITUDE}|%)(?!\w))
+        |-(?P<hi2>{_NUMBER})(?![\w/]))?
+        (?:[\s-]?(?P<mag>{_MAGNITUDE}|m(?=\s+(?:dollars|people|usd|eur|euros|residents|litres|tonnes)))(?!\w))?
+        (?:[\s-]?(?P<unit>{_UNIT})(?!\w))?(?:x\b)?(?![a-z0-9]))
+    |(?P<whole>\b(?:(?P<halfof>half(?:\s+an?|-))\s*|an?\s+)(?P<whole_u>hour|day|week|month|year|kilometre|tonne|mile)\b)
+    |(?P<word>[a-z0-9]+(?:['+./&-][a-z0-9]+)*)
+    """,
+    re.VERBOSE,
+)
+_ABOUT = re.compile(
+    r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|ca\.?|~|just under|just over|"
+    r"under|over|within|"
+    r"close to|a little (?:over|under)|in the order of)\s*(?:the\s+)?[$\u20ac\u00a3]?$"
+)
+_CLOSE = 1e-6
+_ABOUT_DIGITS = 0.05
+_SHARE_ROUNDING = 0.01  # "two thirds" is 66.67 %
+_ABOUT_WORDS = 0.15  # "just under an hour" is looser than "about 50 minutes"
+
+
+def scan(text: str) -> list[str | Quantity]:
+    """The words and quantities of one plain sentence, in order, lower case.
+
+    "LP-4", "CH-47", "3rd" and "D+3" are names and stay words; "one" alone stays a word.
+    """
+    text = spell_in_digits(text.lower())
+    tokens: list[str | Quantity] = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup  # the outermost group closes last
+        if kind == "word":
+            tokens.append(match[0])
+        elif kind == "label":
+            tokens.extend((match["label_of"], match["label_n"]))
+        elif kind == "dday":
+            tokens.append(re.sub(r"\s", "", match[0]))
+        else:
+            about = _ABOUT.search(text, max(0, match.start() - 24), match.start()) is not None
+            for dimension, value, face in _read(kind, match):
+                tolerance = (_ABOUT_WORDS if kind == "whole" else _ABOUT_DIGITS) if about else 0.0
+                loose = kind == "whole" and not about and not match["halfof"]
+                tokens.append(Quantity(match[0], dimension, value, face, tolerance, loose=loose))
+    return _with_shares(tokens)
+
+
+def _with_shares(tokens: list[str | Quantity]) -> list[str | Quantity]:
+    """Mark the part in "two of four", with at most two words between "of" and the whole."""
+    for place, of in enumerate(tokens):
+        part = tokens[place - 1] if place else ""
+        if of != "of" or isinstance(part, str) or part.dimension:
+            continue
+        for whole in tokens[place + 1 : place + 4]:
+            if not isinstance(whole, str):
+                if not whole.dimension and part.value < whole.value:
+                    tokens[place - 1] = replace(part, share=100 * part.value / whole.value)
+                break
+    return tokens
+
+
+def _read(kind: str | None, match: re.Match[str]) -> list[_Reading]:
+    """Every quantity in one match; two for a range and for a date-time group."""
+    group = match.groupdict()
+    found: list[_Reading] = []
+    if kind == "number":
+        found = _measure(group)
+    elif kind == "whole":
+        dimension, size = _UNITS[group["whole_u"]]
+        found = [(dimension, size * (0.5 if group["halfof"] else 1.0), None)]
+    elif kind == "nth":
+        found = [("day", float(group["nth_d"]), None)]
+    elif kind == "noon":
+        found = [("clock", 0.0 if match[0] == "midnight" else _MINUTES_A_DAY / 2, None)]
+    elif kind == "dtg":
+        month = group["dtg_mon"] or group["dtg_mon2"]
+        day = _dates(month, group["dtg_d"]) if month else [("day", float(group["dtg_d"]), None)]
+        found = [*day, _clock(group["dtg_h"], group["dtg_m"])]
+    elif kind in ("iso", "dmy", "mdy"):
+        found = _dates(group[f"{kind}_m"], group[f"{kind}_d"], group.get(f"{kind}_e"))
+    else:
+        time = _clock(group[f"{kind}_h"], group[f"{kind}_m"], group.get(f"{kind}_x"))
+        # "at 1120" is a time and "1120 residents" a number: a bare one keeps its face as well.
+        bare = kind == "mil" and not group["mil_x"]
+        found = [(*time[:2], float(group["mil_h"] + group["mil_m"])) if bare else time]
+    return found
+
+
+def _dates(month: str, *days: str | None) -> list[_Reading]:
+    number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
+    return [("date", 100.0 * number + int(day), None) for day in days if day]
+
+
+def _clock(hour: str, minute: str | None, half: str | None = None) -> _Reading:
+    hours = int(hour)
+    if half in ("am", "pm"):
+        hours = hours % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
+    return "clock", float((hours * 60 + int(minute or 0)) % _MINUTES_A_DAY), None
+
+
+def _measure(group: dict[str, str | None]) -> list[_Reading]:
+    unit = group["unit"] or ""
+    dimension, size = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"), ("", 1.0))
+    magnitude = group["mag"]
+    scale = 1.0 if magnitude is None else _MAGNITUDES.get(magnitude, 1e6)
+    found: list[_Reading] = []
+    for digits in (group["lo"], group["hi"] or group["hi2"]):
+        if digits:
+            face = float(digits.replace(",", "")) * scale
+            found.append((dimension, face * size, face))
+    return found
+
+
+def same(wanted: Quantity, offered: Quantity) -> bool:
+    """True where both give the same value, whatever the units or the notation.
+
+    A number without a unit equals one with a unit where the numerals are the same. A tolerance
+    applies where either text says that it rounds.
+    """
+    close = max(wanted.tolerance, offered.tolerance, _CLOSE)
+    kinds = {wanted.dimension, offered.dimension}
+    if wanted.dimension == offered.dimension and _near(wanted.value, offered.value, close):
+        return True
+    if kinds == {"day", "date"}:
+        return wanted.value % 100 == offered.value % 100  # "the 14th" names no month
+    if "" in kinds or "clock" in kinds:
+        faces = (wanted.face, offered.face)
+        return faces[0] is not None and faces[1] is not None and _near(faces[0], faces[1], close)
+    return False
+
+
+def _near(one: float, other: float, close: float) -> bool:
+    return abs(one - other) <= close * max(abs(one), abs(other))
+
+
+def derived_match(wanted: Quantity, offered: Sequence[Quantity]) -> bool:
+    """True where `wanted` follows from others: the time between two times, the share of two counts.
+
+    "After 53 minutes" is said by "asked for at 0739, landed at 0832" as well, and "half of its
+    vehicles" by "two of its four vehicles".
+    """
+    close = max(wanted.tolerance, _CLOSE)
+    if wanted.dimension == "percent":
+        shares = [q.share for q in offered if q.share is not None]
+        return any(_near(wanted.value, share, max(close, _SHARE_ROUNDING)) for share in shares)
+    if wanted.dimension != "duration":
+        return False
+    clocks = [q.value for q in offered if q.dimension == "clock"]
+    days = [_day_of_year(q.value) for q in offered if q.dimension == "date"]
+    spans = [(later - earlier) % _MINUTES_A_DAY for earlier in clocks for later in clocks]
+    spans += [abs(later - earlier) * _MINUTES_A_DAY for earlier in days for later in days]
+    return any(span and _near(wanted.value, span, close) for span in spans)
+
+
+def _day_of_year(date: float) -> float:
+    month, day = divmod(date, 100)
+    return _DAYS_BEFORE[int(month) - 1] + day if 1 <= month <= len(_MONTHS) else day

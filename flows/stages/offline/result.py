@@ -1,0 +1,24 @@
+"""What the offline judge says about one item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flows.schema.verdict import FailureMode
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGrade:
+    """One item of one brief, graded by rule.
+
+    Attributes:
+        item_id: the item.
+        passed: for a wrong move, True means that the brief did not make it.
+        mode: how it failed; None where it passed.
+        reason: what decided, and the stretch of the brief that it rests on. Never empty.
+    """
+
+    item_id: str
+    passed: bool
+    mode: FailureMode | None
+    reason: str

@@ -1,0 +1,58 @@
+"""Two numbers that have changed places: "three killed and seven wounded" against seven and three."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from flows.stages.offline.quantities import Quantity, same, scan
+from flows.stages.offline.words import canonical, join_phrases
+
+_REACH = 2
+_STOPS = ("and",)
+
+Counted = tuple[Quantity, frozenset[str]]
+
+
+def counted(text: str) -> list[Counted]:
+    """Every quantity of a plain text with the words that say what it counts.
+
+    These are the next two words with content, up to an "and" or the next quantity; where there is
+    none ("killed three and wounded seven"), the two before.
+    """
+    tokens = scan(join_phrases(text))
+    found: list[Counted] = []
+    for place, token in enumerate(tokens):
+        if not isinstance(token, str):
+            after = _words(tokens[place + 1 :])
+            found.append((token, frozenset(after or _words(tokens[:place][::-1]))))
+    return found
+
+
+def _words(tokens: Sequence[str | Quantity]) -> list[str]:
+    keys: list[str] = []
+    for token in tokens:
+        if not isinstance(token, str) or token in _STOPS or len(keys) >= _REACH:
+            break
+        keys.extend(canonical(token))
+    return keys
+
+
+def swapped(truth: Sequence[Counted], said: Sequence[Counted]) -> tuple[Quantity, Quantity] | None:
+    """Two quantities of `truth` whose counted things have changed places in `said`; None without.
+
+    Only a full exchange counts: each number is said of the other's thing and of its own nowhere.
+    """
+    for (one, its), (other, others) in combinations(truth, 2):
+        if same(one, other):
+            continue
+        says_one = [words for quantity, words in said if same(one, quantity)]
+        says_other = [words for quantity, words in said if same(other, quantity)]
+        own, foreign = its - others, others - its
+        if _only(says_one, foreign, own) and _only(says_other, own, foreign):
+            return one, other
+    return None
+
+
+def _only(said: Sequence[frozenset[str]], wrong: frozenset[str], right: frozenset[str]) -> bool:
+    return any(words & wrong for words in said) and not any(words & right for words in said)

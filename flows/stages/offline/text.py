@@ -1,0 +1,164 @@
+"""A brief or an item as clean sentences: Unicode made plain, citations and Markdown taken out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# Vulgar fractions go before NFKC, which would take the 2 of "2\u00bd" for a part of the fraction.
+_FRACTIONS = str.maketrans({"\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75"})
+_PUNCTUATION = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
+    | {"\u2014": " - ", "\u00d7": " x ", "\u2248": "~", "\u2265": " at least ", "\u2264": " at most "}
+)
+# Everything printable that is neither of these carries no meaning for a comparison. Format characters
+# (Cf) hold the zero-width and the bidirectional ones.
+_DROPPED = ("Cf", "Cs", "Co", "Cn")
+
+
+def plain(text: str) -> str:
+    """`text` in NFKC, without zero-width, bidirectional and control characters, with plain quotes."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_FRACTIONS)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_PUNCTUATION)
+        text = "".join(c for c in text if unicodedata.category(c) not in _DROPPED)
+        # Letters carry the meaning, accents do not: a brief may write Vasarhely for Vásárhely.
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+    return "".join(c if c in "\n\t" or c.isprintable() else " " for c in text)
+
+
+_SOURCE_NOUN = (
+    r"(?:doc(?:ument)?|para(?:graph)?|annex|appendix|encl(?:osure)?|report|ref(?:erence)?|source|section|"
+    r"page|pp?|item|tab|figure|table|sheet|row|line|slide|serial|sect|intsum|sitrep|opord|fragord|warno)"
+)
+_FILE = r"[\w.-]{1,80}\.(?:pdf|docx?|xlsx?|csv|md|txt|eml|msg|pptx?)"
+_POINTER = rf"(?:{_SOURCE_NOUN}s?\b\.?\s*(?:no\.?\s*)?(?:[a-z]\b|\d[\w.]*)|{_FILE}|§)"
+_BRACKETED = re.compile(
+    rf"\[[^\[\]\n]{{0,300}}?(?:{_POINTER})[^\[\]\n]{{0,300}}\]|\[\^?[\d,;\s-]{{1,12}}\](?!\()", re.IGNORECASE
+)
+_PARENTHESIS = re.compile(r"\(([^()\n]{0,300})\)")
+_BARE_POINTER = re.compile(
+    rf"\b(?:see|at|in|per|cf\.?|source:?|ref:?|described in|according to)?\s*"
+    rf"(?:\b(?:doc(?:ument)?|report|annex|appendix|encl(?:osure)?)\s+(?:\d+|[A-Z])\b,?\s*)?"
+    rf"(?:\bpara(?:graph)?s?\.?\s*\d+(?:\.\d+)*(?:\s*(?:-|to|and|,)\s*\d+(?:\.\d+)*)*|"
+    rf"\bdoc(?:ument)?s?\.?\s+\d+(?:\s*(?:-|to|and|,)\s*\d+)*|{_FILE})",
+    re.IGNORECASE,
+)
+_POINTER_RE = re.compile(_POINTER, re.IGNORECASE)
+_NOT_POINTER = re.compile(rf"{_POINTER}|[\d.,;:\s§-]|\band\b|\bto\b|\bsee\b|\bof\b", re.IGNORECASE)
+
+
+def strip_citations(text: str) -> str:
+    """`text` without its references to documents, paragraphs, pages and files.
+
+    A reference says where a fact stands, not what it is: a brief that only cites must not gain the
+    words or the numbers of its citations. A parenthesis goes only where little but references is in
+    it, so that "(Serial 4, 12 boats)" keeps its boats.
+    """
+    text = _BRACKETED.sub(" ", text)
+    text = _PARENTHESIS.sub(_keep_remark, text)
+    return _BARE_POINTER.sub(" ", text)
+
+
+def _keep_remark(match: re.Match[str]) -> str:
+    inside = match.group(1)
+    if not _POINTER_RE.search(inside):
+        return match.group(0)
+    rest = _NOT_POINTER.sub("", inside)
+    return " " if len(rest) <= 12 else match.group(0)  # noqa: PLR2004 -- about two words of a title
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, table row or list item.
+
+    Attributes:
+        text: as it is compared: plain, without citations and Markdown.
+        context: headings above it and, for a table row, its column names; may be empty.
+        section: number of the heading that it stands under, from 0.
+    """
+
+    text: str
+    context: str
+    section: int
+
+
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+_BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)([^*_]{2,80}?):?(?:\*\*|__):?\s*$")
+_BULLET = re.compile(
+    r"^\s*(?:[-*+\u2022\u25cf>]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,4})[.)]|\d+(?:\.\d+)+\.?)\s+"
+)
+_RULE = frozenset(" \t:|-")
+_MARKUP = re.compile(r"<!--.{0,2000}?-->|</?[a-zA-Z][^<>\n]{0,200}>|\*{1,3}|_{2,3}|~~|`+", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
+_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+_ABBREVIATION = re.compile(
+    r"\b(?:(?i:no|nos|paras?|approx|ca|fig|ref|st|dr|mr|mrs|ms|gen|col|lt|maj|capt|cpt|cdr|adm|brig|sgt|vs|"
+    r"e\.g|i\.e|cf|al|incl)|[A-Z])\.[\"')\]]*$"
+)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """`text` as sentences in reading order. A line that breaks within a sentence is joined again."""
+    found: list[Sentence] = []
+    headings: list[tuple[int, str]] = []
+    columns = ""
+    section = 0
+    paragraph: list[str] = []
+
+    def close() -> None:
+        joined = " ".join(paragraph)
+        paragraph.clear()
+        context = " ".join(title for _, title in headings[-2:])
+        found.extend(Sentence(part, context, section) for part in _split(joined))
+
+    for raw in strip_citations(_MARKUP.sub("", _LINK.sub(r"\1", plain(text)))).split("\n"):
+        heading = _HEADING.match(raw) or _BOLD_LINE.match(raw)
+        if not raw.strip() or heading:
+            close()
+            columns = ""
+        if heading:
+            section += 1
+            level = len(heading.group(1)) if raw.lstrip().startswith("#") else 7
+            headings = [(depth, title) for depth, title in headings if depth < level]
+            headings.append((level, heading.group(heading.lastindex or 1).strip(" #")))
+        elif raw.lstrip().startswith("|"):
+            if _is_rule(raw):
+                continue
+            close()
+            cells = [cell.strip() for cell in raw.strip().strip("|").split("|")]
+            row = ", ".join(cell for cell in cells if cell)
+            if columns:
+                found.append(Sentence(row, columns, section))
+            else:
+                columns = row
+                found.append(Sentence(row, "", section))
+        elif not _is_rule(raw):
+            bullet = _BULLET.match(raw)
+            if bullet:
+                close()
+            paragraph.append(raw[bullet.end() if bullet else 0 :].strip())
+    close()
+    return [sentence for sentence in found if sentence.text]
+
+
+def _is_rule(line: str) -> bool:
+    """True for a line drawn with dashes, as under the head of a table."""
+    return "-" in line and _RULE.issuperset(line)
+
+
+def _split(text: str) -> list[str]:
+    """Sentences of one paragraph; a full stop after a known abbreviation does not end one."""
+    parts: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        head = text[start : match.start()]
+        if _ABBREVIATION.search(head):
+            continue
+        parts.append(head.strip())
+        start = match.end()
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
