@@ -12,6 +12,9 @@ help:  ## list the targets
 
 run: $(STAMP)  ## grade the baseline and the controls on every scenario; no key needed
 	$(BIN)/staffbench run +experiment=baselines
+	@echo
+	$(BIN)/staffbench report > /dev/null
+	@echo 'Pages: results/ma_bench/site/index.html    MLflow: make ui'
 
 test: $(STAMP)  ## the test suite
 	$(BIN)/python -m pytest -q $(ARGS)

@@ -14,6 +14,7 @@ _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see 
 
 _COMMANDS = {
     "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
+    "plan": "what a run would do: calls left, tokens, price, detectable difference; calls nobody",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf), graded by the same standard",
     "packets": "documents to packets; reports every document that can't be read",
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
@@ -62,8 +63,9 @@ def _parser() -> argparse.ArgumentParser:
         if name == "grade":
             made[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
         made[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
-    for name in ("run", "grade"):
+    for name in ("run", "plan", "grade"):
         made[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
+    for name in ("run", "grade"):
         made[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
     made["packets"].add_argument(
         "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
@@ -86,6 +88,10 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
         if parsed.cfg:
             return show_configuration(project, overrides, screen)
         return run(project, overrides, multirun=parsed.multirun, screen=screen)
+    if parsed.command == "plan":
+        from flows.pipeline.plan import plan
+
+        return plan(project, overrides, multirun=parsed.multirun, screen=screen)
     if parsed.command == "ui":
         from flows.pipeline.ui import open_pages
 

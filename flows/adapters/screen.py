@@ -43,16 +43,21 @@ class Progress:
     Attributes:
         expected: stage to the number of runs of it.
         calls: gives the calls so far; None where nothing is called.
+        done: stage to the number of runs that are done.
+        skipped: how many of those an earlier run had done.
+        started: monotonic time, in seconds.
     """
 
     expected: dict[str, int]
     calls: Callable[[], CallCounts] | None
     done: dict[str, int] = field(default_factory=dict[str, int])
+    skipped: int = 0
     started: float = field(default_factory=time.monotonic)
 
-    def step(self, stage: str) -> None:
-        """One more run of `stage` is done."""
+    def step(self, stage: str, skipped: bool) -> None:
+        """One more run of `stage` is done, or was found to be done."""
         self.done[stage] = self.done.get(stage, 0) + 1
+        self.skipped += skipped
 
     @property
     def share(self) -> float:
@@ -65,6 +70,8 @@ class Progress:
         parts = [
             f"{stage} {self.done.get(stage, 0)}/{number}" for stage, number in self.expected.items() if number
         ]
+        if self.skipped:
+            parts.append(f"{self.skipped} of {sum(self.done.values())} done before")
         if self.calls is not None:
             parts.append(calls_text(self.calls()))
         elapsed = time.monotonic() - self.started

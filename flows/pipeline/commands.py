@@ -12,7 +12,8 @@ from flows.adapters.screen import Screen
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.quality import offline_agreement, pairs_agreement
 from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
-from flows.pipeline.run import show_board
+from flows.pipeline.run import show_board, shown
+from flows.pipeline.site import write_site
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.scenario import Scenario
@@ -90,8 +91,11 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         objects = ObjectStore(results / ".cache" / "objects")
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
         paths = write_leaderboard(folder, board)
+        paths.append(
+            write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
+        )
         show_board(screen, board, frozenset())
-        screen.note("Written: " + ", ".join(str(path.relative_to(project)) for path in paths))
+        screen.note("Written: " + ", ".join(shown(path) for path in paths))
     return _fail(problems, screen)
 
 

@@ -63,12 +63,12 @@ class Job:
         batch: what to run.
         finished: filled in as evaluations end. It goes past Prefect as well, which would search a
             result of that size for futures, one value at a time.
-        on_step: called with a stage's name each time that one is done for a scenario.
+        on_step: called with a stage's name each time that one is done, and whether it was skipped.
         report: called at the end; gives the leaderboard as Markdown.
     """
 
     batch: Batch
-    on_step: Callable[[str], None]
+    on_step: Callable[[str, bool], None]
     report: Callable[[Finished], str]
     finished: Finished = field(default_factory=Finished)
 
@@ -129,11 +129,13 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
 
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
         try:
-            await settle(batch.objects, scenario.scenario_id, packet_work(batch, evaluation, scenario))
+            settled = await settle(
+                batch.objects, scenario.scenario_id, packet_work(batch, evaluation, scenario)
+            )
             take_packet(batch, evaluation, scenario)
         except StaffbenchError as error:
             return error
-        job.on_step("packet")
+        job.on_step("packet", settled.skipped)
         return None
 
     faults = await all_of([read(*pair) for pair in wanted.values()])
@@ -151,13 +153,13 @@ async def _evaluate_one(
     chains = await all_of([_chain(job, evaluation, scenario) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
-    estimate = (await settle(batch.objects, evaluation.name, work)).value
-    job.on_step("aggregate")
+    settled = await settle(batch.objects, evaluation.name, work)
+    job.on_step("aggregate", settled.skipped)
     outcome = Outcome(
         briefs=[brief for chain in chains for brief in chain.briefs],
         verdicts=[verdict for chain in chains for verdict in chain.verdicts],
         scores=scores,
-        estimate=_estimate(estimate),
+        estimate=_estimate(settled.value),
     )
     return outcome, write_results(batch.results, evaluation, outcome)
 
@@ -175,7 +177,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
     name = f"{scenario.scenario_id} · {evaluation.name}"
 
     def done(stage: str, settled: Settled) -> Settled:
-        job.on_step(stage)
+        job.on_step(stage, settled.skipped)
         return settled
 
     if batch.stopping:

@@ -11,6 +11,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.batch import Evaluation, build_evaluations
 from flows.pipeline.packets import load_packet, packet_path
+from flows.pipeline.run import check_shared
 from flows.pipeline.writers import write_local
 from flows.schema.completion import Completion, Request
 from flows.schema.document import Packet
@@ -23,12 +24,12 @@ from flows.stages.plan import (
     CHARACTERS_PER_WORD,
     REFERENCE_HALF_WIDTH,
     REFERENCE_SCENARIOS,
-    Cost,
     Load,
     PlannedCall,
     brief_characters,
     cap_mismatch,
     combined,
+    cost_text,
     detectable_difference,
     is_answered,
     misfit,
@@ -80,25 +81,15 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
     """
     points = compose_points(project, overrides, multirun=multirun)
     settings = points[0].settings
+    check_shared(points)
     evaluations = build_evaluations(project, points)
     folder = project / settings.results / "completions"
     # Opening a store creates its folder: a plan leaves nothing behind.
     planner = _Planner(project, CompletionStore(folder) if folder.is_dir() else None)
     found = [planner.plan(evaluation) for evaluation in evaluations]
-    rows = [
-        _row(one.evaluation.name, _briefs(one), one.write.total, one.judge.total, one.loads) for one in found
-    ]
+    rows = [_row(one.evaluation.name, [one]) for one in found]
     if len(found) > 1:
-        loads = tuple(combined(loads) for loads in zip(*(one.loads for one in found), strict=True))
-        rows.append(
-            _row(
-                "all",
-                sum(map(_briefs, found)),
-                sum(one.write.total for one in found),
-                sum(one.judge.total for one in found),
-                loads,
-            )
-        )
+        rows.append(_row("all", found))
     screen.table(f"{settings.benchmark.name}: what a run would still call", [_HEAD, *rows])
     for note in [*_notes(found), *(f"Warning: {warning}." for warning in _warnings(found))]:
         screen.note(f"- {note}")
@@ -204,22 +195,20 @@ class _Planner:
         return self._packets[folder]
 
 
-def _briefs(found: _Planned) -> int:
-    return len(found.evaluation.scenarios) * found.evaluation.settings.seeds
-
-
-def _row(name: str, briefs: int, to_write: int, to_judge: int, loads: Sequence[Load]) -> tuple[str, ...]:
-    write, judge = loads
-    both = combined(loads)
+def _row(name: str, found: Sequence[_Planned]) -> tuple[str, ...]:
+    """One evaluation, or several summed."""
+    write, judge = (combined(loads) for loads in zip(*(one.loads for one in found), strict=True))
+    both = combined([write, judge])
+    briefs = sum(len(one.evaluation.scenarios) * one.evaluation.settings.seeds for one in found)
     return (
         name,
         f"{briefs:,}",
-        _left(write, to_write),
-        _left(judge, to_judge),
+        _left(write, sum(one.write.total for one in found)),
+        _left(judge, sum(one.judge.total for one in found)),
         f"{both.input_tokens:,}",
         f"{both.output_tokens:,}",
-        _usd(both.cost),
-        _usd(both.most),
+        cost_text(both.cost),
+        cost_text(both.most),
     )
 
 
@@ -227,13 +216,6 @@ def _left(load: Load, total: int) -> str:
     if not total:
         return "none"
     return f"{load.calls:,} of {total:,}" + (f" ({load.assumed:,} assumed)" if load.assumed else "")
-
-
-def _usd(cost: Cost) -> str:
-    if cost.usd is None:
-        return "unknown"
-    digits = 4 if 0 < cost.usd < 0.01 else 2  # noqa: PLR2004 -- a cent: less than that is no $0.00
-    return f"{'≥ ' if cost.is_bound else ''}${cost.usd:,.{digits}f}"
 
 
 def _notes(found: Sequence[_Planned]) -> list[str]:
@@ -250,7 +232,13 @@ def _notes(found: Sequence[_Planned]) -> list[str]:
         )
     if len(found) > 1:
         notes.append("A call that several conditions share is counted with the first of them.")
-    unchecked = sorted({model.label for model, _ in _calls(found) if model.context_tokens is None})
+    models = {model.label: model for model, _ in _calls(found)}
+    dates: dict[str, list[str]] = {}
+    for label, model in models.items():
+        if model.price.taken is not None:
+            dates.setdefault(model.price.taken, []).append(label)
+    notes += [f"List prices of {date}: {', '.join(labels)}." for date, labels in sorted(dates.items())]
+    unchecked = [label for label, model in models.items() if model.context_tokens is None]
     if unchecked:
         notes.append(f"Context length not known, so not checked: {', '.join(unchecked)}.")
     notes += [_detectable(number) for number in sorted({len(one.evaluation.scenarios) for one in found})]
@@ -285,7 +273,7 @@ def _warnings(found: Sequence[_Planned]) -> list[str]:
         if (text := misfit(model, call)) is not None:
             misfits.setdefault(model.label, []).append((call.input_tokens, text))
     for texts in misfits.values():
-        others = f" (and {len(texts) - 1} more calls)" if len(texts) > 1 else ""
+        others = f" (the longest of {len(texts)} such calls)" if len(texts) > 1 else ""
         warnings.append(f"context: {max(texts)[1]}{others}")
     return list(dict.fromkeys(warnings))
 

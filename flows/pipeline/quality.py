@@ -1,4 +1,4 @@
-"""How far a judge agrees with what people wrote down: labelled controls."""
+"""How far a judge agrees with labels: those of the controls, and of the judge pairs."""
 
 from __future__ import annotations
 

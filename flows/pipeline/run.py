@@ -62,7 +62,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     settings = points[0].settings
     results = project / settings.results
     evaluations = build_evaluations(project, points)
-    _check_shared(points)
+    check_shared(points)
     tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
     remote = [point.settings for point in points if _calls_anybody(point)]
     batch = Batch(project, results, evaluations, None, ObjectStore(results / ".cache" / "objects"))
@@ -124,7 +124,10 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _, _ in finished.outcomes})
     if batch.client is not None:
         screen.note(calls_text(_counts(batch)))
-    screen.note(f"Results: {_shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
+    screen.note(f"Results: {shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
+    screen.note(
+        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
+    )
     if tracker is not None and finished.outcomes:
         records = [run_record(batch.project, *entry) for entry in finished.outcomes]
         try:
@@ -202,7 +205,7 @@ def _calls_anybody(point: Point) -> bool:
     return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
 
 
-def _check_shared(points: Sequence[Point]) -> None:
+def check_shared(points: Sequence[Point]) -> None:
     """A sweep has one results folder, one store and one limit: what makes them can't vary in it.
 
     Raises:
@@ -237,7 +240,7 @@ def _exit_code(finished: Finished, screen: Screen) -> int:
     return 0
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """A path as a person would type it."""
     try:
         return str(path.relative_to(Path.cwd()))

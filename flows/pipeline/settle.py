@@ -61,10 +61,12 @@ class Settled:
     Attributes:
         value: as JSON.
         address: its digest, the input of the stages that follow.
+        skipped: True where it was made by an earlier run.
     """
 
     value: Any
     address: str
+    skipped: bool
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -115,14 +117,16 @@ async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
     work.objects = objects
     state: State[Any] = await TASKS[work.stage](name, work, return_state=True)
     address, value = await _value(objects, work, state)
-    if state.name == "Cached" and (value is None or not work.is_final(value)):
+    skipped = state.name == "Cached"
+    if skipped and (value is None or not work.is_final(value)):
+        skipped = False
         state = await _AGAIN[work.stage](name, work, return_state=True)
         address, value = await _value(objects, work, state)
     if value is None:
         raise StaffbenchError(
             f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
         )
-    return Settled(value, address)
+    return Settled(value, address, skipped)
 
 
 async def _value(objects: ObjectStore, work: Work, state: State[Any]) -> tuple[str, Any]:

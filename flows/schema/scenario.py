@@ -91,7 +91,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A brief whose verdicts people wrote down before any judge saw it.
+    """A brief whose verdicts the scenario's author wrote down before any judge saw it.
 
     Attributes:
         name: `strong` or `weak`.

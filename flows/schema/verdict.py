@@ -133,7 +133,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a judge's verdicts agree with labels that people wrote.
+    """How far a judge's verdicts agree with labels.
 
     Attributes:
         labels: what was compared with, as printed (`labelled controls`, `judge pairs`).

@@ -1,4 +1,4 @@
-"""How far one judge's verdicts agree with labels that people wrote."""
+"""How far one judge's verdicts agree with labels."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ STAGE_VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class LabelledVerdict:
-    """One item of one brief, graded twice: by people and by a judge.
+    """One item of one brief, graded twice: by its label and by a judge.
 
     Both answers are in the sense of a verdict: for a wrong move, True means that the brief did not
     make it.
 
     Attributes:
         item: what was graded; its tier and severity place it in the groups.
-        label: what people wrote down.
+        label: what was written down before any judge saw the brief.
         verdict: what the judge said; None where it left the item without a verdict.
     """
 

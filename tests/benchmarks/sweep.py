@@ -31,8 +31,20 @@ DOCUMENTS = 10
 PLACES = ["the ford", "the depot", "Route Amber", "the north bridge", "the junction", "the berm"]
 UNITS = ["the engineer company", "the second battalion", "the relief column", "the police post", "the patrol"]
 SEVERITIES = ["critically_important", "important", "important", "slightly_important", "detrimental"]
-STEPS = """higher_guidance tasks facts assumptions limitations environment centers_of_gravity objectives forces
-risk ccir mission_statement""".split()
+STEPS = [
+    "higher_guidance",
+    "tasks",
+    "facts",
+    "assumptions",
+    "limitations",
+    "environment",
+    "centers_of_gravity",
+    "objectives",
+    "forces",
+    "risk",
+    "ccir",
+    "mission_statement",
+]
 
 
 def sentence(rnd):
@@ -152,18 +164,9 @@ def main() -> None:
         write_scenarios(folder / "scenarios")
     port = free_port()
     log = folder / "calls.jsonl"
-    endpoint = subprocess.Popen(
-        [
-            options.endpoint_python,
-            str(options.endpoint),
-            "--port",
-            str(port),
-            "--latency",
-            str(options.latency),
-        ]
-        + ["--log", str(log)],
-        stdout=subprocess.DEVNULL,
-    )
+    command = [options.endpoint_python, str(options.endpoint), "--port", str(port)]
+    command += ["--latency", str(options.latency), "--log", str(log)]
+    endpoint = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         wait_for(f"http://127.0.0.1:{port}/stats")
         writers = ",".join(f"writer-{i:02}" for i in range(1, options.conditions + 1))

@@ -104,6 +104,12 @@ def _fault(item: Item, wanted: Target, brief: BriefIndex, window: Window) -> tup
         names = ", ".join(one if isinstance(one, str) else one.text for one in absent)
         return mode, f"{share}, without {names}"
     text = brief.text(window)
+    if not required:
+        # The condition names no number, so none has to be there; but a false one may not.
+        truths: list[Quantity | str] = list(Target.of(item.ground_truth).quantities)
+        missing = [number for number in truths if not _given([number], wanted, brief, window)]
+        if missing and len(missing) == len(truths) and _another(missing, brief, window, wanted.quantities):
+            return FailureMode.incorrect, f"{share}, with other numbers than are true"
     true = strip_citations(plain(item.ground_truth)).lower()
     exchanged = swapped(counted(true), counted(text))
     if exchanged:

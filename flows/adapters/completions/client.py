@@ -1,0 +1,283 @@
+"""The client that pays for completions: once, within its limits, and not before the store has room."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flows.adapters.completions.attempts import Attempts, Call, Sender
+from flows.adapters.completions.budget import Budget
+from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
+from flows.adapters.completions.halts import EVERYTHING, Halts, Target
+from flows.adapters.completions.keys import check_key, check_no_key, read_key
+from flows.adapters.completions.limits import ProviderLimits
+from flows.adapters.completions.records import check_storable
+from flows.adapters.completions.store import CompletionStore
+from flows.schema.completion import Completion, CompletionStatus, Request, canonical_json
+from flows.schema.errors import ConfigError, Stopped, StoreError
+from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
+
+__all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_key"]
+
+_log = logging.getLogger(__name__)
+
+# Fields that the request has elsewhere, and, for litellm, those with which it would retry, route or
+# drop on its own.
+_RESERVED: Mapping[Transport, frozenset[str]] = {
+    Transport.openai_http: frozenset({"model", "messages"}),
+    Transport.litellm: frozenset(
+        {
+            "model",
+            "messages",
+            "api_key",
+            "api_base",
+            "base_url",
+            "timeout",
+            "max_retries",
+            "num_retries",
+            "fallbacks",
+            "context_window_fallback_dict",
+            "drop_params",
+            "additional_drop_params",
+            "mock_response",
+            "caching",
+        }
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """A completion, as the store has it.
+
+    Attributes:
+        completion: answer, refusal or error.
+        replayed: True where it was in the store and nobody was called.
+    """
+
+    completion: Completion
+    replayed: bool
+
+
+class Client:
+    """Completes requests from the store, or else by paying for them. Belongs to one event loop.
+
+    Attributes:
+        totals: sums over this run, for a progress display.
+    """
+
+    def __init__(
+        self,
+        store: CompletionStore,
+        runner: RunnerSettings,
+        budget: BudgetSettings,
+        retry: Retry,
+        *,
+        on_event: Callable[[CallEvent], None] | None = None,
+    ) -> None:
+        """Prepare; nothing is opened before the first paid call.
+
+        Args:
+            store: where completions come from and go to; the caller closes it.
+            runner: limits, for each provider.
+            budget: limits of this run.
+            retry: which stored outcomes are asked again.
+            on_event: told of what happens; must be quick.
+        """
+        self.totals = Totals()
+        self._store = store
+        self._runner = runner
+        self._retry = retry
+        self._on_event = on_event
+        self._halts = Halts()
+        self._budget = Budget(budget, self._halts)
+        self._attempts = Attempts(runner, self._budget, self._halts, self.totals, self._emit)
+        self._limits: dict[str, ProviderLimits] = {}
+        self._senders: dict[Transport, Sender] = {}
+        self._asked_now: set[str] = set()
+        self._tasks: set[asyncio.Task[CallOutcome]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._probed = False
+
+    async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
+        """The completion of `request`: stored, or paid for now and then stored.
+
+        A caller that is cancelled does not undo a try that is out: its reply is stored all the same.
+
+        Args:
+            request: what to send.
+            model: whom to ask; its provider's limits are shared, its key is read when a try is made.
+            asked: what the condition asked for, kept in the record.
+
+        Raises:
+            ConfigError: the request can't be sent or stored as it is, or the budget can't be held.
+            ProviderError: the endpoint, the model or the key can't be used at all.
+            BudgetReached: the run may not spend more.
+            StoreError: the reply could not be stored, or would not be. Nothing more is sent.
+            Stopped: a person stopped the run.
+        """
+        key = _key(request)
+        stored = self._store.get(key)
+        if stored is not None and self._stands(stored):
+            return self._replay(stored, model)
+        call = Call(request, key, model, asked, Target.of(model))
+        self._halts.check(call.target)
+        self._check(call)
+        self._loop = asyncio.get_running_loop()
+        task = self._loop.create_task(self._pay_once(call, stored))
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            call.abandoned = True
+            if not call.out:
+                task.cancel()
+            raise
+
+    def stop(self) -> None:
+        """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
+
+        May be called from a signal handler or another thread.
+        """
+        reason = Stopped("run", "stopped", remedy="what was paid is stored: the same command resumes")
+        loop = self._loop
+        if loop is None or loop.is_closed() or _running_loop() is loop:
+            self._halts.set(EVERYTHING, reason)
+        if loop is not None and not loop.is_closed():
+            # Also from within the loop: a signal may have come while it sleeps.
+            loop.call_soon_threadsafe(self._halts.set, EVERYTHING, reason)
+
+    async def aclose(self) -> None:
+        """Let calls in flight end and be stored, then close the connections."""
+        self._halts.set(EVERYTHING, Stopped("client", "closed"))
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for sender in self._senders.values():
+            await sender.aclose()
+        self._senders.clear()
+
+    async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
+        """Pay for a call, unless whoever held its lock before has done so."""
+        async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
+            self._store.refresh()
+            stored = self._store.get(call.key)
+            if stored is not None and (
+                self._stands(stored) or stored != before or call.key in self._asked_now
+            ):
+                return self._replay(stored, call.model)
+            sender, limits = self._ready(call.model)
+            completion = await self._attempts.complete(call, sender, limits)
+            try:
+                await self._store.put(call.request, completion)
+                kept = self._kept(call.key)
+            except StoreError as error:
+                self._halts.set(EVERYTHING, error)
+                raise
+            finally:
+                call.leave()
+            self._asked_now.add(call.key)
+            self.totals.add(completion, lost_tries=call.lost)
+            self._emit(
+                CallEvent(
+                    CallEventKind.stored, call.key, call.model.label, len(call.attempts), None, kept.detail
+                )
+            )
+            return CallOutcome(kept, replayed=False)
+
+    def _kept(self, key: str) -> Completion:
+        """What the store has now: that, and nothing else, is handed on."""
+        kept = self._store.get(key)
+        if kept is None:
+            raise StoreError(
+                self._store.folder,
+                f"completion {key[:12]} is not there after it was stored",
+                remedy="check the disk, then start the same command again",
+            )
+        return kept
+
+    def _stands(self, stored: Completion) -> bool:
+        """Whether a stored completion is the outcome, or is asked again."""
+        if stored.status is CompletionStatus.error:
+            return self._retry is Retry.none
+        if stored.status is CompletionStatus.refused:
+            return self._retry is not Retry.refused
+        return True
+
+    def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
+        self.totals.replayed += 1
+        self._emit(CallEvent(CallEventKind.replayed, stored.key, model.label))
+        return CallOutcome(stored, replayed=True)
+
+    def _check(self, call: Call) -> None:
+        """Refuse before anything is sent what would go wrong afterwards."""
+        request, model = call.request, call.model
+        if (request.transport, request.model, request.api_base) != (
+            model.transport.value,
+            model.name,
+            model.api_base,
+        ):  # the key of one must not go to the other, nor the reply be stored under it
+            raise ConfigError(
+                f"model {model.label}",
+                f"the request goes to {request.model} at {request.api_base} by {request.transport}",
+                f"{model.name} at {model.api_base} by {model.transport.value}",
+            )
+        reserved = sorted(_RESERVED[Transport(request.transport)] & set(request.parameters))
+        if reserved:
+            raise ConfigError(f"model {model.label}", f"the parameters hold {', '.join(reserved)}")
+        check_storable(request, call.asked)
+        sent = canonical_json([request.api_base, dict(request.parameters), dict(call.asked)])
+        check_no_key(model, sent, read_key(model))
+        self._budget.check_price(model)
+
+    def _ready(self, model: ModelSettings) -> tuple[Sender, ProviderLimits]:
+        """The sender and the limits of a model; the first time, the store is probed too."""
+        if not self._probed:
+            self._store.probe()
+            self._probed = True
+        if model.transport not in self._senders:
+            self._senders[model.transport] = _new_sender(model.transport, self._runner)
+        if model.provider not in self._limits:
+            self._limits[model.provider] = ProviderLimits(self._runner, self._halts)
+        return self._senders[model.transport], self._limits[model.provider]
+
+    def _emit(self, event: CallEvent) -> None:
+        if self._on_event is None:
+            return
+        try:
+            self._on_event(event)
+        except Exception:  # noqa: BLE001 -- a display that fails must not lose a reply
+            _log.exception("the listener to calls failed and is not told any more")
+            self._on_event = None
+
+    def _done(self, task: asyncio.Task[CallOutcome]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # heard, also where the caller was cancelled and nobody else asks
+
+
+def _new_sender(transport: Transport, runner: RunnerSettings) -> Sender:
+    # Imported here, so that whoever only replays does not wait for an HTTP library.
+    if transport is Transport.litellm:
+        from flows.adapters.completions.send_litellm import LiteLLMSender
+
+        return LiteLLMSender(runner)
+    from flows.adapters.completions.send_openai import OpenAISender
+
+    return OpenAISender(runner)
+
+
+def _key(request: Request) -> str:
+    try:
+        return request.key
+    except (TypeError, ValueError) as error:  # what JSON or UTF-8 has no form for
+        raise ConfigError(f"request to {request.model}", f"can't be stored: {error}") from error
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,219 @@
+"""The writer of a process: one segment, one thread, one write and one fsync for all that is waiting.
+
+While an fsync runs, further records gather and share the next one (group commit): a hundred replies
+that come together cost two or three of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import secrets
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from flows.adapters.completions.index import SUFFIX, Index, Place
+from flows.adapters.completions.records import Head, encode_text
+from flows.schema.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One completion to store, and who waits for it.
+
+    Attributes:
+        head: of its record.
+        line: its record.
+        texts: of its request, by sha256; those that are stored already are left out when it is written.
+        loop: of the task that waits.
+        stored: set when the record is durable, or can't be made so.
+    """
+
+    head: Head
+    line: bytes
+    texts: Mapping[str, str]
+    loop: asyncio.AbstractEventLoop
+    stored: asyncio.Future[None]
+
+
+class Journal:
+    """Appends entries to a segment of its own.
+
+    Attributes:
+        commits: number of fsyncs so far.
+    """
+
+    def __init__(self, folder: Path, index: Index, guard: threading.Lock) -> None:
+        """Prepare; nothing is created before the first entry.
+
+        Args:
+            folder: of the store.
+            index: told of each record when it is durable.
+            guard: held while the index is changed.
+        """
+        self.commits = 0
+        self._folder = folder
+        self._index = index
+        self._guard = guard
+        self._queue: SimpleQueue[Entry | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._descriptor: int | None = None
+        self._segment = folder
+
+    def submit(self, entry: Entry) -> None:
+        """Hand an entry to the writer; `entry.stored` tells when it is durable."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="completion-store", daemon=True)
+            self._thread.start()
+        self._queue.put(entry)
+
+    def close(self) -> None:
+        """Write what is waiting, and end the writer."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+        self._abandon()
+
+    def _run(self) -> None:
+        ended = False
+        while not ended:
+            batch = [self._queue.get()]
+            while True:
+                try:
+                    batch.append(self._queue.get_nowait())
+                except Empty:
+                    break
+            ended = None in batch
+            self._commit([entry for entry in batch if entry is not None])
+
+    def _commit(self, batch: Sequence[Entry]) -> None:
+        if not batch:
+            return
+        try:
+            self._write(batch)
+        except OSError as error:
+            if len(batch) > 1:
+                # On a disk that is nearly full some of them may still fit.
+                for entry in batch:
+                    self._commit([entry])
+            else:
+                _settle(batch, _unwritable(self._segment, error))
+        except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, and the thread must live
+            _settle(batch, StoreError(self._segment, f"can't store: {error!r}"))
+        else:
+            _settle(batch, None)
+
+    def _write(self, batch: Sequence[Entry]) -> None:
+        descriptor, start = self._open()
+        records: list[tuple[Head, bytes]] = []
+        texts = set[str]()
+        for entry in batch:
+            for name, text in entry.texts.items():
+                if name not in texts and name not in self._index.texts:
+                    records.append((Head("text", name, None), encode_text(name, text)))
+                    texts.add(name)
+            records.append((entry.head, entry.line))
+        try:
+            _write_all(descriptor, b"".join(line for _, line in records))
+            os.fsync(descriptor)
+        except OSError:
+            # After a failed fsync the state of the file is unknown, after a failed write its end is
+            # half a record: neither is appended to again.
+            self._abandon(cut_at=start)
+            raise
+        self.commits += 1
+        with self._guard:
+            for head, line in records:
+                self._index.add(head, Place(self._segment, start, len(line), head.status))
+                start += len(line)
+
+    def _open(self) -> tuple[int, int]:
+        """The segment's descriptor, and where the next record will lie."""
+        if self._descriptor is not None:
+            status = os.fstat(self._descriptor)
+            if status.st_nlink:  # asked each time: someone may have removed or emptied the file
+                return self._descriptor, status.st_size
+            self._abandon()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        self._segment = self._folder / f"{now}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._descriptor = os.open(self._segment, flags, 0o666)
+        with suppress(OSError):  # tells other processes that its writer lives; only a hint
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        with self._guard:
+            self._index.own(self._segment)
+        _sync_folder(self._folder)
+        return self._descriptor, 0
+
+    def _abandon(self, cut_at: int | None = None) -> None:
+        """Close the segment; cut off what was not made durable, and leave no empty file behind."""
+        if self._descriptor is None:
+            return
+        try:
+            if cut_at is not None:
+                os.ftruncate(self._descriptor, cut_at)
+            status = os.fstat(self._descriptor)
+            if status.st_size == 0 and status.st_nlink:
+                self._segment.unlink(missing_ok=True)
+        except OSError:
+            pass  # half a record at its end is recognised when it is read
+        os.close(self._descriptor)
+        self._descriptor = None
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the file's name durable, not only its bytes."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system without fsync of folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _settle(batch: Sequence[Entry], error: StoreError | None) -> None:
+    loops: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
+    for entry in batch:
+        loops[entry.loop].append(entry.stored)
+    for loop, futures in loops.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, futures, error)
+        except RuntimeError:
+            continue  # the loop is closed: nobody waits any more
+
+
+def _resolve(futures: Sequence[asyncio.Future[None]], error: StoreError | None) -> None:
+    for future in futures:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(StoreError(error.where, error.found, error.expected, error.remedy))
+
+
+def _unwritable(segment: Path, error: OSError) -> StoreError:
+    return StoreError(
+        segment,
+        f"can't be written: {error.strerror}",
+        remedy="a reply that was paid for could not be stored and will be asked again: "
+        "make room or make the folder writable, then start the same command again",
+    )

@@ -1,0 +1,227 @@
+"""How one stored record looks: a line of JSON that carries the checksum of its own bytes.
+
+    {"checksum":"<sha256>","format":1,"kind":"completion","id":"<key>","status":"complete","body":{...}}
+    {"checksum":"<sha256>","format":1,"kind":"text","id":"<sha256 of the text>","body":"..."}
+
+The checksum covers every byte between the comma after it and the line's end. The head has a fixed
+layout, so that a store opens by hashing lines, without parsing them. The text of a message is stored
+once, however many requests send it: a completion's record names it by its sha256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from flows.schema.completion import (
+    Attempt,
+    Completion,
+    CompletionStatus,
+    Message,
+    Request,
+    Usage,
+    sha256_text,
+)
+from flows.schema.errors import ConfigError, StoreError
+
+FORMAT = 1
+"""Raised when an older reader could misread a record."""
+
+_LEAD = b'{"checksum":"'
+_COVERED_FROM = len(_LEAD) + 64 + 2  # the checksum, its closing quote and the comma
+_HEAD = re.compile(
+    rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","format":(?P<format>[0-9]{1,9}),'
+    rb'"kind":"(?P<kind>text|completion)","id":"(?P<id>[0-9a-f]{64})"(?:,"status":"(?P<status>[a-z]+)")?,'
+)
+_ANY_FORMAT = re.compile(rb'\{"checksum":"[0-9a-f]{64}","format":(?P<format>[0-9]{1,9}),')
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a record says about itself without being parsed.
+
+    Attributes:
+        kind: `completion` or `text`.
+        id: key of the request, or sha256 of the text.
+        status: of the completion; None for a text.
+    """
+
+    kind: str
+    id: str
+    status: CompletionStatus | None
+
+
+def _encode(kind: str, name: str, status: CompletionStatus | None, body: object) -> bytes:
+    head = {"format": FORMAT, "kind": kind, "id": name} | ({"status": status.value} if status else {})
+    covered = orjson.dumps({**head, "body": body})[1:]
+    return b'%b%b",%b\n' % (_LEAD, hashlib.sha256(covered).hexdigest().encode(), covered)
+
+
+def encode_text(name: str, text: str) -> bytes:
+    """The line of a text; `name` is its sha256."""
+    return _encode("text", name, None, text)
+
+
+def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
+    """The line of a completion; `sent` comes from `request_body`."""
+    usage = completion.usage
+    body = {
+        "text": completion.text,
+        "finish_reason": completion.finish_reason,
+        "provider_model": completion.provider_model,
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "reasoning_tokens": usage.reasoning_tokens,
+            "cached_tokens": usage.cached_tokens,
+        },
+        "price_usd": completion.price_usd,
+        "attempts": [
+            {"started_at": a.started_at, "seconds": a.seconds, "outcome": a.outcome, "detail": a.detail}
+            for a in completion.attempts
+        ],
+        "asked": dict(completion.asked),
+        "detail": completion.detail,
+    }
+    return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
+
+
+def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """A request as it is stored: every field, with each text replaced by its sha256; and the texts."""
+    texts: dict[str, str] = {}
+    messages: list[dict[str, str]] = []
+    for message in request.messages:
+        name = sha256_text(message.content)
+        texts[name] = message.content
+        messages.append({"role": message.role, "text": name})
+    body = {
+        "transport": request.transport,
+        "model": request.model,
+        "api_base": request.api_base,
+        "messages": messages,
+        "parameters": dict(request.parameters),
+        "seed": request.seed,
+        "protocol": request.protocol,
+    }
+    return body, texts
+
+
+def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
+    """Refuse before anything is paid what could not be stored afterwards.
+
+    Raises:
+        ConfigError: a parameter or an asked-for value has no JSON form.
+    """
+    for name, value in (("parameters", request.parameters), ("asked", asked)):
+        try:
+            orjson.dumps(dict(value))
+        except TypeError as error:  # orjson's own error is one
+            raise ConfigError(f"request to {request.model}", f"{name} can't be stored: {error}") from error
+
+
+def verify(line: bytes) -> Head | None:
+    """The head of a whole, undamaged record; None for anything else.
+
+    Args:
+        line: with or without its newline.
+
+    Raises:
+        StoreError: the record was written by a later version, in a format that this one can't read.
+    """
+    match = _HEAD.match(line)
+    end = len(line) - 1 if line.endswith(b"\n") else len(line)
+    covered = memoryview(line)[_COVERED_FROM:end]
+    if match is None:
+        later = _ANY_FORMAT.match(line)
+        whole = later and hashlib.sha256(covered).hexdigest().encode() == line[len(_LEAD) : len(_LEAD) + 64]
+        if later and whole and int(later["format"]) > FORMAT:
+            raise _later(int(later["format"]))
+        return None
+    if hashlib.sha256(covered).hexdigest().encode() != match["checksum"]:
+        return None
+    if int(match["format"]) > FORMAT:
+        raise _later(int(match["format"]))
+    kind, status = match["kind"].decode(), match["status"]
+    if (kind == "completion") != (status is not None):
+        return None
+    try:
+        known = CompletionStatus(status.decode()) if status is not None else None
+    except ValueError:
+        return None
+    return Head(kind, match["id"].decode(), known)
+
+
+def _later(found: int) -> StoreError:
+    return StoreError(
+        "completion store",
+        f"a record of format {found}",
+        f"format {FORMAT} or below",
+        "it was written by a later version of staffbench: upgrade",
+    )
+
+
+def resync(line: bytes, start: int) -> int:
+    """Where the next record may begin inside a damaged line; -1 for nowhere.
+
+    A newline that was overwritten joins two records; the second is still whole. Inside a JSON string
+    the quotes of a record's lead are escaped, so text can't be taken for one.
+    """
+    return line.find(_LEAD, start)
+
+
+def decode_text(line: bytes) -> str:
+    """The text of a verified `text` record.
+
+    Raises:
+        ValueError: it is not the text that its id names.
+    """
+    record = orjson.loads(line)
+    text = record["body"]
+    if not isinstance(text, str) or sha256_text(text) != record["id"]:
+        raise ValueError("not the text that its id names")
+    return text
+
+
+def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
+    """The completion of a verified record, and its request as `request_body` gave it.
+
+    Raises:
+        ValueError, KeyError, TypeError: the record has not the fields of a completion.
+    """
+    record = orjson.loads(line)
+    body = record["body"]["completion"]
+    completion = Completion(
+        key=record["id"],
+        status=CompletionStatus(record["status"]),
+        text=body["text"],
+        finish_reason=body["finish_reason"],
+        provider_model=body["provider_model"],
+        usage=Usage(**body["usage"]),
+        price_usd=body["price_usd"],
+        attempts=tuple(Attempt(**attempt) for attempt in body["attempts"]),
+        asked=body["asked"],
+        detail=body["detail"],
+    )
+    return completion, record["body"]["request"]
+
+
+def decode_request(body: Mapping[str, Any], texts: Mapping[str, str]) -> Request:
+    """The request of a record, with its texts put back.
+
+    Raises:
+        KeyError, TypeError: a text or a field is missing.
+    """
+    return Request(
+        transport=body["transport"],
+        model=body["model"],
+        api_base=body["api_base"],
+        messages=tuple(Message(turn["role"], texts[turn["text"]]) for turn in body["messages"]),
+        parameters=body["parameters"],
+        seed=body["seed"],
+        protocol=body["protocol"],
+    )

@@ -1,0 +1,197 @@
+"""Every other provider, by way of litellm: one try, no retry, nothing dropped.
+
+What was found by running litellm 1.110, and is undone here: it turns a finish reason that it does not
+know, and a missing one, into `stop`; it reports an endpoint's error and a stream without a single
+chunk as a reply; it counts tokens itself where the provider did not, or gives 0; it wraps a connection
+that never came about into an HTTP 500.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
+from flows.schema.completion import Request
+from flows.schema.settings import RunnerSettings
+
+_NEVER_CONNECTED = frozenset(
+    {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
+)
+
+
+class LiteLLMSender:
+    """Sends requests through litellm, which is imported with the first one. Belongs to one event loop."""
+
+    def __init__(self, runner: RunnerSettings) -> None:
+        self._runner = runner
+        self._library: Any = None
+        self._importing = asyncio.Lock()
+
+    async def send(self, request: Request, key: str | None) -> Reply:
+        """Make one try.
+
+        Args:
+            request: what to send; its parameters are litellm's, and are passed as they are.
+            key: of the provider; None where litellm finds its credentials itself.
+
+        Raises:
+            Fault: there is no completion.
+        """
+        library = await self._import()
+        fault: Fault
+        # Raised after its cause was let go: litellm's errors hold the request, with its headers.
+        try:
+            async with asyncio.timeout(self._runner.total_timeout_s):
+                return await self._send(library, request, key)
+        except Fault as raised:
+            fault = raised
+        except TimeoutError:
+            fault = Fault(FaultKind.timeout, f"not done within {self._runner.total_timeout_s:g} s")
+        except Exception as error:  # noqa: BLE001 -- litellm raises what its many providers' code raises
+            fault = _fault(library, error)
+        raise fault
+
+    async def aclose(self) -> None:
+        """Close litellm's connections."""
+        if self._library is not None:
+            await self._library.close_litellm_async_clients()
+
+    async def _send(self, library: Any, request: Request, key: str | None) -> Reply:
+        import httpx  # slow to import, and only litellm needs it
+
+        runner = self._runner
+        credentials = {} if key is None else {"api_key": key}
+        address = {} if request.api_base is None else {"api_base": request.api_base}
+        response = await library.acompletion(
+            model=request.model,
+            messages=[{"role": turn.role, "content": turn.content} for turn in request.messages],
+            timeout=httpx.Timeout(
+                runner.total_timeout_s, connect=runner.connect_timeout_s, read=runner.idle_timeout_s
+            ),
+            max_retries=0,
+            **credentials,
+            **address,
+            **request.parameters,
+        )
+        if request.parameters.get("stream"):
+            return await _read_stream(response)
+        return read_completion(_native(_plain(response)))
+
+    async def _import(self) -> Any:
+        async with self._importing:
+            if self._library is None:
+                # Importing takes seconds; the calls of other providers go on meanwhile.
+                self._library = await asyncio.to_thread(_import_litellm)
+        return self._library
+
+
+def _import_litellm() -> Any:
+    # Both are read at import: without them it fetches its price table and loads ./.env.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"
+    # Its own types make pydantic warn, about nothing that a person could do.
+    warnings.filterwarnings("ignore", message="Item '.*' on TypedDict class", category=UserWarning)
+    import litellm  # slow to import, and only some runs need it
+
+    library = cast("Any", litellm)
+    library.telemetry = False
+    library.suppress_debug_info = True
+    library.drop_params = False
+    library.modify_params = False
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # it logs requests; every fault is recorded here
+    return library
+
+
+async def _read_stream(stream: Any) -> Reply:
+    """A streamed reply.
+
+    Its chunks' text is litellm's. Finish reason and usage are taken from what the provider sent: in
+    the last chunks litellm puts its own where there are none.
+    """
+    reply = StreamedReply()
+    async for chunk in cast("AsyncIterator[Any]", stream):
+        body = _plain(chunk)
+        body.pop("usage", None)
+        for choice in _choices(body):
+            choice.pop("finish_reason", None)
+        reply.feed(body)
+    finish = getattr(stream, "received_finish_reason", None) or getattr(
+        stream, "intermittent_finish_reason", None
+    )
+    usages = [usage for part in getattr(stream, "chunks", ()) if (usage := getattr(part, "usage", None))]
+    reply.feed(
+        {
+            "choices": [{"index": 0, "finish_reason": finish}],
+            "usage": _usage(_plain(usages[-1])) if usages else None,
+        }
+    )
+    return reply.end()
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A litellm object as plain JSON values."""
+    return value.model_dump(warnings=False) if hasattr(value, "model_dump") else dict(value)
+
+
+def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
+    return body.get("choices") or []
+
+
+def _native(body: dict[str, Any]) -> dict[str, Any]:
+    """A whole reply with the provider's finish reason, where litellm replaced it, and honest counts."""
+    for choice in _choices(body):
+        fields: dict[str, Any] = choice.get("provider_specific_fields") or {}
+        native = fields.get("native_finish_reason")
+        # What it calls `stop` includes "error", "network_error" and "MALFORMED_RESPONSE"; its reading
+        # of the many words for a refusal is taken over.
+        if native and choice.get("finish_reason") != "content_filter":
+            choice["finish_reason"] = native
+    return {**body, "usage": _usage(body.get("usage") or {})}
+
+
+def _usage(usage: dict[str, Any]) -> dict[str, Any] | None:
+    """The counts; None where all are 0, which is what litellm gives where the provider said nothing."""
+    return usage if usage.get("total_tokens") else None
+
+
+def _fault(library: Any, error: Exception) -> Fault:
+    detail = f"{type(error).__name__}: {error}"
+    if isinstance(error, library.UnsupportedParamsError):
+        return Fault(FaultKind.parameter, detail)
+    if any(type(cause).__name__ in _NEVER_CONNECTED for cause in _causes(error)):
+        return Fault(FaultKind.connect, detail)
+    if isinstance(error, library.Timeout):
+        return Fault(FaultKind.timeout, detail)
+    headers: Any = getattr(error, "litellm_response_headers", None)
+    status: Any = getattr(error, "status_code", None)
+    if headers is None or not isinstance(status, int):
+        # No response: litellm wraps what broke as a 500. What it refuses to build is a 400.
+        refused = isinstance(error, library.BadRequestError)
+        return Fault(FaultKind.parameter if refused else FaultKind.connection, detail)
+    if isinstance(error, library.APIConnectionError):
+        return Fault(FaultKind.reply, detail)  # a response that it could not read
+    code = "content_filter" if isinstance(error, library.ContentPolicyViolationError) else _code(error)
+    return error_fault(status, {"message": detail, "code": code}, detail, retry_after_s(dict(headers)))
+
+
+def _code(error: Exception) -> str:
+    """The endpoint's word for the fault."""
+    body: object = getattr(error, "body", None)
+    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    return str(fields.get("code") or getattr(error, "code", None) or fields.get("type") or "")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__

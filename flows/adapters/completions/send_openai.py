@@ -1,0 +1,212 @@
+"""The OpenAI chat protocol, spoken directly: one try, no retry."""
+
+from __future__ import annotations
+
+import io
+import socket
+import urllib.parse
+import urllib.request
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import orjson
+
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.reply import Reply, StreamedReply, load_json, read_completion
+from flows.schema.completion import Request
+from flows.schema.settings import RunnerSettings
+
+OPENAI_BASE = "https://api.openai.com/v1"
+
+_MAX_BODY_BYTES = 64 << 20  # of a reply that comes whole: four times the longest text
+_MAX_LINE_BYTES = 64 << 20  # of a stream
+_MAX_ERROR_BYTES = 64 << 10
+_WARNED_BODY_BYTES = 1 << 20  # aiohttp wants a file object above that
+_OK = 200
+
+# A peer that is gone is noticed within 30 + 4 * 15 seconds also while a model thinks in silence; a
+# peer that is there may think as long as `idle_timeout_s` allows.
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+
+
+class OpenAISender:
+    """Sends requests over one pool of connections. Belongs to one event loop."""
+
+    def __init__(self, runner: RunnerSettings) -> None:
+        self._timeout = aiohttp.ClientTimeout(
+            total=runner.total_timeout_s,
+            connect=runner.connect_timeout_s,
+            sock_connect=runner.connect_timeout_s,
+            sock_read=runner.idle_timeout_s,
+        )
+        self._session: aiohttp.ClientSession | None = None
+        self._proxies: dict[str, str | None] = {}
+
+    async def send(self, request: Request, key: str | None) -> Reply:
+        """Make one try.
+
+        Args:
+            request: what to send.
+            key: of the endpoint; None to send none.
+
+        Raises:
+            Fault: there is no completion.
+        """
+        fault: Fault
+        # A fault is raised after its cause was let go: an aiohttp error holds the request's headers,
+        # and the key with them, and would stay reachable as the fault's context.
+        try:
+            return await self._send(request, key)
+        except Fault as raised:
+            fault = raised
+        except aiohttp.ConnectionTimeoutError:
+            fault = Fault(FaultKind.connect, f"no connection within {self._timeout.connect:g} s")
+        except aiohttp.SocketTimeoutError:
+            fault = Fault(FaultKind.timeout, f"silent for {self._timeout.sock_read:g} s")
+        except TimeoutError:
+            fault = Fault(FaultKind.timeout, f"not done within {self._timeout.total:g} s")
+        except aiohttp.ClientConnectorError as error:
+            fault = Fault(FaultKind.connect, str(error))
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            fault = Fault(FaultKind.parameter, f"api_base is no address: {error}")
+        except (aiohttp.ClientError, OSError) as error:
+            fault = Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+        raise fault
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _send(self, request: Request, key: str | None) -> Reply:
+        base = request.api_base or OPENAI_BASE
+        body = orjson.dumps(
+            {
+                "model": request.model,
+                "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+                **request.parameters,
+            }
+        )
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        async with self._open().post(
+            f"{base.rstrip('/')}/chat/completions",
+            data=body if len(body) <= _WARNED_BODY_BYTES else io.BytesIO(body),
+            headers=headers,
+            allow_redirects=False,  # the key must not follow one
+            proxy=self._proxy(base),
+        ) as response:
+            if response.status != _OK:
+                raise await _error(response)
+            if response.content_type == "text/event-stream":
+                return await _read_stream(response)
+            data = await _read_whole(response, _MAX_BODY_BYTES)
+            if data is None:
+                raise Fault(FaultKind.reply, f"more than {_MAX_BODY_BYTES >> 20} MB")
+            payload, note = load_json(data)
+            return read_completion(payload, note)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # How many connections there are is decided by the provider's limit, not here.
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, socket_factory=_keepalive_socket),
+                timeout=self._timeout,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    def _proxy(self, base: str) -> str | None:
+        """The proxy that the environment names for `base`; never for this machine itself.
+
+        aiohttp's own `trust_env` would also read `~/.netrc` and refuse the key beside it.
+        """
+        if base not in self._proxies:
+            parts = urllib.parse.urlsplit(base)
+            host = parts.hostname or ""
+            local = host in ("localhost", "::1") or host.startswith("127.")
+            skipped = local or urllib.request.proxy_bypass(host)
+            self._proxies[base] = None if skipped else urllib.request.getproxies().get(parts.scheme)
+        return self._proxies[base]
+
+
+def _keepalive_socket(address: tuple[Any, ...]) -> socket.socket:
+    family, kind, protocol = address[:3]
+    opened = socket.socket(family, kind, protocol)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, seconds in _KEEPALIVE.items():  # each system knows some of them
+        if hasattr(socket, name):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
+    return opened
+
+
+async def _error(response: aiohttp.ClientResponse) -> Fault:
+    data = await _read_whole(response, _MAX_ERROR_BYTES) or b""
+    text = data.decode("utf-8", "replace") or response.reason or ""
+    try:
+        payload: object = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        payload = None
+    if location := response.headers.get("Location"):
+        text = f"moved to {location}"
+    return error_fault(response.status, payload, text, retry_after_s(response.headers))
+
+
+async def _read_whole(response: aiohttp.ClientResponse, most: int) -> bytes | None:
+    """The body; None where it is longer than `most`."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            return None
+    return b"".join(parts)
+
+
+async def _read_stream(response: aiohttp.ClientResponse) -> Reply:
+    reply = StreamedReply()
+    done = False
+    try:
+        async for data in _events(response.content):
+            # After the end the rest is read too, so that the connection can be used again.
+            done = done or data == b"[DONE]"
+            if not done:
+                reply.feed(*load_json(data))
+    except (aiohttp.ClientError, OSError) as error:  # a timeout is an OSError
+        if not reply.finished:
+            raise
+        reply.remark(f"the connection broke after the reply's end: {type(error).__name__}")
+    return reply.end()
+
+
+async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """The data of each server-sent event (WHATWG HTML, 9.2.6); comments and other fields are skipped."""
+    pieces: list[bytes] = []  # of a line that is not whole yet
+    size = 0
+    data: list[bytes] = []
+    async for part in content.iter_any():
+        pieces.append(part)
+        size += len(part)
+        if b"\n" not in part and b"\r" not in part:
+            if size > _MAX_LINE_BYTES:
+                raise Fault(FaultKind.reply, f"a line of more than {_MAX_LINE_BYTES >> 20} MB")
+            continue
+        # A stream may end its lines with CR, LF or both. JSON holds no bare CR, so none is lost.
+        lines = b"".join(pieces).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        pieces = [lines.pop()]
+        size = len(pieces[0])
+        for line in lines:
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+            elif not line and data:
+                yield b"\n".join(data)
+                data = []
+    rest = b"".join(pieces)
+    if rest.startswith(b"data:"):  # some servers leave out the last blank line
+        data.append(rest[5:].removeprefix(b" "))
+    if data:
+        yield b"\n".join(data)

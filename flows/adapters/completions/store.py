@@ -1,0 +1,241 @@
+"""Every paid reply, content-addressed and append-only: the truth that resume and replay rest on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TypeVar
+
+from flows.adapters.completions.index import Index, Place
+from flows.adapters.completions.journal import Entry, Journal
+from flows.adapters.completions.locks import KeyLocks, open_locks
+from flows.adapters.completions.records import (
+    Head,
+    decode_completion,
+    decode_request,
+    decode_text,
+    encode_completion,
+    request_body,
+    verify,
+)
+from flows.schema.completion import Completion, Request
+from flows.schema.errors import StoreError
+
+_Decoded = TypeVar("_Decoded")
+
+_READS = 4  # of one record, each from another place or after everything was looked at again
+
+LOCK_FILE = "lock"
+MIN_FREE_BYTES = 32 << 20
+"""Below this much free space nothing is paid for: the replies in flight might not fit."""
+
+
+class CompletionStore:
+    """Paid replies in `folder`: segment files `<utc>-<pid>-<random>.jsonl`, one for each process.
+
+    Several processes may use one folder at once. Threads and event loops may share one store; a
+    forked child must open its own. A record that is cut, emptied or edited counts as absent and is
+    listed in `problems`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open the store; the folder is created where it is missing, and may be read-only where not.
+
+        Raises:
+            StoreError: the folder can't be created or read, or was written by a later version.
+        """
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if not folder.is_dir():
+                raise StoreError(
+                    folder, f"can't be created: {error.strerror}", remedy="choose another results folder"
+                ) from error
+        self._guard = threading.Lock()
+        self._index = Index(folder)
+        self._index.refresh()
+        self._journal = Journal(folder, self._index, self._guard)
+        self._locks: KeyLocks | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the segments lie."""
+        return self._folder
+
+    @property
+    def problems(self) -> tuple[StoreError, ...]:
+        """Damaged places found so far, each once."""
+        with self._guard:
+            return self._index.problems()
+
+    @property
+    def commits(self) -> int:
+        """Number of fsyncs that this store has cost."""
+        return self._journal.commits
+
+    def __len__(self) -> int:
+        return len(self._index.completions)
+
+    def keys(self) -> Iterator[str]:
+        """Keys of all completions, refusals and errors included."""
+        with self._guard:
+            return iter(list(self._index.completions))
+
+    def get(self, key: str) -> Completion | None:
+        """The completion of `key`, verified; None where there is none or it is damaged.
+
+        Raises:
+            StoreError: a file is there and can't be read.
+        """
+        found = self._find(lambda index: index.completions, key, decode_completion)
+        return None if found is None else found[0]
+
+    def request(self, key: str) -> Request | None:
+        """What was sent for `key`, whole; None where it is not known or a part of it is damaged.
+
+        Raises:
+            StoreError: a file is there and can't be read.
+        """
+        found = self._find(lambda index: index.completions, key, decode_completion)
+        if found is None:
+            return None
+        body, texts = found[1], dict[str, str]()
+        try:
+            for turn in body["messages"]:
+                text = self._find(lambda index: index.texts, turn["text"], decode_text)
+                if text is None:
+                    return None
+                texts[turn["text"]] = text
+            request = decode_request(body, texts)
+        except (KeyError, TypeError):
+            return None
+        return request if request.key == key else None
+
+    async def put(self, request: Request, completion: Completion) -> None:
+        """Store a completion; returns when it is durable.
+
+        The first answer of a key stays its answer; a refusal or an error gives way to what is better.
+
+        Args:
+            request: what was sent. `completion.key` is its key.
+            completion: what came back.
+
+        Raises:
+            StoreError: it could not be stored. It was paid for, and must not be used.
+        """
+        loop = asyncio.get_running_loop()
+        sent, texts = request_body(request)
+        head = Head("completion", completion.key, completion.status)
+        try:
+            line = encode_completion(sent, completion)
+        except TypeError as error:  # orjson's own error is one
+            raise StoreError(f"completion {completion.key[:12]}", f"can't be stored: {error}") from error
+        entry = Entry(head, line, texts, loop, loop.create_future())
+        self._journal.submit(entry)
+        await entry.stored
+
+    def lock(
+        self, key: str, waiting: Callable[[], None] | None = None
+    ) -> AbstractAsyncContextManager[None, bool | None]:
+        """Hold the one right to pay for `key`, across tasks and processes; a crash gives it up.
+
+        Whoever gets it must `refresh` and look again before paying: the holder before may have paid.
+
+        Args:
+            key: of the request.
+            waiting: called before each try; may raise to give up.
+
+        Raises:
+            StoreError: the folder is read-only, or its file system has no locks.
+        """
+        with self._guard:
+            if self._locks is None:
+                self._locks = open_locks(self._folder / LOCK_FILE)
+            return self._locks.hold(key, waiting)
+
+    def refresh(self) -> None:
+        """Take in what other processes appended.
+
+        Raises:
+            StoreError: the folder can't be read, or holds a later format.
+        """
+        with self._guard:
+            self._index.refresh()
+
+    def probe(self) -> None:
+        """Make sure, before anything is paid for, that a reply can be stored.
+
+        Raises:
+            StoreError: the folder can't be written, or its disk is nearly full.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                file.write(b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            free = shutil.disk_usage(self._folder).free
+        except OSError as error:
+            raise StoreError(
+                self._folder,
+                f"can't be written: {error.strerror}",
+                remedy="nothing was paid for: make the folder writable, or make room on its disk",
+            ) from error
+        if free < MIN_FREE_BYTES:
+            raise StoreError(
+                self._folder,
+                f"{free / 1e6:.0f} MB left on its disk",
+                f"at least {MIN_FREE_BYTES / 1e6:.0f} MB",
+                "nothing was paid for: make room, then start the same command again",
+            )
+
+    def close(self) -> None:
+        """Store what is waiting, and let go of the files. Reading still works afterwards."""
+        self._journal.close()
+        with self._guard:
+            if self._locks is not None:
+                self._locks.close()
+                self._locks = None
+
+    def _find(
+        self, places: Callable[[Index], Mapping[str, Place]], name: str, decode: Callable[[bytes], _Decoded]
+    ) -> _Decoded | None:
+        """What the record of `name` holds, verified; None where there is none or it is damaged.
+
+        What is found damaged makes everything be looked at again: the record may lie elsewhere too,
+        and whatever else was damaged with it must be known before it is relied on.
+        """
+        for _ in range(_READS):
+            with self._guard:
+                place = places(self._index).get(name)
+            if place is None:
+                return None
+            line = _read_place(place)
+            head = verify(line)
+            if head is not None and head.id == name and head.status is place.status:
+                try:
+                    return decode(line)
+                except (KeyError, TypeError, ValueError):
+                    with self._guard:
+                        self._index.reject(place, "not the fields of such a record")
+            with self._guard:
+                self._index.rebuild()
+        return None
+
+
+def _read_place(place: Place) -> bytes:
+    """The bytes at a place; fewer, or none, where the file was cut or removed."""
+    try:
+        with place.segment.open("rb", buffering=0) as file:
+            return os.pread(file.fileno(), place.length, place.offset)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StoreError(place.segment, f"can't be read: {error.strerror}") from error

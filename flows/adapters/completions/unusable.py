@@ -1,0 +1,51 @@
+"""What a person is told when an endpoint, a model or a key can't be used."""
+
+from __future__ import annotations
+
+from flows.adapters.completions.faults import Fault, FaultKind
+from flows.schema.errors import ConfigError, ProviderError, StaffbenchError
+from flows.schema.settings import ModelSettings
+
+_UNSTORED = "nothing was stored for these calls, and the same command resumes"
+
+
+def unreachable(model: ModelSettings, fault: Fault, tries: int) -> ProviderError:
+    """The endpoint could not be reached once."""
+    return ProviderError(
+        _where(model),
+        f"no connection in {tries} {'try' if tries == 1 else 'tries'} ({fault.detail})",
+        remedy=f"check that the endpoint runs, and model.api_base; {_UNSTORED}",
+    )
+
+
+def throttled(model: ModelSettings, fault: Fault, seconds: float) -> ProviderError:
+    """The provider has served nothing for a long time."""
+    return ProviderError(
+        _where(model),
+        f"throttled every call for {seconds / 60:.0f} minutes ({fault.detail})",
+        remedy=f"wait, or lower runner.concurrency or runner.requests_per_minute; {_UNSTORED}",
+    )
+
+
+def unusable(model: ModelSettings, fault: Fault) -> StaffbenchError:
+    """The endpoint refuses every call, or the transport can't express any."""
+    if fault.kind is FaultKind.parameter:
+        return ConfigError(
+            _where(model),
+            fault.detail,
+            remedy="change the address, the effort or the parameters of the model: nothing is dropped to fit",
+        )
+    key = f"the key in {model.api_key_env}" if model.api_key_env else "whether the endpoint needs a key"
+    remedies = {
+        401: f"check {key}",
+        402: "add credit to the account",
+        403: f"check {key}, and that it may use this model",
+        404: f"check model.name ({model.name}) and model.api_base",
+        429: "add credit to the account, or raise its quota",
+    }
+    remedy = remedies.get(fault.status or 0, "check the name, the address and the parameters of the model")
+    return ProviderError(_where(model), f"{fault.outcome}: {fault.detail}", remedy=f"{remedy}; {_UNSTORED}")
+
+
+def _where(model: ModelSettings) -> str:
+    return f"model {model.label} at {model.api_base or model.provider}"

@@ -1,0 +1,182 @@
+"""Word documents (.docx, .docm, .dotx, .dotm; transitional and strict) as blocks.
+
+Read from the XML: python-docx sees neither notes, text boxes, comments' places nor tracked changes,
+and opens no strict file, template or file with macros.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flows.readers.docx.context import Comment, Context
+from flows.readers.docx.numbering import Numbering
+from flows.readers.docx.story import Story
+from flows.readers.docx.styles import Styles
+from flows.readers.docx.xml import attribute, child, full, switch, value
+from flows.readers.ooxml import Element, Package, Relationship, refuse_ole
+from flows.schema.document import Block, BlockKind, Notice
+from flows.schema.errors import ReadError
+
+_REVISED = (
+    "[Reader's note: this document has tracked changes. Insertions are read as text, deletions are left "
+    "out, moved text stands at its new place.]"
+)
+_DRAFT_LENGTH = 16  # of an ISO time: date, hours and minutes
+
+
+def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
+    """Read one Word file whole.
+
+    Raises:
+        ReadError: it is damaged, protected, no Word file, or carries code that its name does not say.
+    """
+    refuse_ole(data, path, ".docx")
+    package = Package(data, path)
+    if "wordprocessingml" not in package.main_type and "ms-word" not in package.main_type:
+        raise ReadError(
+            path,
+            f"an Office file of another kind ({package.main_type or 'unknown type'})",
+            "a Word document",
+            "give the file the suffix of what it is",
+        )
+    macro = package.has_macro
+    if macro and path.suffix.lower() in {".docx", ".dotx"}:
+        raise ReadError(
+            path,
+            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; Word refuses it too",
+            "a document without macros",
+            "save it as .docx without macros, or name it .docm if the macro is meant",
+        )
+    root = package.xml(package.main)
+    body = child(root, "w:body")
+    if body is None:
+        raise ReadError(path, "a document without a body", "w:body in its main part", "save it anew in Word")
+    context = _context(package, path)
+    if macro:
+        context.notice("macro", "the file carries VBA code; it is neither run nor read")
+    context.pair_fields(root)
+    story = Story(context, counted=True)
+    story.read(body)
+    context.place = "document"
+    story.unmarked_comments()
+    blocks = list(story.blocks)
+    heads, feet = _heads_and_feet(root, context)
+    note = [Block(BlockKind.note, _REVISED, "document")] if context.revisions.any() else []
+    if note:
+        seen = context.revisions
+        context.notices.insert(
+            0,
+            Notice(
+                "revisions",
+                "document",
+                f"{seen.inserted} tracked insertions, {seen.deleted} deletions, {seen.moved} moves",
+            ),
+        )
+    return [*note, *heads, *blocks, *feet], context.notices
+
+
+def _context(package: Package, path: Path) -> Context:
+    links = package.relationships(package.main)
+    parts = {link.kind: link.target for link in links.values() if not link.external}
+
+    def root(kind: str) -> Element | None:
+        target = parts.get(kind)
+        return package.xml(target) if target and package.has(target) else None
+
+    styles = Styles(root("styles"))
+    context = Context(path, package, styles, Numbering(root("numbering"), styles.lists), links)
+    settings = root("settings")
+    for kind, form in (("footnote", "decimal"), ("endnote", "lowerRoman")):
+        notes = root(f"{kind}s")
+        if notes is not None:
+            context.pair_fields(notes)
+            context.notes[kind] = {
+                attribute(note, "w:id"): note
+                for note in notes.iterfind(full(f"w:{kind}"))
+                if attribute(note, "w:type", "normal") == "normal"
+            }
+        setting = None if settings is None else child(settings, f"w:{kind}Pr", "w:numFmt")
+        context.note_forms[kind] = value(setting, form)
+    comments = root("comments")
+    if comments is not None:
+        context.comments = _comments(comments, root("commentsExtended"))
+    return context
+
+
+def _comments(root: Element, extended: Element | None) -> dict[str, Comment]:
+    found: dict[str, Comment] = {}
+    by_paragraph: dict[str, str] = {}
+    for element in root.iterfind(full("w:comment")):
+        key = attribute(element, "w:id")
+        when = attribute(element, "w:date")[:_DRAFT_LENGTH].replace("T", " ")
+        found[key] = Comment(element, attribute(element, "w:author"), when)
+        for paragraph in element.iter(full("w:p")):
+            by_paragraph[attribute(paragraph, "w14:paraId")] = key
+    for entry in () if extended is None else extended.iterfind(full("w15:commentEx")):
+        key = by_paragraph.get(attribute(entry, "w15:paraId"), "")
+        if key in found:
+            found[key].done = attribute(entry, "w15:done") in {"1", "true"}
+            found[key].parent = by_paragraph.get(attribute(entry, "w15:paraIdParent"), "")
+    return found
+
+
+def _heads_and_feet(root: Element, context: Context) -> tuple[list[Block], list[Block]]:
+    """Headers and footers of all sections, each text once; those that Word does not show are reported."""
+    shown, unused = _referenced(root, context)
+    heads: list[Block] = []
+    feet: list[Block] = []
+    seen: set[str] = set()
+    for target, place in {**shown, **unused}.items():
+        blocks = _head_or_foot(target, place, context, used=target in shown)
+        if not blocks or blocks[0].text in seen:
+            continue
+        seen.add(blocks[0].text)
+        (heads if "header" in place else feet).extend(blocks)
+    return heads, feet
+
+
+def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[str, str]]:
+    """Parts of headers and footers with their places: those that Word shows, and the others."""
+    target = next((link.target for link in context.links.values() if link.kind == "settings"), "")
+    settings = context.package.xml(target) if context.package.has(target) else None
+    even = settings is not None and bool(switch(child(settings, "w:evenAndOddHeaders")))
+    shown: dict[str, str] = {}
+    every: dict[str, str] = {}
+    current: dict[tuple[str, str], str] = {}  # a section without its own takes the one before
+    words = {"first": "first-page ", "even": "even-page "}
+    sections = [s for s in root.iter(full("w:sectPr")) if s.getparent().tag != full("w:sectPrChange")]
+    for number, section in enumerate(sections, 1):
+        for kind in ("header", "footer"):
+            for reference in section.iterfind(full(f"w:{kind}Reference")):
+                link = context.links.get(attribute(reference, "r:id"))
+                if link is not None and not link.external:
+                    current[kind, attribute(reference, "w:type", "default")] = link.target
+        active = {"first": bool(switch(child(section, "w:titlePg"))), "even": even}
+        for (kind, which), part in current.items():
+            place = f"{words.get(which, '')}{kind}, section {number}"
+            every.setdefault(part, place)
+            if active.get(which, True):
+                shown.setdefault(part, place)
+    return shown, {part: place for part, place in every.items() if part not in shown}
+
+
+def _head_or_foot(target: str, place: str, context: Context, *, used: bool) -> list[Block]:
+    if not context.package.has(target):
+        return []
+    part = context.package.xml(target)
+    context.pair_fields(part)
+    links: dict[str, Relationship] = context.package.relationships(target)
+    reader = Story(context)
+    with context.at(place, links=links):
+        text, alongside = reader.part(part, place)
+    if not used:
+        if text:
+            context.notice("unused_header", f"not shown by Word with the document's settings: {text}", place)
+        return []
+    kind = BlockKind.header if "header" in place else BlockKind.footer
+    mark = "[Header]" if kind is BlockKind.header else "[Footer]"
+    # A text box or an image in a header repeats on each page with it: it is header too.
+    return [
+        *([Block(kind, f"{mark} {text}", place)] if text else []),
+        *(Block(kind, f"{mark} {block.text}", block.place) for block in alongside),
+    ]

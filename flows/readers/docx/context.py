@@ -1,0 +1,140 @@
+"""What is known and counted while one Word document is read."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flows.readers.docx.numbering import Numbering
+from flows.readers.docx.styles import Styles
+from flows.readers.docx.xml import attribute, full
+from flows.readers.ooxml import Element, Package, Relationship
+from flows.schema.document import Block, Notice
+
+
+@dataclass(slots=True)
+class Field:
+    """A field that has begun: its code is read first, its result after `separate`."""
+
+    code: str = ""
+    in_code: bool = True
+    line: int = 0  # identity of the line that its result begins on
+    start: int = 0  # segments of that line before the result
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A text box found inside a paragraph; it is read after the paragraph."""
+
+    content: Element
+    grounds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMark:
+    """A reference to a footnote or endnote: `kind` is `footnote` or `endnote`."""
+
+    kind: str
+    key: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommentMark:
+    """A reference to a comment."""
+
+    key: str
+
+
+After = Block | Box | NoteMark | CommentMark
+
+
+@dataclass(slots=True)
+class Comment:
+    """One comment of `comments.xml`, its reply and done marks from `commentsExtended.xml`."""
+
+    element: Element
+    author: str
+    date: str
+    parent: str = ""
+    done: bool = False
+
+
+@dataclass(slots=True)
+class Revisions:
+    """How many tracked changes were met, whose text was kept or left out."""
+
+    inserted: int = 0
+    deleted: int = 0
+    moved: int = 0
+
+    def any(self) -> bool:
+        """Whether the document has tracked changes of text at all."""
+        return bool(self.inserted or self.deleted or self.moved)
+
+
+@dataclass(slots=True)
+class Context:
+    """State of one reading; the parts of the reader hand it on."""
+
+    path: Path
+    package: Package
+    styles: Styles
+    numbering: Numbering
+    links: dict[str, Relationship]
+    notices: list[Notice] = field(default_factory=list[Notice])
+    place: str = "document"
+    grounds: frozenset[str] = frozenset()
+    fields: list[Field] = field(default_factory=list[Field])
+    paired: set[Element] = field(default_factory=set[Element])
+    notes: dict[str, dict[str, Element]] = field(default_factory=dict[str, dict[str, Element]])
+    note_forms: dict[str, str] = field(default_factory=dict[str, str])
+    note_counts: dict[str, int] = field(default_factory=dict[str, int])
+    comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
+    open_comments: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    anchors: dict[str, str] = field(default_factory=dict[str, str])
+    comments_read: list[str] = field(default_factory=list[str])
+    revisions: Revisions = field(default_factory=Revisions)
+    paragraphs: int = 0
+    tables: int = 0
+    depth: int = 0  # of documents inside documents
+
+    def notice(self, kind: str, detail: str, place: str = "") -> None:
+        """Report something that is not in the text."""
+        self.notices.append(Notice(kind, place or self.place, detail))
+
+    def in_code(self) -> bool:
+        """Whether what is read now is a field's code, which nobody sees."""
+        return any(entry.in_code for entry in self.fields)
+
+    @contextmanager
+    def at(
+        self,
+        place: str,
+        links: dict[str, Relationship] | None = None,
+        grounds: frozenset[str] | None = None,
+    ) -> Generator[None]:
+        """Read a part of its own (note, header, cell, box), then go on where the reader was."""
+        before = (self.place, self.links, self.grounds, self.fields)
+        self.place = place
+        self.links = self.links if links is None else links
+        self.grounds = self.grounds if grounds is None else grounds
+        self.fields = []
+        try:
+            yield
+        finally:
+            self.place, self.links, self.grounds, self.fields = before
+
+    def pair_fields(self, root: Element) -> None:
+        """Find the field marks that have a partner: one that has none must not swallow the text after it."""
+        begun: list[list[Element]] = []
+        for mark in root.iter(full("w:fldChar")):
+            kind = attribute(mark, "w:fldCharType")
+            if kind == "begin":
+                begun.append([mark])
+            elif begun:
+                begun[-1].append(mark)
+                if kind == "end":
+                    self.paired.update(begun.pop())

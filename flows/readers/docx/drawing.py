@@ -1,0 +1,142 @@
+"""Drawings, old and new (DrawingML, VML): text boxes, images, charts, diagrams, embedded objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from flows.readers.charts import chart_text
+from flows.readers.docx.context import After, Box, Context
+from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
+from flows.readers.ooxml import Element
+from flows.readers.words import collapsed, flat
+from flows.schema.document import Block, BlockKind
+
+_COLOURS = {"white": "FFFFFF", "black": "000000", "red": "FF0000", "yellow": "FFFF00", "blue": "0000FF"}
+_THEME_FILL = "808080"  # a theme's fill, its colour not looked up: text of any colour counts as visible
+
+
+def contents(element: Element, context: Context) -> list[After]:
+    """What a `w:drawing`, `w:pict` or `w:object` shows, in order, each thing once."""
+    properties = next(element.iter(full("wp:docPr")), None)
+    if properties is not None and properties.get("hidden") in {"1", "true"}:
+        context.notice("hidden_text", f"hidden drawing: {flat(_all_text(element)) or _described(properties)}")
+        return []
+    found = list(_walk(element, context, "" if properties is None else _described(properties)))
+    if not found and properties is not None and _described(properties):
+        return [_block(f"[Shape: {_described(properties)}]", context)]
+    return found
+
+
+def _all_text(element: Element) -> str:
+    return " ".join(str(part.text or "") for part in element.iter(full("w:t"), full("a:t")))
+
+
+def _described(element: Element) -> str:
+    return flat(str(element.get("descr") or element.get("title") or ""))
+
+
+def _block(text: str, context: Context, kind: BlockKind = BlockKind.image) -> Block:
+    return Block(kind, text, context.place)
+
+
+def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  # noqa: C901, PLR0912 -- one case an element
+    for part in element:
+        match tag(part):
+            case "mc:AlternateContent":
+                for branch in part:
+                    shown = list(_walk(branch, context, outer))
+                    if shown:
+                        yield from shown
+                        break
+            case "w:txbxContent":
+                yield Box(part, _grounds(element))
+            case "pic:pic":
+                own = part.find("pic:nvPicPr/pic:cNvPr", NAMESPACES)
+                yield _image(outer or ("" if own is None else _described(own)), part, context)
+            case "v:imagedata":
+                alt = element.get("alt") or part.get(full("o:title")) or outer
+                yield _image(flat(str(alt or "")), part, context)
+            case "v:textpath":
+                if part.get("string"):
+                    yield _block(f"[Text box] {flat(str(part.get('string')))}", context, BlockKind.textbox)
+            case "c:chart":
+                yield from _chart(attribute(part, "r:id"), outer, context)
+            case "dgm:relIds":
+                yield from _diagram(attribute(part, "r:dm"), context)
+            case "o:OLEObject":
+                program = flat(str(part.get("ProgID") or "unknown program"))
+                context.notice(
+                    "embedded_file", f"an embedded object of {program} is shown as its picture only"
+                )
+                yield _block(f"[Embedded object: {program}]", context)
+            case "a:txBody":
+                text = "\n".join(flat(_all_text(line)) for line in part.iter(full("a:p")))
+                if text.strip():
+                    yield _block(f"[Text box] {collapsed(text)}", context, BlockKind.textbox)
+            case "chart":  # charts of Office 2016 and later (chartex)
+                yield from _chart(attribute(part, "r:id"), outer, context)
+            case _:
+                yield from _walk(part, context, outer)
+
+
+def _image(alt: str, element: Element, context: Context) -> Block:
+    target = ""
+    link = next(element.iter(full("a:hlinkClick")), None)
+    if link is not None:
+        found = context.links.get(attribute(link, "r:id"))
+        target = f" ({found.target})" if found and found.external else ""
+    return _block(f"[Image: {alt}]{target}" if alt else f"[Image without description]{target}", context)
+
+
+def _grounds(shape_text: Element) -> frozenset[str]:
+    """Fills behind the text of a shape, `shape_text` being the parent of its `w:txbxContent`."""
+    shape = shape_text.getparent()
+    if shape is None:
+        return frozenset()
+    properties = shape.find("wps:spPr", NAMESPACES)
+    fill = _old_fill(shape) if properties is None else _new_fill(shape, properties)
+    return frozenset({fill}) if fill else frozenset()
+
+
+def _new_fill(shape: Element, properties: Element) -> str:
+    colour = properties.find("a:solidFill/a:srgbClr", NAMESPACES)
+    themed = shape.find("wps:style/a:fillRef", NAMESPACES)
+    if properties.find("a:noFill", NAMESPACES) is not None:
+        return ""
+    if colour is not None:
+        return str(colour.get("val"))
+    filled = any(child(properties, name) is not None for name in ("a:solidFill", "a:gradFill", "a:blipFill"))
+    return _THEME_FILL if filled or (themed is not None and themed.get("idx") != "0") else ""
+
+
+def _old_fill(shape: Element) -> str:
+    fill = str(shape.get("fillcolor") or "")
+    if shape.get("filled") in {"f", "false"} or not fill:
+        return ""
+    name = fill.split(maxsplit=1)[0].lower()
+    digits = re.fullmatch(r"#([0-9a-f]{6})", name)
+    return digits.group(1).upper() if digits else _COLOURS.get(name, _THEME_FILL)
+
+
+def _chart(key: str, alt: str, context: Context) -> Iterator[Block]:
+    link = context.links.get(key)
+    if link is None or link.external or not context.package.has(link.target):
+        yield _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
+        return
+    yield _block(chart_text(context.package.xml(link.target), alt), context)
+
+
+def _diagram(key: str, context: Context) -> Iterator[Block]:
+    link = context.links.get(key)
+    if link is None or link.external or not context.package.has(link.target):
+        yield _block("[Diagram that can't be found in the file]", context)
+        return
+    lines = [
+        flat(_all_text(point))
+        for point in context.package.xml(link.target).iter(full("dgm:pt"))
+        if point.get("type", "node") not in {"pres", "parTrans", "sibTrans"}
+    ]
+    text = "\n".join(line for line in lines if line)
+    if text:
+        yield _block(f"[Text box] {text}", context, BlockKind.textbox)

@@ -1,0 +1,112 @@
+"""Office equations (ISO/IEC 29500-1, 22.1) as linear text: `(a+b)/c`, `√(x)`, `∑_(i=1)^n▒x`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flows.readers.docx.xml import NAMESPACES, tag
+from flows.readers.ooxml import Element
+
+_SKIP = ("m:ctrlPr", "m:rPr", "w:rPr", "w:del", "w:moveFrom")
+
+
+def _property(element: Element, group: str, name: str) -> str | None:
+    """A property's value; '' where it is there without one; None where it is absent."""
+    found = element.find(f"m:{group}/m:{name}", NAMESPACES)
+    if found is None:
+        return None
+    return str(found.get(f"{{{NAMESPACES['m']}}}val", ""))
+
+
+def _part(element: Element, name: str) -> str:
+    found = element.find(f"m:{name}", NAMESPACES)
+    return "" if found is None else linear(found)
+
+
+def _group(text: str) -> str:
+    """`text`, in round brackets unless it is one character, one word or one number."""
+    return text if text.isalnum() or len(text) <= 1 else f"({text})"
+
+
+def _scripts(element: Element) -> str:
+    sub, sup = _part(element, "sub"), _part(element, "sup")
+    return (f"_{_group(sub)}" if sub else "") + (f"^{_group(sup)}" if sup else "")
+
+
+def _nary(element: Element) -> str:
+    sign = _property(element, "naryPr", "chr")
+    return ("∫" if sign is None else sign) + _scripts(element) + " " + _part(element, "e")
+
+
+def _delimited(element: Element) -> str:
+    begin, between, end = (_property(element, "dPr", name) for name in ("begChr", "sepChr", "endChr"))
+    inside = [linear(part) for part in element if tag(part) == "m:e"]
+    return (
+        ("(" if begin is None else begin)
+        + ("|" if between is None else between).join(inside)
+        + (")" if end is None else end)
+    )
+
+
+def _fraction(element: Element) -> str:
+    top, bottom = _part(element, "num"), _part(element, "den")
+    if _property(element, "fPr", "type") == "noBar":
+        return f"{_group(top)}¦{_group(bottom)}"
+    return f"{_group(top)}/{_group(bottom)}"
+
+
+def _root(element: Element) -> str:
+    degree = _part(element, "deg")
+    return (f"{_group(degree)}" if degree and degree != "2" else "") + f"√({_part(element, 'e')})"
+
+
+def _matrix(element: Element) -> str:
+    rows = [
+        ", ".join(linear(cell) for cell in row if tag(cell) == "m:e") for row in element if tag(row) == "m:mr"
+    ]
+    return "[" + "; ".join(rows) + "]"
+
+
+def _accent(element: Element) -> str:
+    inside = _part(element, "e")
+    sign = _property(element, "accPr", "chr")
+    return (inside if len(inside) == 1 else f"({inside})") + ("\u0302" if sign is None else sign)
+
+
+_WRITERS: dict[str, Callable[[Element], str]] = {
+    "m:f": _fraction,
+    "m:rad": _root,
+    "m:nary": _nary,
+    "m:d": _delimited,
+    "m:m": _matrix,
+    "m:acc": _accent,
+    "m:sSup": lambda e: _part(e, "e") + _scripts(e),
+    "m:sSub": lambda e: _part(e, "e") + _scripts(e),
+    "m:sSubSup": lambda e: _part(e, "e") + _scripts(e),
+    "m:sPre": lambda e: _scripts(e) + _part(e, "e"),
+    "m:func": lambda e: _part(e, "fName") + " " + _part(e, "e"),
+    "m:limLow": lambda e: _part(e, "e") + "_" + _group(_part(e, "lim")),
+    "m:limUpp": lambda e: _part(e, "e") + "^" + _group(_part(e, "lim")),
+    "m:bar": lambda e: (
+        f"({_part(e, 'e')})" + ("\u0304" if _property(e, "barPr", "pos") == "top" else "\u0332")
+    ),
+    "m:eqArr": lambda e: "; ".join(linear(row) for row in e if tag(row) == "m:e"),
+    "m:groupChr": lambda e: _part(e, "e"),
+}
+
+
+def linear(element: Element) -> str:
+    """An equation, or a part of one, on one line.
+
+    Structures without a linear form of their own are written as their parts in order, so that no
+    symbol goes missing.
+    """
+    name = tag(element)
+    if name in _SKIP or name.endswith("Pr"):
+        return ""
+    if name in {"m:t", "w:t"}:
+        return str(element.text or "")
+    writer = _WRITERS.get(name)
+    if writer is not None:
+        return writer(element)
+    return "".join(linear(part) for part in element)

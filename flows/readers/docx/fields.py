@@ -1,0 +1,68 @@
+"""Fields and links: what Word shows of them, and where links lead."""
+
+from __future__ import annotations
+
+import re
+
+from flows.readers.docx.context import Context, Field
+from flows.readers.docx.line import Line, emit
+from flows.readers.docx.xml import attribute, child, full, number, switch, value
+from flows.readers.ooxml import Element
+from flows.readers.words import flat
+
+HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*"?([^"\s]+)"?', re.IGNORECASE)
+_SHOWS_CODE = re.compile(r"^\s*(?:EQ|MACROBUTTON\s+\S+|LISTNUM|AUTONUM\w*)\s*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def link_target(line: Line, context: Context, start: int, target: str) -> None:
+    """Name the address of a link unless its text says it already."""
+    shown = flat("".join(text for text, _ in line.segments[start:]))
+    bare = target.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
+    if shown and bare and bare not in shown and target not in shown:
+        emit(line, context, f" ({target})")
+
+
+def field_mark(mark: Element, line: Line, context: Context) -> None:
+    """Follow one `w:fldChar`: code is read but not shown, results are; form fields show their state."""
+    kind = attribute(mark, "w:fldCharType")
+    if mark not in context.paired:
+        return
+    if kind == "begin":
+        context.fields.append(Field())
+        _form_field(mark, line, context)
+    elif kind == "separate" and context.fields:
+        entry = context.fields[-1]
+        entry.in_code, entry.line, entry.start = False, id(line), len(line.segments)
+    elif kind == "end" and context.fields:
+        entry = context.fields.pop()
+        link = HYPERLINK.match(entry.code)
+        if link and not entry.in_code and entry.line == id(line):
+            link_target(line, context, entry.start, link.group(1))
+        shows = _SHOWS_CODE.match(entry.code)
+        if entry.in_code and shows:
+            # These fields have no stored result: Word computes what it shows from the code.
+            context.notice("unread_field", flat(entry.code))
+            emit(
+                line,
+                context,
+                f"[{flat(entry.code)}]" if "MACRO" not in entry.code.upper() else shows.group(1),
+            )
+
+
+def _form_field(mark: Element, line: Line, context: Context) -> None:
+    """Check boxes and drop-down lists of old forms keep their state here, not in a result."""
+    data = child(mark, "w:ffData")
+    if data is None or any(entry.in_code for entry in context.fields[:-1]):
+        return
+    state, context.fields[-1].in_code = context.fields[-1].in_code, False
+    box = child(data, "w:checkBox")
+    if box is not None:
+        checked = switch(child(box, "w:checked"))
+        checked = switch(child(box, "w:default")) if checked is None else checked
+        emit(line, context, "☒ " if checked else "☐ ")
+    choices = child(data, "w:ddList")
+    if choices is not None:
+        entries = [value(entry) for entry in choices.iterfind(full("w:listEntry"))]
+        at = number(value(child(choices, "w:result"), value(child(choices, "w:default"), "0"))) or 0
+        emit(line, context, entries[at] if 0 <= at < len(entries) else "")
+    context.fields[-1].in_code = state

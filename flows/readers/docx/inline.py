@@ -1,0 +1,224 @@
+# ruff: noqa: RUF001 -- minus signs and dashes are told from hyphens on purpose
+"""The content of one paragraph as text: runs, fields, links, marks, tracked changes, equations."""
+
+from __future__ import annotations
+
+import re
+
+from flows.readers.docx import drawing
+from flows.readers.docx.context import CommentMark, Context, NoteMark
+from flows.readers.docx.equations import linear
+from flows.readers.docx.fields import HYPERLINK, field_mark, link_target
+from flows.readers.docx.line import Line, emit
+from flows.readers.docx.numerals import numeral
+from flows.readers.docx.styles import Look, why_hidden
+from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.ooxml import Element
+from flows.readers.symbols import in_font, symbol
+from flows.readers.words import flat
+
+_RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_RAISABLE = re.compile(r"[0-9+\-−=()n]*[0-9][0-9+\-−=()n]*")
+_SKIP = frozenset([
+    "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:proofErr", "w:bookmarkStart", "w:bookmarkEnd",
+    "w:lastRenderedPageBreak", "w:annotationRef", "w:footnoteRef", "w:endnoteRef", "w:separator",
+    "w:continuationSeparator", "w:delInstrText", "w:smartTagPr", "w:customXmlPr", "w:permStart",
+    "w:permEnd", "w:moveFromRangeStart", "w:moveFromRangeEnd", "w:moveToRangeStart",
+    "w:moveToRangeEnd", "w:fldData", "w:rubyPr", "w:pgNum", "w:tblPr", "w:ffData",
+])  # fmt: skip
+
+
+def walk(element: Element, line: Line, context: Context, style: str) -> None:  # noqa: C901, PLR0912 -- one case an element
+    """Read the children of a paragraph or of a container inside one."""
+    for part in element:
+        name = tag(part)
+        if not name or name in _SKIP:
+            continue
+        match name:
+            case "w:r":
+                run(part, line, context, style)
+            case "w:ins" | "w:moveTo":
+                context.revisions.inserted += 1
+                walk(part, line, context, style)
+            case "w:del" | "w:moveFrom":
+                deleted(part, context, moved=name == "w:moveFrom")
+            case "w:hyperlink":
+                start = len(line.segments)
+                walk(part, line, context, style)
+                link = context.links.get(attribute(part, "r:id"))
+                if link is not None and link.external:
+                    link_target(line, context, start, link.target)
+            case "w:fldSimple":
+                start = len(line.segments)
+                walk(part, line, context, style)
+                code = HYPERLINK.match(attribute(part, "w:instr"))
+                if code:
+                    link_target(line, context, start, code.group(1))
+            case "m:oMathPara" | "m:oMath":
+                emit(line, context, f" {linear(part)} " if name == "m:oMath" else f"\n{linear(part)}\n")
+            case "mc:AlternateContent":
+                before = (len(line.segments), len(line.after), len(line.hidden))
+                for branch in part:
+                    walk(branch, line, context, style)
+                    if before != (len(line.segments), len(line.after), len(line.hidden)):
+                        break
+            case "w:commentRangeStart" | "w:commentRangeEnd":
+                comment_range(part, context)
+            case "w:drawing" | "w:pict" | "w:object":
+                line.after.extend(drawing.contents(part, context))
+            case "w:subDoc":
+                context.notice("unread_part", "a linked sub-document, which is not in this file")
+            case _:
+                walk(part, line, context, style)
+
+
+def comment_range(mark: Element, context: Context) -> None:
+    """Begin or end the stretch of text that a comment is about."""
+    key = attribute(mark, "w:id")
+    if tag(mark) == "w:commentRangeStart":
+        context.open_comments[key] = []
+    elif key in context.open_comments:
+        context.anchors[key] = flat("".join(context.open_comments.pop(key)))
+
+
+def deleted(element: Element, context: Context, *, moved: bool = False, mark: Element | None = None) -> None:
+    """Leave deleted text out and report it; moved text stands at its new place.
+
+    Args:
+        element: what is deleted.
+        context: where it is reported.
+        moved: whether its text stands elsewhere.
+        mark: the element that says who deleted it and when, if not `element` itself.
+    """
+    mark = element if mark is None else mark
+    text = flat("".join(str(part.text or "") for part in element.iter(full("w:delText"), full("w:t"))))
+    if moved:
+        context.revisions.moved += 1
+        return
+    context.revisions.deleted += 1
+    if text:
+        who = attribute(mark, "w:author") or "unknown author"
+        when = f" on {attribute(mark, 'w:date')[:10]}" if attribute(mark, "w:date") else ""
+        context.notice("revisions", f"deleted by {who}{when}: {text}")
+
+
+def run(element: Element, line: Line, context: Context, style: str) -> None:  # noqa: C901, PLR0912 -- one case an element
+    """Read one run: text of one look."""
+    properties = child(element, "w:rPr")
+    seen = context.styles.run_look(properties, style)
+    hidden = why_hidden(seen, context.grounds)
+    if properties is not None and (child(properties, "w:del") is not None):
+        deleted(element, context)
+        return
+    for part in element:
+        name = tag(part)
+        if not name or name in _SKIP:
+            continue
+        text = ""
+        match name:
+            case "w:t":
+                text = _shown(str(part.text or ""), seen, context)
+            case "w:tab" | "w:ptab":
+                text = "\t"
+            case "w:br" | "w:cr":
+                text = "\n"
+            case "w:noBreakHyphen":
+                text = "-"
+            case "w:softHyphen" | "w:delText":
+                pass
+            case "w:sym":
+                text = _symbol(part, context)
+            case "w:fldChar":
+                field_mark(part, line, context)
+            case "w:instrText":
+                if context.fields:
+                    context.fields[-1].code += str(part.text or "")
+            case "w:footnoteReference" | "w:endnoteReference":
+                _note_mark(element, part, line, context, hidden)
+            case "w:commentReference":
+                line.after.append(CommentMark(attribute(part, "w:id")))
+            case "w:ruby":
+                _ruby(part, line, context, style)
+            case "w:drawing" | "w:pict" | "w:object":
+                if context.in_code():
+                    continue
+                if seen.vanish:
+                    line.hidden.append(("hidden", "a drawing or image"))
+                else:
+                    line.after.extend(drawing.contents(part, context))
+            case "w:contentPart":
+                context.notice("unread_part", "ink or other content that Word draws itself")
+            case _:
+                # mc:AlternateContent holds what a run would hold, not runs.
+                _alternatives(part, element, line, context, style)
+        if text:
+            emit(line, context, text, strike=bool(seen.strike), hidden=hidden)
+
+
+def _alternatives(part: Element, run_element: Element, line: Line, context: Context, style: str) -> None:
+    branches = list(part) if tag(part) == "mc:AlternateContent" else [part]
+    for branch in branches:
+        before = (len(line.segments), len(line.after), len(line.hidden))
+        properties = child(run_element, "w:rPr")
+        if properties is not None and child(branch, "w:rPr") is None:
+            context_look = context.styles.run_look(properties, style)
+            if context_look.vanish:
+                line.hidden.append(("hidden", flat(_plain(branch)) or "a drawing or image"))
+                return
+        run(branch, line, context, style)
+        if before != (len(line.segments), len(line.after), len(line.hidden)):
+            return
+
+
+def _plain(element: Element) -> str:
+    return " ".join(str(part.text or "") for part in element.iter(full("w:t")))
+
+
+def _shown(text: str, seen: Look, context: Context) -> str:
+    shown, unknown = in_font(text, seen.font)
+    for code in unknown:
+        context.notice("unknown_symbol", code)
+    if seen.raised and _RAISABLE.fullmatch(text.strip()):
+        # 10 with a raised 6 is a million, not 106.
+        return shown.translate(_RAISED)
+    return shown
+
+
+def _symbol(part: Element, context: Context) -> str:
+    font, code = attribute(part, "w:font"), attribute(part, "w:char")
+    try:
+        found = symbol(font, int(code, 16))
+    except ValueError:
+        found = None
+    if found is None:
+        context.notice("unknown_symbol", f"{font} {code}")
+        return f"[symbol {font} {code}]"
+    return found
+
+
+def _note_mark(run_element: Element, part: Element, line: Line, context: Context, hidden: str | None) -> None:
+    kind = "footnote" if tag(part) == "w:footnoteReference" else "endnote"
+    key = attribute(part, "w:id")
+    if hidden:
+        note = context.notes.get(kind, {}).get(key)
+        line.hidden.append((hidden, "" if note is None else _plain(note)))
+        return
+    if context.in_code():
+        return
+    if attribute(part, "w:customMarkFollows") in {"1", "true", "on"}:
+        line.after.append(NoteMark(kind, key, flat(_plain(run_element)) or "*"))
+        return
+    count = context.note_counts.get(kind, 0) + 1
+    context.note_counts[kind] = count
+    label = numeral(count, context.note_forms.get(kind, "decimal")) or str(count)
+    emit(line, context, f"[^{label}]")
+    line.after.append(NoteMark(kind, key, label))
+
+
+def _ruby(part: Element, line: Line, context: Context, style: str) -> None:
+    for name, before, behind in (("w:rubyBase", "", ""), ("w:rt", " (", ")")):
+        inside = child(part, name)
+        if inside is not None:
+            emit(line, context, before)
+            walk(inside, line, context, style)
+            emit(line, context, behind)

@@ -1,0 +1,40 @@
+"""The line that a paragraph's content is put on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flows.readers.docx.context import After, Context
+from flows.readers.words import collapsed
+
+
+@dataclass(slots=True)
+class Line:
+    """A paragraph as it is built: stretches of text with their strike mark, and what follows it."""
+
+    segments: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    after: list[After] = field(default_factory=list[After])
+    hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def text(self) -> str:
+        """The paragraph's text, white space collapsed, struck text between `~~`."""
+        parts: list[str] = []
+        struck = False
+        for text, strike in self.segments:
+            if strike != struck and text.strip():
+                parts.append("~~")
+                struck = strike
+            parts.append(text)
+        return collapsed("".join(parts) + ("~~" if struck else ""))
+
+
+def emit(line: Line, context: Context, text: str, *, strike: bool = False, hidden: str | None = None) -> None:
+    """Put text on the line, unless it is a field's code or can't be seen."""
+    if not text or context.in_code():
+        return
+    if hidden and text.strip():
+        line.hidden.append((hidden, text))
+        return
+    line.segments.append((text, strike))
+    for anchor in context.open_comments.values():
+        anchor.append(text)

@@ -1,0 +1,299 @@
+"""From the XML of a story (body, cell, note, header, box) to blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
+from flows.readers.docx.inline import comment_range, deleted, walk
+from flows.readers.docx.line import Line
+from flows.readers.docx.numbering import Label
+from flows.readers.docx.styles import shading, why_hidden
+from flows.readers.docx.tables import Cell, grid, row_is_deleted, wrapped
+from flows.readers.docx.xml import attribute, child, full, switch, tag, value
+from flows.readers.ooxml import Element
+from flows.readers.symbols import bullet
+from flows.readers.words import collapsed, flat, pipe_table
+from flows.schema.document import Block, BlockKind
+
+# What a paragraph brings along stands after it, not inside its text.
+_ALONGSIDE = frozenset(
+    {BlockKind.textbox, BlockKind.image, BlockKind.footnote, BlockKind.endnote, BlockKind.comment}
+)
+_INDENT = "  "
+_INSIDE = "[Table inside"
+
+
+class Story:
+    """Reads one story into blocks.
+
+    Args:
+        context: the document's state.
+        counted: whether paragraphs and tables count towards the places that people are shown; true
+            for the body.
+    """
+
+    def __init__(self, context: Context, *, counted: bool = False) -> None:
+        self._context = context
+        self._counted = counted
+        self._carried: Line | None = None
+        self.blocks: list[Block] = []
+
+    def read(self, container: Element) -> list[Block]:
+        """All blocks of a container, in order."""
+        self._walk(container)
+        if self._carried is not None:
+            line, self._carried = self._carried, None
+            self._finish(line, BlockKind.paragraph, "", None)
+        return self.blocks
+
+    def _walk(self, container: Element) -> None:  # noqa: C901 -- one case an element
+        for part in container:
+            match tag(part):
+                case "w:p":
+                    self._paragraph(part)
+                case "w:tbl":
+                    self._table(part)
+                case "mc:AlternateContent":
+                    for branch in part:
+                        before = len(self.blocks)
+                        self._walk(branch)
+                        if len(self.blocks) != before:
+                            break
+                case "w:commentRangeStart" | "w:commentRangeEnd":
+                    comment_range(part, self._context)
+                case "w:del" | "w:moveFrom":
+                    deleted(part, self._context, moved=tag(part) == "w:moveFrom")
+                case "m:oMathPara" | "m:oMath" | "w:r" | "w:hyperlink":
+                    # Not allowed here, yet written by some programs; Word shows it.
+                    line = Line()
+                    walk([part], line, self._context, "")
+                    self._finish(line, BlockKind.paragraph, "", None)
+                case "w:altChunk":
+                    self._chunk(part)
+                case "w:sectPr" | "w:tblPr" | "w:sdtPr" | "w:sdtEndPr" | "w:tcPr" | "":
+                    pass
+                case _:
+                    self._walk(part)
+
+    def _paragraph(self, element: Element) -> None:
+        context = self._context
+        properties = child(element, "w:pPr")
+        style = context.styles.paragraph_style(properties)
+        mark = child(properties, "w:rPr") if properties is not None else None
+        if self._counted:
+            context.place = f"paragraph {context.paragraphs + 1}"
+        line = Line() if self._carried is None else self._carried
+        self._carried = None
+        fill = context.styles.ground(properties, style)
+        before, context.grounds = (
+            context.grounds,
+            context.grounds if fill in {None, "auto"} else frozenset({fill or ""}),
+        )
+        walk(element, line, context, style)
+        context.grounds = before
+        if mark is not None and (child(mark, "w:del") is not None or child(mark, "w:moveFrom") is not None):
+            # The end of this paragraph is deleted: the next one goes on from here.
+            if child(mark, "w:del") is not None:
+                context.revisions.deleted += 1
+            self._carried = line if line.segments or line.after or line.hidden else None
+            return
+        if properties is not None and attribute(child(properties, "w:framePr"), "w:dropCap") in {
+            "drop",
+            "margin",
+        }:
+            self._carried = line
+            return
+        text = line.text()
+        gone = not text and why_hidden(context.styles.run_look(mark, style), frozenset()) == "hidden"
+        label = None if gone else self._label(properties, style)
+        level = context.styles.heading_level(properties, style)
+        if level is not None and text:
+            number = f"{label.text} " if label and label.text and not label.bullet else ""
+            self._finish(line, BlockKind.heading, "#" * level + " " + number, level)
+        elif label is not None and (text or line.after):
+            lead = f"{_lead(label)} " if label.text or label.bullet else ""
+            self._finish(
+                line, BlockKind.list_item, _INDENT * (label.level - 1) + lead, label.level, label.citation
+            )
+        else:
+            self._finish(line, BlockKind.paragraph, "", None)
+
+    def _label(self, properties: Element | None, style: str) -> Label | None:
+        context = self._context
+        found = context.styles.list_of(properties, style)
+        if found is None:
+            return None
+        num, level, source = found
+        if source:
+            tied = context.numbering.level_of_style(num, source)
+            level = tied if tied is not None else level
+        label = context.numbering.advance(num, level or 0)
+        if label is not None and label.unknown:
+            context.notice("unknown_numbering", f"number format {label.unknown}, written in decimal")
+        return label
+
+    def _finish(self, line: Line, kind: BlockKind, lead: str, level: int | None, citation: str = "") -> None:
+        context = self._context
+        text = line.text()
+        place = context.place
+        if self._counted:
+            place = f"after paragraph {context.paragraphs}" if context.paragraphs else "before paragraph 1"
+        if text or (kind is BlockKind.list_item and line.after and lead.strip()):
+            if self._counted:
+                context.paragraphs += 1
+                place = f"paragraph {context.paragraphs}"
+            shown = place + (f", {citation}" if citation else "")
+            self.blocks.append(Block(kind, (lead + text).rstrip(), shown, level))
+        for reason, hidden in line.hidden:
+            context.notice("hidden_text", f"{reason}: {flat(hidden)}", place)
+        self._alongside(line, place)
+
+    def _alongside(self, line: Line, place: str) -> None:
+        for item in line.after:
+            match item:
+                case Block():
+                    self.blocks.append(replace(item, place=place))
+                case Box():
+                    self._box(item, place)
+                case NoteMark():
+                    self._note(item, place)
+                case CommentMark():
+                    self._comment(item.key, place)
+
+    def part(
+        self, element: Element, place: str, grounds: frozenset[str] | None = None
+    ) -> tuple[str, list[Block]]:
+        """Read a story of its own: its text, and what stands alongside it."""
+        with self._context.at(place, grounds=grounds):
+            blocks = Story(self._context).read(element)
+        own = [block for block in blocks if block.kind not in _ALONGSIDE]
+        lines = [block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text for block in own]
+        return "\n".join(lines), [block for block in blocks if block.kind in _ALONGSIDE]
+
+    def _box(self, box: Box, place: str) -> None:
+        text, alongside = self.part(box.content, f"text box at {place}", box.grounds)
+        if text:
+            self.blocks.append(Block(BlockKind.textbox, f"[Text box] {text}", f"text box at {place}"))
+        self.blocks.extend(alongside)
+
+    def _note(self, mark: NoteMark, place: str) -> None:
+        element = self._context.notes.get(mark.kind, {}).pop(mark.key, None)
+        if element is None:
+            self._context.notice("missing_note", f"{mark.kind} {mark.label} has no text in the file")
+            return
+        where = f"{mark.kind} {mark.label} at {place}"
+        links = self._context.package.relationships(f"word/{mark.kind}s.xml")
+        with self._context.at(where, links=links):
+            text, alongside = self.part(element, where)
+        self.blocks.append(Block(BlockKind(mark.kind), f"[^{mark.label}]: {text}", where))
+        self.blocks.extend(alongside)
+
+    def _comment(self, key: str, place: str) -> None:
+        context = self._context
+        comment = context.comments.get(key)
+        if comment is None or key in context.comments_read:
+            return
+        context.comments_read.append(key)
+        text, alongside = self.part(comment.element, f"comment at {place}")
+        said = [
+            ("Reply" if comment.parent else "Comment") + (f" by {comment.author}" if comment.author else "")
+        ]
+        said += [comment.date] if comment.date else []
+        said += ["resolved"] if comment.done else []
+        anchor = context.anchors.get(key, "")
+        said += [f'on "{anchor}"'] if anchor and not comment.parent else []
+        self.blocks.append(
+            Block(BlockKind.comment, f"[{', '.join(said)}] {text}".rstrip(), f"comment at {place}")
+        )
+        self.blocks.extend(alongside)
+
+    def unmarked_comments(self) -> None:
+        """Comments without a mark in the text: Word shows them in its list of comments."""
+        for key in self._context.comments:
+            self._comment(key, "document")
+
+    def _chunk(self, element: Element) -> None:
+        link = self._context.links.get(attribute(element, "r:id"))
+        name = link.target if link else "?"
+        self._context.notice("unread_part", f"a file inserted whole: {name}")
+        note = f"[Reader's note: the inserted file {name} is not read]"
+        self.blocks.append(Block(BlockKind.note, note, self._context.place))
+
+    def _table(self, element: Element) -> None:
+        context = self._context
+        if self._carried is not None:
+            line, self._carried = self._carried, None
+            self._finish(line, BlockKind.paragraph, "", None)
+        if self._counted:
+            context.tables += 1
+            place = f"table {context.tables}"
+        else:
+            place = f"table in {context.place}"
+        context.place = place if self._counted else context.place
+        fills = context.styles.table_fills(value(child(element, "w:tblPr", "w:tblStyle")))
+        rows = _rows(element, place, context)
+        cells, covered, width = grid(rows)
+        behind: list[Block] = []
+        for cell in cells:
+            where = f"{place}, row {cell.row + 1}, column {cell.column + 1}"
+            cell.text, alongside = self._cell(cell, where, _grounds(cell, fills, context))
+            behind.extend(alongside)
+        for cell in covered:
+            text = flat("".join(str(part.text or "") for part in cell.element.iter(full("w:t"))))
+            if text:
+                context.notice("hidden_text", f"covered by a merged cell: {text}", place)
+        lines = [[""] * width for _ in rows]
+        for cell in cells:
+            lines[cell.row][cell.column] = cell.shown()
+        if any(cell.text for cell in cells):
+            self.blocks.append(Block(BlockKind.table, pipe_table(lines), place))
+        self.blocks.extend(behind)
+
+    def _cell(self, cell: Cell, where: str, grounds: frozenset[str]) -> tuple[str, list[Block]]:
+        with self._context.at(where, grounds=grounds):
+            blocks = Story(self._context).read(cell.element)
+        lines: list[str] = []
+        behind: list[Block] = []
+        for block in blocks:
+            if block.kind is BlockKind.table and not block.text.startswith(_INSIDE):
+                lines.append("[table below]")
+                text = f"{_INSIDE} {where}]\n{block.text}"
+                behind.append(Block(BlockKind.table, text, f"table in {where}"))
+            elif block.kind is BlockKind.table:
+                behind.append(block)  # a table deeper inside, marked already
+            elif block.kind is BlockKind.image and "\n" not in block.text:
+                lines.append(block.text)
+            elif block.kind in _ALONGSIDE:
+                behind.append(block)
+            else:
+                lines.append(block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text)
+        return collapsed("\n".join(lines)), behind
+
+
+def _rows(element: Element, place: str, context: Context) -> list[Element]:
+    """Rows of a table that show; deleted and hidden ones are reported."""
+    kept: list[Element] = []
+    for row in wrapped(element, "w:tr"):
+        if row_is_deleted(row):
+            deleted(row, context, mark=child(row, "w:trPr", "w:del"))
+        elif switch(child(row, "w:trPr", "w:hidden")):
+            text = flat(" ".join(str(part.text or "") for part in row.iter(full("w:t"))))
+            context.notice("hidden_text", f"hidden row: {text}", place)
+        else:
+            context.revisions.inserted += child(row, "w:trPr", "w:ins") is not None
+            kept.append(row)
+    return kept
+
+
+def _grounds(cell: Cell, fills: frozenset[str], context: Context) -> frozenset[str]:
+    """Possible fills behind a cell: its own, else any that the table's style has, else what is outside."""
+    properties = child(cell.element, "w:tcPr")
+    own = shading(properties) if properties is not None else None
+    if own and own != "auto":
+        return frozenset({own})
+    return fills | {"FFFFFF"} if fills else context.grounds
+
+
+def _lead(label: Label) -> str:
+    return bullet(label.text, label.font) if label.bullet else label.text

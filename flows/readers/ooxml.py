@@ -1,0 +1,261 @@
+"""Opens an Office Open XML package safely: bounded sizes, no entities, no path out of the package.
+
+Both variants of the standard are read as one: the namespaces of a strict file (ISO/IEC 29500-1) are
+rewritten to the transitional ones before parsing. python-docx and openpyxl can't be asked to do this:
+both refuse strict packages, and python-docx refuses `.docm` and `.dotx` as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from flows.schema.errors import ReadError
+
+# lxml ships no types; an element is Any throughout the readers.
+Element = Any
+
+MAX_PARTS = 10_000
+MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile stops a part at that size
+MAX_PART = 256 * 1024 * 1024
+MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
+RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
+
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
+_RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A link from one part to another part, or to an address outside (`external`)."""
+
+    kind: str
+    target: str
+    external: bool
+
+
+def refuse_ole(data: bytes, path: Path, modern: str) -> None:
+    """Refuse a compound file: a protected package or the format of Office 97 to 2003.
+
+    Raises:
+        ReadError: `data` is a compound file.
+    """
+    if not data.startswith(_OLE_MAGIC):
+        return
+    if _ENCRYPTED in data:
+        raise ReadError(
+            path,
+            "the file is protected with a password",
+            "a file that opens without one",
+            f"open it, remove the password and save it as {modern}",
+        )
+    raise ReadError(
+        path,
+        "a file of Office 97 to 2003 (a compound file)",
+        f"a {modern} file",
+        f"open it in Word, Excel or LibreOffice and save it as {modern}",
+    )
+
+
+def lxml_etree() -> Any:
+    """The module `lxml.etree`, which has no types; imported late to keep `import flows.readers` quick."""
+    return importlib.import_module("lxml.etree")
+
+
+def parse_xml(data: bytes, where: str) -> Element:
+    """Parse one part; entities and document types are refused, as the standard forbids them.
+
+    Raises:
+        ReadError: not well-formed, nested deeper than 256 elements, or with a document type.
+    """
+    etree = lxml_etree()
+    if any(mark in data for mark in _DOCTYPES):
+        raise ReadError(
+            where,
+            "an XML part declares a document type, which can hide entities that expand without end "
+            "or read other files",
+            "XML without <!DOCTYPE>",
+            "get the document from a source that you trust and save it anew",
+        )
+    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        return etree.fromstring(_STRICT.sub(_transitional, data), parser)
+    except etree.XMLSyntaxError as error:
+        raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
+
+
+_REPAIR = "open it in the program that made it, repair it and save it anew"
+
+
+def _transitional(match: re.Match[bytes]) -> bytes:
+    return b"http://schemas.openxmlformats.org/" + match.group(1) + b"/2006/"
+
+
+class Package:
+    """The parts of one .docx or .xlsx file.
+
+    Raises:
+        ReadError: from the constructor and from every method, for anything that makes the file
+            unreadable as a whole.
+    """
+
+    def __init__(self, data: bytes, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            infos = self._zip.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+            found = "damaged or cut short" if data.startswith(b"PK") else "no Office file inside"
+            raise ReadError(
+                path, f"{found} ({error})", "a complete file", "get the file again, or " + _REPAIR
+            ) from error
+        self._check(infos)
+        self._names = {info.filename.lower().lstrip("/"): info for info in infos}
+
+    def _check(self, infos: list[zipfile.ZipInfo]) -> None:
+        if len(infos) > MAX_PARTS:
+            raise ReadError(self.path, f"{len(infos)} parts", f"at most {MAX_PARTS}")
+        seen: set[str] = set()
+        for info in infos:
+            name = info.filename.replace("\\", "/")
+            if ".." in name.split("/") or re.match(r"[a-zA-Z]:|//", name):
+                raise ReadError(
+                    self.path,
+                    f"the package holds the path {info.filename!r}, which leads out of it",
+                    "paths inside the package",
+                    "don't open it; get the document from a source that you trust",
+                )
+            if name.lower() in seen:
+                raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", _REPAIR)
+            seen.add(name.lower())
+            if info.flag_bits & 1:
+                raise ReadError(
+                    self.path, "the file is protected with a password", "", "remove the password and save it"
+                )
+        unpacked = sum(info.file_size for info in infos)
+        if unpacked > MAX_UNPACKED:
+            raise ReadError(
+                self.path,
+                f"it unpacks to {unpacked:,} bytes (a zip bomb?)",
+                f"at most {MAX_UNPACKED:,}",
+                "split the document",
+            )
+
+    def names(self) -> list[str]:
+        """Names of all parts, in lower case, sorted."""
+        return sorted(self._names)
+
+    def has(self, name: str) -> bool:
+        """Whether the part is there; part names ignore case."""
+        return name.lower().lstrip("/") in self._names
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = self._names.get(name.lower().lstrip("/"))
+        if info is None:
+            raise ReadError(self.path, f"the part {name!r} is missing", "a complete package", _REPAIR)
+        if info.file_size > MAX_PART or (
+            info.file_size > RATIO_FROM and info.file_size > MAX_RATIO * max(info.compress_size, 1)
+        ):
+            raise ReadError(
+                self.path,
+                f"the part {name!r} unpacks from {info.compress_size:,} to {info.file_size:,} bytes, "
+                "as a zip bomb does",
+                f"at most {MAX_RATIO} times its size and {MAX_PART:,} bytes",
+                "don't open it; get the document from a source that you trust",
+            )
+        return info
+
+    def open(self, name: str) -> IO[bytes]:
+        """The unpacked bytes of a part as a stream."""
+        try:
+            return self._zip.open(self._info(name))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+            raise self._damaged(name, error) from error
+
+    def read(self, name: str) -> bytes:
+        """The unpacked bytes of a part; their checksum is verified."""
+        try:
+            with self.open(name) as stream:
+                return stream.read()
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise self._damaged(name, error) from error
+
+    def _damaged(self, name: str, error: Exception) -> ReadError:
+        return ReadError(
+            self.path, f"the part {name!r} is damaged ({error})", "a complete file", "get the file again"
+        )
+
+    def xml(self, name: str) -> Element:
+        """The root element of a part."""
+        return parse_xml(self.read(name), f"{self.path}!{name}")
+
+    def relationships(self, part: str) -> dict[str, Relationship]:
+        """The links of a part by id, targets resolved to part names; of the package itself for `''`."""
+        folder, base = posixpath.split(part)
+        rels = posixpath.join(folder, "_rels", base + ".rels")
+        if not self.has(rels):
+            return {}
+        found: dict[str, Relationship] = {}
+        for link in self.xml(rels).iter(_RELATIONSHIP):
+            target = str(link.get("Target", ""))
+            external = link.get("TargetMode") == "External"
+            if not external:
+                target = self._inside(folder, target)
+            kind = str(link.get("Type", "")).rsplit("/", 1)[-1]
+            found[str(link.get("Id"))] = Relationship(kind, target, external)
+        return found
+
+    def _inside(self, folder: str, target: str) -> str:
+        if target.startswith("#"):
+            return target
+        joined = posixpath.normpath(posixpath.join("/", folder, target.replace("\\", "/")))
+        # normpath of an absolute path swallows leading '..': count instead, to see a path that leads out.
+        depth = 0 if target.startswith("/") else len([step for step in folder.split("/") if step])
+        for step in target.replace("\\", "/").split("/"):
+            depth += -1 if step == ".." else 1 if step not in {"", "."} else 0
+            if depth < 0:
+                raise ReadError(
+                    self.path,
+                    f"a part refers to {target!r}, which leads out of the package",
+                    "paths inside the package",
+                    "don't open it; get the document from a source that you trust",
+                )
+        return joined.lstrip("/")
+
+    @cached_property
+    def main(self) -> str:
+        """Name of the main part: the document, or the workbook."""
+        for link in self.relationships("").values():
+            if link.kind == "officeDocument" and not link.external:
+                return link.target
+        raise ReadError(self.path, "a zip file that is no Office document", "a package with a main part")
+
+    @property
+    def main_type(self) -> str:
+        """Content type of the main part, such as `application/vnd...document.main+xml`."""
+        part = "/" + self.main.lower()
+        default = ""
+        for entry in self.xml("[Content_Types].xml"):
+            if str(entry.get("PartName", "")).lower() == part:
+                return str(entry.get("ContentType"))
+            if entry.get("Extension") and part.endswith("." + str(entry.get("Extension")).lower()):
+                default = str(entry.get("ContentType"))
+        return default
+
+    @property
+    def has_macro(self) -> bool:
+        """Whether the package carries VBA code, whatever its name says."""
+        return (
+            any(name.endswith("vbaproject.bin") for name in self._names) or "macroEnabled" in self.main_type
+        )

@@ -1,0 +1,223 @@
+"""PDF files as blocks: columns in reading order, tables, what repeats on each page once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+from flows.readers.pdf.forms import beside
+from flows.readers.pdf.furniture import take_out
+from flows.readers.pdf.layout import areas
+from flows.readers.pdf.lines import (
+    BULLET,
+    Hyphens,
+    Line,
+    interleaved,
+    is_marker,
+    lines_of,
+    paragraphs,
+    text_of,
+)
+from flows.readers.pdf.page import MAX_CHARS, PageText, Word, read_page
+from flows.readers.pdf.source import opened
+from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_tables
+from flows.readers.words import collapsed, flat, pipe_table
+from flows.schema.document import Block, BlockKind, Notice
+from flows.schema.errors import ReadError
+
+_SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
+_FEW = 200  # characters beside such an image that don't make the page readable
+_LARGER = 1.15  # a heading's type, against that of the text
+_BROKEN = 0.02  # share of unknown characters from which a page's text is not to be trusted
+_LABEL_LINES = 3  # lines that the head of a column has at most
+MAX_HEADING = 200
+
+
+def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
+    """Read one PDF file whole.
+
+    Raises:
+        ReadError: it is damaged, cut short, protected, too large, or no page of it has text.
+    """
+    pdf = opened(data, path)
+    notices: list[Notice] = []
+    blocks: list[Block] = []
+    pages: list[PageText] = []
+    tables: dict[int, list[RuledTable]] = {}
+    extras: dict[int, list[Block]] = {}
+    with pdf:
+        for number, page in enumerate(pdf.pages, 1):
+            if len(page.chars) > MAX_CHARS:
+                raise ReadError(
+                    path, f"{len(page.chars):,} characters on page {number}", f"at most {MAX_CHARS:,}"
+                )
+            found = read_page(page, number)
+            extras[number] = beside(page, number)
+            tables[number] = ruled_tables(found)
+            found.page.close()
+            page.close()
+            pages.append(found)
+    heads, feet = take_out(pages)
+    blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
+    words = [word for page in pages for word in page.words]
+    everything = words + [
+        word for page in tables.values() for table in page for c in table.cells for word in c.words
+    ]
+    hyphens = Hyphens(word.text for word in everything)
+    usual = _usual_size(words)
+    blank = 0
+    for page in pages:
+        writer = _Writer(page, hyphens, usual, notices)
+        found = writer.blocks(tables[page.number]) + extras[page.number]
+        if writer.blank and not found and len(pages) > 1:
+            found = [Block(BlockKind.note, f"[Reader's note: page {page.number} is blank]", writer.place)]
+        blank += writer.blank and not extras[page.number]
+        blocks += found
+    if blank == len(pages):
+        blocks = []
+    blocks += [Block(BlockKind.footer, f"[Footer] {text}", where) for text, where in feet]
+    return blocks, notices
+
+
+def _usual_size(words: list[Word]) -> float:
+    sizes: Counter[float] = Counter()
+    for word in words:
+        sizes[round(word.size * 2) / 2] += len(word.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+class _Writer:
+    """Writes the blocks of one page."""
+
+    def __init__(self, page: PageText, hyphens: Hyphens, usual: float, notices: list[Notice]) -> None:
+        self.page = page
+        self.place = f"page {page.number}"
+        self.hyphens = hyphens
+        self.usual = usual
+        self.notices = notices
+        self.found: list[Block] = []
+        self.blank = False
+
+    def notice(self, kind: str, detail: str) -> None:
+        self.notices.append(Notice(kind, self.place, detail))
+
+    def note(self, text: str) -> None:
+        self.found.append(Block(BlockKind.note, f"[Reader's note: {text}]", self.place))
+
+    def blocks(self, tables: list[RuledTable]) -> list[Block]:
+        """All blocks of the page in reading order."""
+        page = self.page
+        self._warn(bool(tables))
+        words = list(page.words)
+        for table in tables:
+            x0, top, x1, bottom = table.box
+            words.append(Word("", x0, top, x1, bottom, bottom - top, item=table))
+        self._areas(words)
+        for line in page.sideways:
+            text = flat(line)
+            if text:
+                self.found.append(Block(BlockKind.paragraph, f"[Sideways] {text}", self.place))
+        return self.found
+
+    def _warn(self, has_tables: bool) -> None:
+        page = self.page
+        count = sum(len(word.text) for word in page.words) + sum(map(len, page.sideways))
+        if page.turned:
+            self.notice("mended_layout", f"turned by {page.turned} degrees to be read")
+        if page.mended:
+            self.notice("mended_encoding", f"{page.mended} accents set onto their letters")
+        for reason, text in page.hidden:
+            self.notice("hidden_text", f"{reason}: {text}")
+        if not count and not has_tables:
+            if page.image_share or page.page.curves or page.page.rects:
+                self.notice("no_text_layer", "an image or drawing without text")
+                self.note(
+                    f"page {page.number} has no text layer; it is an image or drawing and what stands on it "
+                    "is not read. Recognising text in images is out of scope: use a file with a text layer"
+                )
+            else:
+                self.notice("blank_page", "nothing on it")
+                self.blank = True
+        elif page.image_share > _SCAN and count < _FEW and not has_tables:
+            self.notice(
+                "no_text_layer",
+                f"an image over {page.image_share:.0%} of the page, {count} characters",
+            )
+            self.note(
+                f"an image covers most of page {page.number}; text in it is not read, only the {count} "
+                "characters that stand beside it"
+            )
+        if page.broken:
+            self.notice(
+                "broken_encoding", f"{page.broken} characters without a known meaning, shown as \ufffd"
+            )
+            if page.broken > _BROKEN * max(count, 1):
+                self.note(
+                    f"the fonts of page {page.number} don't say what their characters mean; some are missing"
+                )
+
+    def _areas(self, words: list[Word]) -> None:
+        for area in areas(words):
+            if area.kind == "doubt":
+                self.notice("uncertain_layout", "columns of text or rows of a table")
+                self.note(
+                    "whether what follows is columns or a table is uncertain; it is read column by column"
+                )
+            elif area.kind == "table":
+                rows = open_table(area.words, area.gutters)
+                self.found.append(Block(BlockKind.table, pipe_table(rows), self.place))
+            else:
+                self._column(area.words, area.right)
+
+    def _column(self, words: list[Word], right: float) -> None:
+        lines = lines_of(words)
+        if interleaved(lines):
+            self.notice("uncertain_layout", "lines that stand beside one another at different heights")
+            self.note("columns may be mixed up in what follows; it is read line by line")
+        for group in paragraphs(lines, right):
+            item = group[0].words[0].item
+            if isinstance(item, RuledTable):
+                self._table(item)
+            else:
+                self._paragraph(group)
+
+    def _table(self, table: RuledTable) -> None:
+        if not table.is_frame:
+            self.found.append(Block(BlockKind.table, pipe_table(table.rows(self.hyphens)), self.place))
+            return
+        for _, row in groupby(
+            sorted(table.cells, key=lambda cell: (cell.row, cell.column)), lambda cell: cell.row
+        ):
+            cells = [cell for cell in row if cell.words]
+            if len(cells) > 1 and all(len(lines_of(cell.words)) <= _LABEL_LINES for cell in cells):
+                labels = [cell_text(cell, self.hyphens) for cell in cells]
+                self.found.append(Block(BlockKind.table, pipe_table([labels]), self.place))
+                continue
+            for cell in cells:
+                self._areas(cell.words)
+
+    def _paragraph(self, group: list[Line]) -> None:
+        text = collapsed(text_of(group, self.hyphens))
+        if not text:
+            return
+        first = group[0].words[0].text
+        kind = BlockKind.paragraph
+        short = len(text) <= MAX_HEADING and any(sign.isalpha() for sign in text) and not BULLET.match(first)
+        level = self._heading(group, text) if short else None
+        if level is not None:
+            kind, text = BlockKind.heading, "#" * level + " " + text
+        elif len(group[0].words) > 1 and is_marker(first):
+            kind, level = BlockKind.list_item, 1
+            if BULLET.match(first):
+                text = "- " + text.removeprefix(first).lstrip()
+        self.found.append(Block(kind, text, self.place, level))
+
+    def _heading(self, group: list[Line], text: str) -> int | None:
+        ratio = group[0].size / self.usual
+        if ratio >= 1.6:  # noqa: PLR2004 -- a title
+            return 1
+        if ratio >= _LARGER:
+            return 2
+        short = len(group) <= 2 and not text.endswith((".", ",", ";"))  # noqa: PLR2004 -- a heading may wrap once
+        return 3 if short and ratio > 0.95 and all(line.bold for line in group) else None  # noqa: PLR2004 -- not small print

@@ -1,0 +1,230 @@
+# ruff: noqa: RUF001 -- signs that look alike are what this module is about
+"""Words to lines, lines to paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from flows.readers.pdf.page import Word
+
+MARKER = re.compile(
+    r"[•●○◦▪■□❑➢‣⁃∙·*–—-]$|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]$|(?:[0-9]{1,3}\.)+[0-9]{1,3}\.?$|\((?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})\)$"
+)
+BULLET = re.compile(r"[•●○◦▪■□❑➢‣⁃∙·]$")
+_SUSPENDED = frozenset({"and", "or", "to", "und"})  # pre- and post-war
+_MIXED = 3  # such neighbours that are taken for mixed columns; one or two are accents or signs
+_COMPOUND = 3  # letters that the parts of a compound have at least: 'to' and 'in' begin too many words
+_SAME_LINE = 0.5  # share of the lower one's height that two words overlap by if they stand on one line
+
+
+@dataclass(slots=True)
+class Line:
+    """Words on one line of one column, from left to right; or one table or image."""
+
+    words: list[Word] = field(default_factory=list[Word])
+
+    @property
+    def x0(self) -> float:
+        """Left edge."""
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        """Right edge."""
+        return max(word.x1 for word in self.words)
+
+    @property
+    def top(self) -> float:
+        """Upper edge."""
+        return min(word.top for word in self.words)
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge."""
+        return max(word.bottom for word in self.words)
+
+    @property
+    def middle(self) -> float:
+        """Its vertical middle."""
+        return (self.top + self.bottom) / 2
+
+    @property
+    def size(self) -> float:
+        """The type size of most of its words."""
+        return median(word.size for word in self.words)
+
+    @property
+    def bold(self) -> bool:
+        """Whether all of it is bold."""
+        return all(word.bold for word in self.words)
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether a gap as between columns is in it: such a line is a row, it does not wrap."""
+        words = self.words[1:] if is_marker(self.words[0].text) else self.words
+        return any(right.x0 - left.x1 > 1.8 * right.size for left, right in pairwise(words))
+
+    @property
+    def text(self) -> str:
+        """Its words; pieces that touch are one word, a gap as between columns is a tab."""
+        parts: list[str] = []
+        end = None
+        for word in self.words:
+            if end is not None and word.x0 - end > 0.12 * word.size:
+                parts.append("\t" if word.x0 - end > 1.8 * word.size else " ")
+            parts.append(word.text)
+            end = word.x1
+        return "".join(parts)
+
+
+def lines_of(words: Iterable[Word]) -> list[Line]:
+    """Group words into lines from top to bottom; a table or image is a line of its own."""
+    lines: list[Line] = []
+    open_lines: list[tuple[float, float, Line]] = []
+    for word in sorted(words, key=lambda w: (w.middle, w.x0)):
+        if word.item is not None:
+            lines.append(Line([word]))
+            continue
+        best: Line | None = None
+        for top, bottom, line in reversed(open_lines[-4:]):
+            overlap = min(bottom, word.bottom) - max(top, word.top)
+            if overlap >= _SAME_LINE * min(bottom - top, word.bottom - word.top):
+                best = line
+                break
+        if best is None:
+            best = Line()
+            lines.append(best)
+            open_lines.append((word.top, word.bottom, best))
+        best.words.append(word)
+    for line in lines:
+        line.words.sort(key=lambda w: w.x0)
+    lines.sort(key=lambda line: (line.top, line.x0))
+    return lines
+
+
+def interleaved(lines: list[Line]) -> bool:
+    """Whether lines of two columns seem to alternate: several neighbours overlap in height, side by side."""
+    pairs = 0
+    for above, below in pairwise(lines):
+        overlap = min(above.bottom, below.bottom) - max(above.top, below.top)
+        beside = below.x0 > above.x1 or above.x0 > below.x1
+        pairs += beside and overlap > 0.1 * min(above.size, below.size)
+    return pairs >= _MIXED
+
+
+def is_marker(text: str) -> bool:
+    """Whether a word is a bullet or the number of a list item."""
+    return bool(MARKER.match(text))
+
+
+class Hyphens:
+    """Joins words that a line end has cut; the rest of the document says how they are written."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._known = {word.strip(".,;:()[]\"'").lower() for word in words}
+
+    def joined(self, before: str, behind: str) -> str:
+        """Two lines as one text.
+
+        A hyphen between small letters goes, unless the document has the word with its hyphen
+        elsewhere and not without; a hyphen before a capital or a digit stays.
+        """
+        if before.endswith("\u00ad"):
+            return before[:-1] + behind
+        tail, head = re.search(r"(\w[\w-]*)[-\u2010]$", before), re.match(r"\w+", behind)
+        if not tail or not head or head.group() in _SUSPENDED:
+            return f"{before} {behind}"
+        one, two = tail.group(1).lower(), head.group().lower()
+        plain, kept = one + two, f"{one}-{two}"
+        # A capital, a figure or a second hyphen is never the place where a word was cut.
+        if not head.group()[0].islower() or not one[-1].isalpha() or "-" in one:
+            return before + behind
+        if kept in self._known and plain not in self._known:
+            return before + behind
+        compound = min(len(one), len(two)) >= _COMPOUND and {one, two} <= self._known
+        if len(one) == 1 or (compound and plain not in self._known):
+            return before + behind
+        return before[:-1] + behind
+
+
+def paragraphs(lines: list[Line], right: float) -> list[list[Line]]:
+    """Group the lines of one column into paragraphs.
+
+    A line goes on in the next one if the next one's first word had no room left on it, and nothing
+    else (a gap, a marker, a change of size or weight) says that something new begins.
+
+    Args:
+        lines: from top to bottom.
+        right: right edge of the column.
+    """
+    gaps = [
+        below.top - above.bottom
+        for above, below in pairwise(lines)
+        if below.top - above.bottom < 2 * above.size
+    ]
+    usual = median(gaps) if gaps else 0.0
+    groups: list[list[Line]] = []
+    for stretch in _stretches(lines, usual):
+        edge = _edge(stretch, right)
+        groups.append([stretch[0]])
+        for line in stretch[1:]:
+            if _goes_on(groups[-1], line, edge):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+    return groups
+
+
+def _stretches(lines: list[Line], usual: float) -> list[list[Line]]:
+    """Part lines where a gap, a table or another size of type stands between them."""
+    stretches: list[list[Line]] = []
+    for line in lines:
+        last = stretches[-1][-1] if stretches else None
+        if (
+            last is None
+            or last.words[0].item is not None
+            or line.words[0].item is not None
+            or line.top - last.bottom > max(usual, 0) + 0.45 * last.size
+            or abs(line.size - last.size) > 0.15 * last.size
+        ):
+            stretches.append([line])
+        else:
+            stretches[-1].append(line)
+    return stretches
+
+
+def _edge(stretch: list[Line], right: float) -> float:
+    """Where a stretch wraps: its own right edge if two lines at least end there, else the column's."""
+    own = max(line.x1 for line in stretch)
+    full = sum(1 for line in stretch if line.x1 > own - line.size)
+    return own if full >= 2 and full * 3 >= len(stretch) else right  # noqa: PLR2004 -- one line makes no margin
+
+
+def _goes_on(group: list[Line], line: Line, right: float) -> bool:
+    last, first = group[-1], line.words[0]
+    size = last.size
+    if last.has_gap or line.has_gap:
+        return False
+    if line.bold != last.bold and (line.bold or len(group) == 1):
+        return False
+    if (
+        len(line.words) > 1
+        and is_marker(first.text)
+        and (BULLET.match(first.text) or line.x0 <= group[0].x0 + size)
+    ):
+        return False
+    if len(group) > 1 and line.x0 > last.x0 + 0.9 * size and not is_marker(group[0].words[0].text):
+        return False
+    return last.x1 + 0.3 * size + (first.x1 - first.x0) > right - 0.6 * size
+
+
+def text_of(group: list[Line], hyphens: Hyphens) -> str:
+    """The text of a paragraph's lines, line ends mended."""
+    text = group[0].text
+    for line in group[1:]:
+        text = hyphens.joined(text, line.text)
+    return text

@@ -1,0 +1,111 @@
+"""Opens a PDF file, and refuses one that can't be read whole or would unpack without end."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import logging
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+from flows.schema.errors import ReadError
+
+MAX_PAGES = 2000
+MAX_UNPACKED = 512 * 1024 * 1024
+_STREAM = re.compile(rb"stream\r?\n")
+_LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
+_CHUNK = 1 << 20
+
+
+def _expanded(data: bytes, start: int, budget: int) -> int:
+    """How many bytes the deflated stream at `start` unpacks to, counted up to `budget`."""
+    unpacker = zlib.decompressobj()
+    size, at, pending = 0, start, b""
+    try:
+        while not unpacker.eof and size <= budget:
+            piece = pending or data[at : at + _CHUNK]
+            if not piece:
+                break
+            if not pending:
+                at += len(piece)
+            size += len(unpacker.decompress(piece, _CHUNK))
+            pending = unpacker.unconsumed_tail
+    except zlib.error:
+        pass
+    return size
+
+
+def check(data: bytes, path: Path) -> None:
+    """Check the frame of the file before any library touches it.
+
+    Raises:
+        ReadError: it is no PDF, is cut short, or its streams unpack to more than MAX_UNPACKED bytes.
+    """
+    if b"%PDF-" not in data[:1024]:
+        raise ReadError(
+            path, "no PDF file inside", "a file that starts with %PDF-", "give it the suffix of what it is"
+        )
+    linear = _LINEAR.search(data[:2048])
+    if b"%%EOF" not in data or (linear and int(linear.group(1)) > len(data)):
+        raise ReadError(path, "the file is cut short: its end is missing", "a complete PDF", "get it again")
+    budget = MAX_UNPACKED
+    for match in _STREAM.finditer(data):
+        if data[match.end() : match.end() + 1] == b"\x78":  # a zlib header; others expand little
+            budget -= _expanded(data, match.end(), budget)
+        if budget < 0:
+            raise ReadError(
+                path,
+                f"its streams unpack to more than {MAX_UNPACKED:,} bytes (a decompression bomb?)",
+                "a document that a person could read",
+                "don't open it; get the document from a source that you trust",
+            )
+
+
+def opened(data: bytes, path: Path) -> Any:
+    """The file as a `pdfplumber.PDF`.
+
+    Raises:
+        ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
+    """
+    pdfplumber = importlib.import_module("pdfplumber")
+    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
+    damaged: Any = importlib.import_module("pdfplumber.utils.exceptions").PdfminerException
+    check(data, path)
+    # The library warns of each oddity that it reads over, hundreds of times a page. What makes a
+    # difference is found below and on the pages, and reported once.
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    try:
+        pdf: Any = pdfplumber.open(io.BytesIO(data))
+        pages = len(pdf.pages)
+    except damaged as error:
+        if error.args and isinstance(error.args[0], wrong_password):
+            raise ReadError(
+                path,
+                "the file is protected with a password",
+                "a file that opens without one",
+                "open it, print it to a new PDF without password, or leave it out",
+            ) from error
+        raise ReadError(path, f"damaged ({error})", "a sound PDF", "print it to a new PDF") from error
+    if not pages:
+        raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
+    if pages > MAX_PAGES:
+        raise ReadError(path, f"{pages} pages", f"at most {MAX_PAGES}", "split the document")
+    stated = _stated_pages(pdf)
+    if stated is not None and stated != pages:
+        raise ReadError(
+            path,
+            f"{pages} of {stated} pages can be found",
+            "all pages",
+            "the file is damaged: get it again, or print it to a new PDF",
+        )
+    return pdf
+
+
+def _stated_pages(pdf: Any) -> int | None:
+    """How many pages the file says it has; None where it does not say."""
+    resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
+    root: Any = resolve1(pdf.doc.catalog.get("Pages"))
+    count: Any = resolve1(root["Count"]) if isinstance(root, dict) and "Count" in root else None
+    return count if isinstance(count, int) else None

@@ -1,0 +1,1 @@
+"""Readers of plain text, Markdown, CSV and mail."""

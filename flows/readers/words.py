@@ -1,0 +1,72 @@
+"""How text is normalised and how tables and marks are written, the same for every format."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+# Characters that show nothing and only trip a search: soft hyphen, zero-width space, word joiner, BOM.
+# Zero-width joiners (200C, 200D) stay: they change how Persian, Hindi and emoji look.
+_INVISIBLE = dict.fromkeys([0x00AD, 0x200B, 0x2060, 0xFEFF])
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_SPACE = re.compile(r"\s+")
+
+MARKS = {"header": "[Header]", "footer": "[Footer]", "textbox": "[Text box]"}
+
+
+def normalised(text: str) -> tuple[str, int]:
+    r"""Normalise once: NFC, `\n` line ends, no control characters, no lone surrogates.
+
+    Returns:
+        The text, and how many characters could not be kept: lone surrogates become U+FFFD,
+        control characters go. The text of an ordinary file gives 0.
+    """
+    if text.isascii() and text.isprintable():
+        return text, 0
+    lost = 0
+    if not text.isascii():
+        text, lost = _SURROGATE.subn("\ufffd", text)
+        text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+    text = _LINE_END.sub("\n", text)
+    text, controls = _CONTROL.subn("", text)
+    return text, lost + controls
+
+
+def _one_space(match: re.Match[str]) -> str:
+    run = match.group()
+    return "\n" if "\n" in run else "\t" if "\t" in run else " "
+
+
+def collapsed(text: str) -> str:
+    """Make each run of white space one character: a line break, else a tab, else a space."""
+    return _SPACE.sub(_one_space, text).strip()
+
+
+def flat(text: str) -> str:
+    """All of `text` on one line, white space collapsed to spaces."""
+    return " ".join(text.split())
+
+
+def cell_text(text: str) -> str:
+    r"""`text` for a cell of a pipe table: one line, line breaks as `<br>`, `|` as `\|`."""
+    if "\n" not in text:
+        return " ".join(text.split()).replace("|", "\\|")
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return "<br>".join(line for line in lines if line).replace("|", "\\|")
+
+
+def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+    """Write rows as a pipe table, the first one above the rule; short rows are filled with empty cells."""
+    width = max((len(row) for row in rows), default=0)
+    if not width:
+        return ""
+    lines: list[str] = []
+    for number, row in enumerate(rows):
+        cells = [cell_text(cell) for cell in row] + [""] * (width - len(row))
+        lines.append("| " + " | ".join(cells) + " |")
+        if number == 0:
+            lines.append("|" + " --- |" * width)
+    return "\n".join(lines)

@@ -1,0 +1,271 @@
+"""Numbers as Excel shows them by their number format (ISO/IEC 29500-1, 18.8.30 and 18.8.31).
+
+Dates come out as ISO 8601, to the precision that the format shows; everything else as printed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+
+BUILTIN = {
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
+    12: "# ?/?", 13: "# ??/??", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy",
+    18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "m/d/yy h:mm",
+    37: "#,##0;(#,##0)", 38: "#,##0;[Red](#,##0)", 39: "#,##0.00;(#,##0.00)",
+    40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
+}  # fmt: skip
+_TOKEN = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_(?P<gap>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
+    r"|(?P<general>General)|(?P<half>AM/PM|A/P)|(?P<power>E[+-])|(?P<date>[ymdhsYMDHSeEgGbB]+)"
+    r"|(?P<digit>[0#?])|(?P<other>.)",
+    re.DOTALL | re.IGNORECASE,
+)
+_CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[\d.]+)")
+_TESTS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, ">": operator.gt, "=": operator.eq,
+    "<=": operator.le, ">=": operator.ge, "<>": operator.ne,
+}  # fmt: skip
+_LAST_SERIAL = 2_958_466  # 31 December 9999; Excel shows no date beyond
+_SMALLEST, _LARGEST = 1e-4, 1e11  # beyond these Excel writes powers of ten
+_DIGITS = 15  # Excel keeps and shows at most fifteen
+
+
+@dataclass(slots=True)
+class _Section:
+    tokens: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    condition: tuple[str, float] | None = None
+    units: str = ""  # letters of date and time that occur, elapsed ones in upper case
+
+    @property
+    def is_date(self) -> bool:
+        return bool(self.units)
+
+
+@lru_cache(maxsize=1024)
+def _sections(code: str) -> list[_Section]:  # noqa: C901 -- one case a mark of the format
+    sections = [_Section()]
+    for match in _TOKEN.finditer(code[:1000]):
+        kind, text = match.lastgroup or "other", match.group(match.lastgroup or 0)
+        now = sections[-1]
+        if kind == "other" and text == ";":
+            sections.append(_Section())
+        elif kind == "bracket":
+            condition = _CONDITION.match(text)
+            if text.startswith("$"):
+                now.tokens.append(("text", text[1:].split("-")[0]))
+            elif condition:
+                now.condition = (condition.group(1), float(condition.group(2)))
+            elif text and set(text.lower()) <= set("hms"):
+                now.units += text[0].upper()
+        elif kind == "date":
+            if text.lower().strip("eg") or "e" not in text.lower():
+                now.units += "".join(dict.fromkeys(text.lower()))
+                now.tokens.append(("date", text.lower()))
+        elif kind == "half":
+            now.units += "h" if "h" not in now.units else ""
+        elif kind in {"quoted", "escaped"}:
+            now.tokens.append(("text", text))
+        elif kind == "gap":
+            now.tokens.append(("text", " "))
+        elif kind != "fill":
+            now.tokens.append((kind, text))
+    return sections[:4]
+
+
+def _choose(sections: Sequence[_Section], number: float) -> tuple[_Section, float] | None:
+    """The section that applies, and what it shows: the size alone where the section is for negatives."""
+    numeric = sections[:3]
+    if any(section.condition for section in numeric):
+        for section in numeric:
+            if section.condition is None or _TESTS[section.condition[0]](number, section.condition[1]):
+                return section, number
+        return None
+    if len(numeric) == 1:
+        return numeric[0], number
+    if number < 0:
+        return numeric[1], -number
+    if number == 0 and len(numeric) > 2:  # noqa: PLR2004 -- the third section is for zero
+        return numeric[2], number
+    return numeric[0], number
+
+
+def general(number: float) -> str:
+    """A number in the format General: whole numbers in full, others to eleven characters as Excel does."""
+    if number == int(number) and abs(number) < 10**_DIGITS:
+        return str(int(number))
+    size = abs(number)
+    if not _SMALLEST <= size < _LARGEST:
+        mantissa, _, exponent = f"{number:.5E}".partition("E")
+        return f"{mantissa.rstrip('0').rstrip('.')}E{exponent}"
+    return f"{number:.{max(0, 10 - len(str(int(size))))}f}".rstrip("0").rstrip(".")
+
+
+def shown(number: float, code: str, *, from_1904: bool = False) -> str:
+    """`number` as a person sees it.
+
+    Args:
+        number: the cell's value; a date is a count of days.
+        code: its number format, such as `#,##0.00` or `dd/mm/yyyy`.
+        from_1904: whether days are counted from 1 January 1904 (files of old Macs).
+
+    Returns:
+        The text; '' where the format shows nothing (`;;;`). A number outside the range of dates is
+        shown as General.
+    """
+    if code.lower() in {"general", "", "@"}:
+        return general(number)
+    chosen = _choose(_sections(code), number)
+    if chosen is None:
+        return general(number)
+    section, value = chosen
+    if section.is_date:
+        return _moment(number, section, from_1904=from_1904) or general(number)
+    if any(kind == "general" for kind, _ in section.tokens):
+        return "".join(
+            general(value) if kind == "general" else text for kind, text in section.tokens if kind != "date"
+        )
+    return _digits(value, section)
+
+
+def is_date(code: str) -> bool:
+    """Whether a number format shows a date or a time."""
+    return code.lower() not in {"general", "", "@"} and _sections(code)[0].is_date
+
+
+def shows_nothing(code: str, number: float | None) -> bool:
+    """Whether a number format hides its value, as `;;;` does; `number` None for text."""
+    if ";" not in code:
+        return False
+    sections = _sections(code)
+    if number is None:
+        return len(sections) == 4 and not sections[3].tokens  # noqa: PLR2004 -- the fourth is for text
+    chosen = _choose(sections, number)
+    return chosen is not None and not chosen[0].tokens and not chosen[0].units
+
+
+def _moment(number: float, section: _Section, *, from_1904: bool) -> str | None:
+    if "H" in section.units or "M" in section.units or "S" in section.units:
+        seconds = round(abs(number) * 86400)
+        sign = "-" if number < 0 else ""
+        hours, rest = divmod(seconds, 3600)
+        return f"{sign}{hours}:{rest // 60:02}" + (f":{rest % 60:02}" if "s" in section.units.lower() else "")
+    if not 0 <= number < _LAST_SERIAL:
+        return None
+    whole = int(number)
+    # Excel counts a 29 February 1900 that never was: serial 60.
+    first = dt.date(1904, 1, 1) if from_1904 else dt.date(1899, 12, 31 if 0 < whole < 60 else 30)  # noqa: PLR2004 -- as said
+    start = dt.datetime.combine(first, dt.time())
+    moment = start + dt.timedelta(days=whole, seconds=round((number - whole) * 86400))
+    units = section.units
+    day = "d" in units or ("y" not in units and "e" not in units)
+    has_time = "h" in units or "s" in units
+    months = [text for kind, text in section.tokens if kind == "date" and text.startswith("m")]
+    date = ""
+    if "d" in units or "y" in units or "e" in units:
+        date = moment.strftime("%Y-%m-%d") if day else moment.strftime("%Y-%m" if months else "%Y")
+    elif not has_time:
+        date = moment.strftime("%Y-%m-%d")
+    time = (moment.strftime("%H:%M:%S") if "s" in units else moment.strftime("%H:%M")) if has_time else ""
+    zulu = (
+        "Z"
+        if time and any(kind == "text" and text.strip() in {"Z", "z"} for kind, text in section.tokens)
+        else ""
+    )
+    return f"{date} {time}".strip() + zulu
+
+
+def _digits(value: float, section: _Section) -> str:
+    marks = section.tokens
+    places = [at for at, (kind, _) in enumerate(marks) if kind == "digit"]
+    if not places:
+        sign = "-" if value < 0 else ""
+        return sign + "".join("" if kind == "general" else text for kind, text in marks)
+    if any(kind == "power" for kind, _ in marks):
+        return _scientific(value, section)
+    if any(kind == "other" and text == "/" for kind, text in marks):
+        return _fraction(value, section)
+    percent = sum(text.count("%") for kind, text in marks if kind == "other")
+    dot = next((at for at, mark in enumerate(marks) if mark == ("other", ".")), len(marks))
+    decimals = sum(1 for at in places if at > dot)
+    needed = sum(1 for at in places if at > dot and marks[at][1] == "0")
+    before = [at for at in places if at < dot]
+    commas = [at for at, mark in enumerate(marks) if mark == ("other", ",")]
+    last = before[-1] if before else dot
+    scale = sum(1 for at in commas if last < at < dot or at > places[-1])
+    thousands = any(before and before[0] < at < last for at in commas)
+    with localcontext() as digits:
+        digits.prec = 340
+        exact = Decimal(repr(value)) * 100**percent / 1000**scale
+        rounded = abs(exact).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    whole, _, rest = f"{rounded:f}".partition(".")
+    rest = rest[:needed] + rest[needed:].rstrip("0")
+    minimum = sum(1 for at in before if marks[at][1] == "0")
+    whole = whole.lstrip("0").zfill(minimum) if whole.strip("0") or minimum else ""
+    if thousands:
+        whole = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", whole)
+    sign = "-" if value < 0 and rounded else ""
+    return sign + _laid_out(marks, before, dot, whole, rest, thousands=thousands)
+
+
+def _laid_out(
+    marks: list[tuple[str, str]], before: list[int], dot: int, whole: str, rest: str, *, thousands: bool
+) -> str:
+    """Put the digits where the format has its marks; literals stay between them, as in a telephone number."""
+    signs = dict.fromkeys(before, "")
+    left = whole
+    for at in reversed(before[1:]):
+        if thousands:
+            break
+        if left:
+            signs[at], left = left[-1], left[:-1]
+    if before:
+        signs[before[0]] = left
+    text = ""
+    decimals = list(rest)
+    for at, (kind, mark) in enumerate(marks):
+        if kind == "digit":
+            text += signs.get(at, "") if at < dot else (decimals.pop(0) if decimals else "")
+        elif at == dot:
+            text += "." if rest or not before else ""
+        elif kind == "other" and mark == ",":
+            continue
+        else:
+            text += mark
+    return text
+
+
+def _scientific(value: float, section: _Section) -> str:
+    marks = section.tokens
+    power = next(at for at, (kind, _) in enumerate(marks) if kind == "power")
+    dot = next((at for at, mark in enumerate(marks[:power]) if mark == ("other", ".")), power)
+    decimals = sum(1 for kind, _ in marks[dot:power] if kind == "digit")
+    width = sum(1 for kind, _ in marks[power:] if kind == "digit")
+    mantissa, _, exponent = f"{value:.{decimals}E}".partition("E")
+    sign = "-" if exponent.startswith("-") else "+" if "+" in marks[power][1] else ""
+    return f"{mantissa}E{sign}{exponent.lstrip('+-').lstrip('0').zfill(width)}"
+
+
+def _fraction(value: float, section: _Section) -> str:
+    marks = "".join(text for _, text in section.tokens)
+    below = marks.split("/")[1].strip()
+    exact = Fraction(abs(value)).limit_denominator(10**15)
+    fixed = re.match(r"\d+", below)
+    if fixed and int(fixed.group()):
+        base = int(fixed.group())
+        top = round(exact * base)
+        whole, rest = divmod(top, base)
+    else:
+        near = exact.limit_denominator(10 ** min(max(below.count("?") + below.count("#"), 1), 4) - 1)
+        base = near.denominator
+        whole, rest = divmod(near.numerator, base)
+    sign = "-" if value < 0 else ""
+    if not re.search(r"[#0?]\s+[#0?]", marks.split("/")[0]):
+        return f"{sign}{whole * base + rest}/{base}"
+    return sign + (f"{whole} {rest}/{base}" if whole and rest else f"{rest}/{base}" if rest else f"{whole}")

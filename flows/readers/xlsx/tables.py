@@ -1,0 +1,133 @@
+"""From the cells of a sheet to its tables: kept apart where empty rows or columns part them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flows.readers.words import collapsed, pipe_table
+from flows.readers.xlsx.grid import Grid, Merge, letters
+from flows.schema.document import Block, BlockKind
+
+MAX_FILL = 200_000  # cells that merged ranges may fill on one sheet
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def name(self) -> str:
+        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
+        return first if first == last else f"{first}:{last}"
+
+
+def tables(grid: Grid, sheet: str) -> Iterator[Block]:
+    """The tables of a sheet, from top to bottom, then left to right; a lone cell is a paragraph.
+
+    Merged ranges are filled with their value, and the first cell of one notes it; hidden rows and
+    columns are marked.
+    """
+    _fill(grid)
+    for region in _regions(grid):
+        place = f"{sheet}!{region.name}"
+        if region.top == region.bottom and region.left == region.right:
+            text = collapsed(_cell(grid, region, region.top, region.left))
+            yield Block(BlockKind.paragraph, text, place)
+        else:
+            rows = [
+                [_cell(grid, region, row, column) for column in range(region.left, region.right + 1)]
+                for row in range(region.top, region.bottom + 1)
+                if row in grid.rows
+            ]
+            yield Block(BlockKind.table, pipe_table(rows), place)
+
+
+def _cell(grid: Grid, region: _Region, row: int, column: int) -> str:
+    text = grid.rows.get(row, {}).get(column, "")
+    if row == region.top and any(first <= column <= last for first, last in grid.hidden_columns):
+        text = f"{text} [hidden column]".strip()
+    if column == region.left and row in grid.hidden_rows:
+        text = f"[hidden row] {text}".strip()
+    return text
+
+
+def _fill(grid: Grid) -> None:
+    left = MAX_FILL
+    for merge in grid.merges:
+        text = grid.rows.get(merge.top, {}).get(merge.left, "")
+        if not text:
+            continue
+        left -= (merge.bottom - merge.top + 1) * (merge.right - merge.left + 1)
+        if left > 0 and not _is_title(grid, merge):
+            for row in range(merge.top, merge.bottom + 1):
+                cells = grid.rows.setdefault(row, {})
+                for column in range(merge.left, merge.right + 1):
+                    cells[column] = text
+        grid.rows[merge.top][merge.left] = f"{text} [merged {merge.name}]"
+    grid.rows = dict(sorted(grid.rows.items()))
+
+
+def _is_title(grid: Grid, merge: Merge) -> bool:
+    """Whether nothing stands beside a merged range: filling it would only repeat a caption."""
+    return all(
+        merge.left <= column <= merge.right
+        for row in range(merge.top, min(merge.bottom, merge.top + 1000) + 1)
+        for column in grid.rows.get(row, {})
+    )
+
+
+def _regions(grid: Grid) -> Iterator[_Region]:
+    band: list[int] = []
+    last = 0
+    for row in grid.rows:
+        if band and row != last + 1:
+            for part in _apart(grid, band):
+                yield from _columns(grid, part)
+            band = []
+        band.append(row)
+        last = row
+    for part in _apart(grid, band) if band else ():
+        yield from _columns(grid, part)
+
+
+def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
+    """Part a band of rows where all cells above a line stand left or right of all cells below it."""
+    extents = [(min(grid.rows[row]), max(grid.rows[row])) for row in band]
+    below = [extents[-1]] * len(band)
+    for at in range(len(band) - 2, -1, -1):
+        below[at] = (min(extents[at][0], below[at + 1][0]), max(extents[at][1], below[at + 1][1]))
+    start, left, right = 0, *extents[0]
+    for at in range(1, len(band)):
+        if right < below[at][0] or left > below[at][1]:
+            yield band[start:at]
+            start, left, right = at, *extents[at]
+        left, right = min(left, extents[at][0]), max(right, extents[at][1])
+    yield band[start:]
+
+
+def _columns(grid: Grid, band: list[int]) -> Iterator[_Region]:
+    """Part a band of rows at columns that are empty in all of them."""
+    used: set[int] = set()
+    for row in band:
+        used.update(grid.rows[row])
+    groups: list[list[int]] = []
+    for column in sorted(used):
+        if groups and column == groups[-1][1] + 1:
+            groups[-1][1] = column
+        else:
+            groups.append([column, column])
+    regions = [_trimmed(grid, band, left, right) for left, right in groups]
+    # A gap parts two tables only if both sides look like one: a label and its value may stand apart.
+    if all(region.right > region.left and region.bottom > region.top for region in regions):
+        yield from regions
+    else:
+        yield _Region(band[0], min(used), band[-1], max(used))
+
+
+def _trimmed(grid: Grid, band: list[int], left: int, right: int) -> _Region:
+    rows = [row for row in band if any(left <= column <= right for column in grid.rows[row])]
+    return _Region(rows[0], left, rows[-1], right)

@@ -1,0 +1,129 @@
+"""Score by condition: a point and its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from flows.schema.leaderboard import LeaderboardRow
+from flows.stages.figure.svg import (
+    AREA_WIDTH,
+    LABEL_WIDTH,
+    ROW,
+    TOP,
+    by_judge,
+    frame,
+    line,
+    of,
+    row_label,
+    text,
+)
+
+_MOST_STEPS = 8  # so many ticks' labels fit side by side
+_RIGHT = LABEL_WIDTH + AREA_WIDTH
+
+
+def score_figure(
+    rows: Sequence[LeaderboardRow], *, name: str, judge: str, scoring: str, few_scenarios: int
+) -> str:
+    """Score by condition with its interval, best first, on an axis that holds 0 and 1.
+
+    A score of 1 is a perfect brief's, 0 an empty one's. Where verdicts are missing, a dotted line
+    spans the bounds (all missing ones failed, all passed); where there is no score, it stands alone.
+
+    Args:
+        rows: of one judge.
+        name: unique within a page; letters, digits and hyphens.
+        judge: its label.
+        scoring: name of the weights.
+        few_scenarios: below so many, an interval is said to be too narrow.
+    """
+    rows = sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0), row.condition))
+    low, high, ticks = _axis([value for row in rows for value in _extent(row)])
+
+    def at(value: float) -> float:
+        return LABEL_WIDTH + (value - low) / (high - low) * AREA_WIDTH
+
+    bottom = TOP + ROW * len(rows)
+    body = [
+        text(_RIGHT + 24, TOP - 8, "score", "s"),
+        text(_RIGHT + 76, TOP - 8, "interval or bounds", "s"),
+        text(_RIGHT + 336, TOP - 8, "scenarios / briefs", "s e"),
+        text(LABEL_WIDTH + AREA_WIDTH / 2, bottom + 36, "0: an empty brief, 1: a perfect one", "s m"),
+    ]
+    for tick in ticks:
+        body.append(line(at(tick), TOP, at(tick), bottom, "zero" if tick in (0.0, 1.0) else "grid"))
+        body.append(text(at(tick), bottom + 18, f"{tick:.4g}", "s m"))
+    said: list[str] = []
+    for number, row in enumerate(rows):
+        y = TOP + ROW * (number + 0.5)
+        score = "none" if row.score is None else f"{row.score:.3f}"
+        counts = f"{of(row.n_scenarios, row.n_scenarios_all)} / {of(row.n_briefs, row.n_briefs_all)}"
+        body += [
+            row_label(row.condition, y),
+            *_marks(row, y, at),
+            text(_RIGHT + 24, y + 4, score),
+            text(_RIGHT + 76, y + 4, _span(row), "s"),
+            text(_RIGHT + 336, y + 4, counts, "e"),
+        ]
+        said.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
+    subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows, few_scenarios)}"]
+    if any(row.n_ungraded for row in rows):
+        subtitle.append("Dotted: the bounds, if every missing verdict had failed or had passed.")
+    title = f"Score by condition ({scoring} scoring)"
+    size = (_RIGHT + 348, bottom + 48)
+    return frame(name, title, subtitle=subtitle, size=size, body=body, said=said)
+
+
+def _marks(row: LeaderboardRow, y: float, at: Callable[[float], float]) -> list[str]:
+    marks: list[str] = []
+    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+        # Below the interval, which it would hide.
+        below = y if row.score is None else y + 9
+        marks.append(line(at(row.score_low), below, at(row.score_high), below, "bound"))
+        marks += [
+            line(at(end), below - 3, at(end), below + 3, "zero") for end in (row.score_low, row.score_high)
+        ]
+    if row.ci_low is not None and row.ci_high is not None:
+        marks.append(line(at(row.ci_low), y, at(row.ci_high), y, "bar"))
+        marks += [line(at(end), y - 5, at(end), y + 5, "bar") for end in (row.ci_low, row.ci_high)]
+    if row.score is not None:
+        marks.append(f'<circle class="dot" cx="{at(row.score):.2f}" cy="{y:.2f}" r="5"/>')
+    return marks
+
+
+def _extent(row: LeaderboardRow) -> list[float]:
+    values = [row.score, row.ci_low, row.ci_high]
+    if row.n_ungraded:
+        values += [row.score_low, row.score_high]
+    return [value for value in values if value is not None]
+
+
+def _axis(values: Sequence[float]) -> tuple[float, float, list[float]]:
+    """Ends and ticks of an axis that holds 0, 1 and all values."""
+    low, high = min([0.0, *values]), max([1.0, *values])
+    # 0.2, 0.5, 1, 2, 5, 10, ...: the first step that gives few enough ticks.
+    power, sizes = 0, (0.2, 0.5, 1.0)
+    while (high - low) / (sizes[-1] * 10**power) > _MOST_STEPS:
+        power += 1
+    step = next(size * 10**power for size in sizes if (high - low) / (size * 10**power) <= _MOST_STEPS)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return first * step, last * step, [round(number * step, 9) for number in range(first, last + 1)]
+
+
+def _interval_note(rows: Sequence[LeaderboardRow], few_scenarios: int) -> str:
+    drawn = [row for row in rows if row.ci_low is not None]
+    if not drawn:
+        return "No intervals: they take at least 2 scenarios."
+    levels = sorted({f"{100 * row.ci_level:g}%" for row in drawn if row.ci_level is not None})
+    note = f"Bar: {' or '.join(levels)} interval over scenarios"
+    fewest = min(row.n_scenarios for row in drawn)
+    return f"{note}; too narrow with only {fewest} of them." if fewest < few_scenarios else f"{note}."
+
+
+def _span(row: LeaderboardRow) -> str:
+    if row.ci_low is not None and row.ci_high is not None:
+        return f"{row.ci_low:.3f} to {row.ci_high:.3f}"
+    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+        return f"bounds {row.score_low:.3f}, {row.score_high:.3f}"
+    return "no interval"

@@ -1,0 +1,146 @@
+"""One brief and the verdict on every item of its rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flows.schema.brief import Brief
+from flows.schema.leaderboard import LeaderboardRow
+from flows.schema.scenario import Item, Scenario
+from flows.schema.verdict import BriefScore, Verdict
+from flows.stages.page.condition import cut_phrase, score_cell
+from flows.stages.page.frame import document, facts, stand_in_notice
+from flows.stages.page.markup import MISSING, address, count_of, own, percent, words
+from flows.stages.page.rubric import anchor, evidence, paragraph
+
+_CHOICES = (("all", "all"), ("failed", "failed"), ("missing", "without a verdict"), ("passed", "passed"))
+
+
+def brief_page(
+    row: LeaderboardRow,
+    scenario: Scenario,
+    brief: Brief,
+    *,
+    score: BriefScore,
+    verdicts: Sequence[Verdict],
+    scoring: str,
+    is_stand_in: bool,
+) -> str:
+    """A brief's counts, its text as graded, and a table of verdicts that can be filtered.
+
+    Args:
+        row: the condition and judge, as on the leaderboard.
+        scenario: what the brief answers.
+        brief: as it was graded.
+        score: what the verdicts come to.
+        verdicts: one for each item, in any order.
+        scoring: name of the weights.
+        is_stand_in: True where the judge is one.
+
+    Raises:
+        KeyError: an item has no verdict; scores exist for whole sets only.
+    """
+    by_id = {verdict.item_id: verdict for verdict in verdicts}
+    title = f"{brief.scenario_id}, seed {brief.seed}"
+    up, condition = address("..", "..", "index.html"), f"{row.condition}, judge {row.judge_id}"
+    body = [
+        f'<nav><a href="{up}">Leaderboard</a> / <a href="index.html">{own(condition)}</a></nav>',
+        f"<h1>{own(title)}</h1>",
+        f'<p class="soft own">{own(scenario.title)}</p>',
+    ]
+    if is_stand_in:
+        body.append(stand_in_notice(row.judge_id))
+    body.append(facts(_about(row, brief, score, scoring)))
+    if brief.text is not None:
+        kept = f"{brief.words_kept} words" if brief.text else "empty"
+        body.append(f"<details><summary>The brief as it was graded ({kept})</summary>")
+        # The line feed after the tag is the one that HTML drops; the brief's own first one stays.
+        body.append(f'<pre class="own" dir="auto">\n{own(brief.text)}</pre></details>')
+    body.append("<h2>Verdicts</h2>")
+    body.append(_verdicts(scenario, by_id, row.judge_id))
+    return document(f"{title}: {condition}", body)
+
+
+def _about(row: LeaderboardRow, brief: Brief, score: BriefScore, scoring: str) -> list[tuple[str, str]]:
+    words_kept = MISSING
+    if brief.words_kept is not None:
+        words_kept = f"{count_of(brief.words_kept, brief.words_raw or 0)} kept"
+    detail = f": {own(brief.detail)}" if brief.detail else ""
+    wrong = MISSING if score.wrong is None else str(score.wrong)
+    pairs = [
+        ("Brief", own(brief.status.value) + cut_phrase(brief) + detail),
+        ("Words", words_kept),
+        ("Judge", own(row.judge_id)),
+        ("Items graded", count_of(score.n_graded, score.n_items)),
+        (f"Score ({own(scoring)})", score_cell(score)),
+        ("Correct, passed, wrong", f"{percent(score.correct)}, {percent(score.passed)}, {wrong}"),
+    ]
+    if score.n_graded < score.n_items:
+        reasons = f"{score.n_refused} refused, {score.n_unparsed} unparsed, {score.n_error} error"
+        pairs.append(("Without a verdict", reasons))
+    return pairs
+
+
+def _verdicts(scenario: Scenario, by_id: dict[str, Verdict], judge: str) -> str:
+    """The table with its filter, which is style alone and needs no script."""
+    states = [_state(by_id[item.item_id]) for item in scenario.items]
+    counts = {key: len(states) if key == "all" else states.count(key) for key, _ in _CHOICES}
+    choices = [
+        f'<label class="choice"><input type="radio" name="only" id="only-{key}"'
+        f"{' checked' if key == 'all' else ''}> {label} ({counts[key]})</label>"
+        for key, label in _CHOICES
+    ]
+    page = address("..", "..", "rubric", f"{scenario.scenario_id}.html")
+    rows = [
+        _verdict_row(item, by_id[item.item_id], state, f"{page}#{anchor(place)}")
+        for place, (item, state) in enumerate(zip(scenario.items, states, strict=True))
+    ]
+    heads = ("item", "step, tier, severity", "requirement", "verdict", "judge's reason")
+    return (
+        '<div class="filter">\n<fieldset><legend>Show</legend>'
+        + "".join(choices)
+        + '</fieldset>\n<table class="verdicts">\n'
+        + f"<caption>Verdicts of {own(judge)}. An item's id leads to all that its rubric says.</caption>\n"
+        + "<thead><tr>"
+        + "".join(f'<th scope="col">{head}</th>' for head in heads)
+        + "</tr></thead>\n<tbody>\n"
+        + "\n".join(rows)
+        + "\n</tbody>\n</table>\n</div>"
+    )
+
+
+def _verdict_row(item: Item, verdict: Verdict, state: str, rubric: str) -> str:
+    # What failed or is missing is what gets looked into: its evidence is here. Every item's is in the
+    # rubric, one step away, or a thousand briefs would repeat their rubrics a thousand times.
+    more = ""
+    if state != "passed":
+        parts = f"{paragraph('Ground truth', item.ground_truth)}{evidence(item)}"
+        more = f"<details><summary>Ground truth and evidence</summary>{parts}</details>"
+    kind = "<b>Wrong move:</b> " if item.severity.is_error else ""
+    placed = f"{own(words(item.step.value))}<br>tier {item.tier.value}<br>{own(words(item.severity.value))}"
+    reason = own(verdict.reason) if verdict.reason else MISSING
+    return (
+        f'<tr class="{state}"><th scope="row"><a href="{rubric}">{own(item.item_id)}</a></th>'
+        f'<td class="soft">{placed}</td>'
+        f'<td><div class="own" dir="auto">{kind}{own(item.requirement)}</div>{more}</td>'
+        f"<td>{_shown(item, verdict)}</td>"
+        f'<td><div class="own" dir="auto">{reason}</div></td></tr>'
+    )
+
+
+def _state(verdict: Verdict) -> str:
+    if verdict.passed is None:
+        return "missing"
+    return "passed" if verdict.passed else "failed"
+
+
+def _shown(item: Item, verdict: Verdict) -> str:
+    """A verdict in words, with a sign that does not need colour."""
+    if verdict.passed is None:
+        return f'<span class="verdict">? no verdict</span><br><small>{own(verdict.status.value)}</small>'
+    made = ""
+    if item.severity.is_error:
+        made = f"<br><small>{'not made' if verdict.passed else 'made'}</small>"
+    sign = "✓ passed" if verdict.passed else "✗ failed"
+    mode = f"<br><small>{own(verdict.mode.value)}</small>" if verdict.mode else ""
+    return f'<span class="verdict">{sign}</span>{made}{mode}'

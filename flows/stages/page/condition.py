@@ -1,0 +1,158 @@
+"""One condition under one judge: what it is, what it comes to, and its briefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flows.schema.brief import Brief
+from flows.schema.leaderboard import LeaderboardRow
+from flows.schema.verdict import BriefScore
+from flows.stages.page.frame import Column, document, facts, stand_in_notice, table
+from flows.stages.page.markup import MISSING, address, count_of, number, own, percent, plural, words
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Verdicts of one group of items, pooled over a condition's briefs.
+
+    Attributes:
+        name: the step, tier, severity or failure mode.
+        kind: `requirement` or `error`.
+        passed: graded verdicts that are passed.
+        n: graded verdicts.
+        ungraded: verdicts that say nothing.
+    """
+
+    name: str
+    kind: str
+    passed: int
+    n: int
+    ungraded: int
+
+
+def brief_file(brief: Brief) -> str:
+    """Name of a brief's page, beside its condition's."""
+    return f"{brief.scenario_id}-{brief.seed}.html"
+
+
+def condition_page(
+    row: LeaderboardRow,
+    briefs: Sequence[tuple[Brief, BriefScore]],
+    groups: Mapping[str, Sequence[Group]],
+    *,
+    scoring: str,
+    note: str,
+    is_stand_in: bool,
+) -> str:
+    """A row of the leaderboard taken apart.
+
+    Args:
+        row: of the leaderboard.
+        briefs: with their scores, in the order in which they are listed.
+        groups: pass counts by what they are grouped by (`step`, `tier`, ...).
+        scoring: name of the weights.
+        note: what must be known about the model; may be empty.
+        is_stand_in: True where the judge is one.
+    """
+    title = f"{row.condition}, judge {row.judge_id}"
+    up = address("..", "..", "index.html")
+    body = [f'<nav><a href="{up}">Leaderboard</a></nav>', f"<h1>{own(title)}</h1>"]
+    if is_stand_in:
+        body.append(stand_in_notice(row.judge_id))
+    body.append(facts(_about(row, scoring, note)))
+    body += ["<h2>Briefs</h2>", _briefs_table(row, briefs), "<h2>Verdicts by kind of item</h2>"]
+    body += [_group_table(by, counts, row.judge_id) for by, counts in groups.items()]
+    return document(title, body, with_script=True)
+
+
+def _about(row: LeaderboardRow, scoring: str, note: str) -> list[tuple[str, str]]:
+    interval = "none: it takes two scenarios"
+    if row.ci_low is not None and row.ci_high is not None:
+        method = own(row.ci_method or "")
+        interval = f'{row.ci_low:.3f} to {row.ci_high:.3f} <span class="soft">({method})</span>'
+    judge = own(row.judge_id) + (" (the same model as the writer)" if row.self_judged else "")
+    pairs = [
+        ("Model", own(row.model) + (f' <span class="soft">({own(note)})</span>' if note else "")),
+        ("Effort", own(row.effort)),
+        ("Word cap", "none" if row.word_cap is None else str(row.word_cap)),
+        ("Prompt, harness", f"{own(row.prompt)}, {own(words(row.harness))}"),
+        ("Judge", judge),
+        ("Digests", f"condition {own(row.condition_digest[:16])}, judge {own(row.judge_digest[:16])}"),
+        (f"Score ({own(scoring)})", f"{number(row.score)}, clamped {number(row.score_clamped)}"),
+        ("Interval", interval),
+    ]
+    if row.n_ungraded:
+        bounds = f"{number(row.score_low)} to {number(row.score_high)}"
+        pairs.append(("Bounds", f"{bounds}, if all missing verdicts had failed or passed"))
+    scenarios = plural(count_of(row.n_scenarios, row.n_scenarios_all), "scenario")
+    briefs = plural(count_of(row.n_briefs, row.n_briefs_all), "brief")
+    return [
+        *pairs,
+        ("Correct, passed, wrong", f"{percent(row.correct)}, {percent(row.passed)}, {number(row.wrong, 1)}"),
+        ("These rest on", f"{scenarios}, {briefs}"),
+        ("Without a verdict", plural(str(row.n_ungraded), "item")),
+        ("Briefs", f"{row.n_refused} refused, {row.n_error} failed, {row.n_empty} empty"),
+        ("Cut", f"{row.n_cut} at the word cap, {row.n_cut_by_provider} at the provider's limit"),
+        ("Mean words", f"{number(row.words_kept, 0)} kept of {number(row.words_raw, 0)}"),
+    ]
+
+
+def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]]) -> str:
+    columns = [Column("scenario"), Column("seed", is_number=True), Column("brief")]
+    names = ("score", "correct", "passed", "wrong", "items graded", "words kept")
+    columns += [Column(name, is_number=True) for name in names]
+    rows = [
+        [
+            f'<a href="{address(brief_file(brief))}">{own(brief.scenario_id)}</a>',
+            str(brief.seed),
+            own(brief.status.value) + cut_phrase(brief),
+            score_cell(score),
+            percent(score.correct),
+            percent(score.passed),
+            MISSING if score.wrong is None else str(score.wrong),
+            count_of(score.n_graded, score.n_items),
+            MISSING if brief.words_kept is None else count_of(brief.words_kept, brief.words_raw or 0),
+        ]
+        for brief, score in briefs
+    ]
+    return table(f"One row for each brief, graded by {row.judge_id}.", columns, rows, "sortable")
+
+
+def score_cell(score: BriefScore) -> str:
+    """A brief's score, or its bounds where it is not graded whole."""
+    if score.score is not None:
+        return f"{score.score:.3f}"
+    return f"{MISSING}<br><small>bounds {score.score_low:.3f} to {score.score_high:.3f}</small>"
+
+
+def cut_phrase(brief: Brief) -> str:
+    """What was cut from a brief, to stand after its status; empty where nothing was."""
+    return (", cut at the cap" if brief.cut else "") + (
+        ", stopped at the provider's limit" if brief.cut_by_provider else ""
+    )
+
+
+def _group_table(by: str, groups: Sequence[Group], judge: str) -> str:
+    """Failures by mode count what failed so; everything else counts what passed."""
+    by_mode = by == "mode"
+    columns = [Column(words(by)), Column("kind of item")]
+    columns += [
+        Column(name, is_number=True) for name in ("failed so" if by_mode else "passed", "of graded", "share")
+    ]
+    columns.append(Column("without a verdict", is_number=True))
+    rows: list[list[str]] = []
+    for group in groups:
+        count = group.n - group.passed if by_mode else group.passed
+        rows.append(
+            [
+                own(words(group.name)),
+                "wrong move" if group.kind == "error" else own(group.kind),
+                str(count) if group.n else MISSING,
+                str(group.n),
+                percent(count / group.n if group.n else None),
+                str(group.ungraded),
+            ]
+        )
+    what = "failed in each mode" if by_mode else f"passed by {words(by)}"
+    return table(f"Verdicts {what}, pooled over the briefs graded by {judge}.", columns, rows, "narrow")

@@ -1,0 +1,68 @@
+"""A scenario's rubric, whole, with the evidence of every item."""
+
+from __future__ import annotations
+
+from flows.schema.scenario import Item, Scenario
+from flows.stages.page.frame import document, facts
+from flows.stages.page.markup import address, own, words
+
+
+def anchor(place: int) -> str:
+    """Where an item stands on its rubric's page, from its place in the rubric, from 0.
+
+    An item's id is no anchor: it may hold anything.
+    """
+    return f"item-{place + 1}"
+
+
+def rubric_page(scenario: Scenario) -> str:
+    """Every item with all that its rubric says."""
+    title = f"{scenario.scenario_id}: rubric"
+    errors = sum(item.severity.is_error for item in scenario.items)
+    counts = f"{len(scenario.items)}: {len(scenario.items) - errors} requirements, {errors} wrong moves"
+    body = [
+        f'<nav><a href="{address("..", "index.html")}">Leaderboard</a></nav>',
+        f"<h1>{own(title)}</h1>",
+        f'<p class="own">{own(scenario.title)}</p>',
+        facts(
+            [
+                ("Items", counts),
+                ("Documents", ", ".join(own(name) for name in scenario.documents)),
+                ("Licence", own(scenario.licence)),
+                ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
+            ]
+        ),
+        f'<details><summary>The assignment</summary><p class="own">{own(scenario.assignment)}</p></details>',
+    ]
+    body += [_article(item, place) for place, item in enumerate(scenario.items)]
+    return document(title, body)
+
+
+def paragraph(name: str, text: str) -> str:
+    """One thing that a rubric says of an item."""
+    return f'<p class="own" dir="auto"><b>{name}:</b> {own(text)}</p>'
+
+
+def evidence(item: Item) -> str:
+    """Where the packet supports an item: documents and quotes."""
+    return "".join(
+        f'<blockquote class="own" dir="auto">{own(source.quote)}<br>'
+        f"<small>{own(source.document)}</small></blockquote>"
+        for source in item.source
+    )
+
+
+def _article(item: Item, place: int) -> str:
+    placed = f"{words(item.step.value)}, tier {item.tier.value}, {words(item.severity.value)}"
+    said = [
+        ("Wrong move" if item.severity.is_error else "Requirement", item.requirement),
+        ("Ground truth", item.ground_truth),
+        ("Passed if", item.pass_condition),
+        ("Failed if", item.fail_condition),
+        ("Why it matters", item.rationale),
+    ]
+    return (
+        f'<article id="{anchor(place)}"><h2>{own(item.item_id)}</h2><p class="soft">{own(placed)}</p>'
+        + "".join(paragraph(name, text) for name, text in said)
+        + f"<p><b>Evidence:</b></p>{evidence(item)}</article>"
+    )

@@ -1,0 +1,118 @@
+"""Settings, requests and completions as the tests of the store and the client need them."""
+
+import asyncio
+import dataclasses
+from contextlib import asynccontextmanager
+
+from flows.adapters.completions.client import Client
+from flows.adapters.completions.store import CompletionStore
+from flows.schema.completion import Attempt, Completion, CompletionStatus, Message, Request, Usage
+from flows.schema.settings import BudgetSettings, ModelSettings, Price, Retry, RunnerSettings, Transport
+
+RUNNER = RunnerSettings(
+    concurrency=8,
+    requests_per_minute=None,
+    tokens_per_minute=None,
+    max_attempts=3,
+    connect_timeout_s=2.0,
+    idle_timeout_s=5.0,
+    total_timeout_s=10.0,
+    backoff_s=0.01,
+    backoff_max_s=0.05,
+)
+NO_BUDGET = BudgetSettings(max_usd=None, max_calls=None, max_tokens=None)
+ASKED = {"effort": "high"}
+
+
+def a_model(base, **changes):
+    """Settings of a model at `base`; fields that no test here reads are None."""
+    fields = {field.name: None for field in dataclasses.fields(ModelSettings)}
+    fields |= {
+        "label": "writer",
+        "transport": Transport.openai_http,
+        "provider": "scripted",
+        "name": "writer-1",
+        "api_base": base,
+        "max_tokens_field": "max_tokens",
+        "price": Price(2.0, 10.0, "2026-11-01"),
+        "efforts": {},
+        "parameters": {},
+    }
+    return ModelSettings(**(fields | changes))
+
+
+def a_request(prompt="Write the brief.", base="http://127.0.0.1:9/v1", seed=1, **parameters):
+    """A request with one system and one user message."""
+    return Request(
+        transport=parameters.pop("transport", "openai_http"),
+        model=parameters.pop("model", "writer-1"),
+        api_base=base,
+        messages=(Message("system", "You are a staff officer."), Message("user", prompt)),
+        parameters=parameters,
+        seed=seed,
+    )
+
+
+def a_completion(request, text="The brief.", status=CompletionStatus.complete, detail=""):
+    """A completion of `request`."""
+    return Completion(
+        key=request.key,
+        status=status,
+        text=text,
+        finish_reason="stop",
+        provider_model="writer-1-2026",
+        usage=Usage(120, 30, 10, 5),
+        price_usd=0.00054,
+        attempts=(Attempt("2026-11-29T10:00:00.000+00:00", 1.25, "ok"),),
+        asked=ASKED,
+        detail=detail,
+    )
+
+
+def an_error(request, detail="http 500: scripted"):
+    """A completion without a reply."""
+    return dataclasses.replace(
+        a_completion(request, None, CompletionStatus.error, detail), finish_reason=None
+    )
+
+
+def a_refusal(request, detail="stopped by the content filter after 0 characters"):
+    """A refused completion."""
+    return a_completion(request, None, CompletionStatus.refused, detail)
+
+
+def put(store, *pairs):
+    """Store (request, completion) pairs, all at once."""
+
+    async def all_of_them():
+        await asyncio.gather(*(store.put(request, completion) for request, completion in pairs))
+
+    asyncio.run(all_of_them())
+
+
+@asynccontextmanager
+async def a_client(folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, on_event=None):
+    """A client with a store of its own, closed at the end."""
+    store = CompletionStore(folder)
+    client = Client(store, runner, budget, retry, on_event=on_event)
+    try:
+        yield client
+    finally:
+        await client.aclose()
+        store.close()
+
+
+def ask(folder, model, *requests, **client_arguments):
+    """Outcomes, or exceptions, of `requests`, sent all at once by a client that lives only for them."""
+
+    async def go():
+        async with a_client(folder, **client_arguments) as client:
+            calls = (client.complete(request, model, ASKED) for request in requests)
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+    return asyncio.run(go())
+
+
+def segments(folder):
+    """The segment files of a store, by name."""
+    return sorted(folder.glob("*.jsonl"))

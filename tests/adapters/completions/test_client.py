@@ -1,0 +1,727 @@
+import asyncio
+import dataclasses
+import logging
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import traceback
+from collections import Counter
+
+import pytest
+
+from flows.adapters.completions import attempts
+from flows.adapters.completions.client import CallEventKind, Client
+from flows.adapters.completions.store import CompletionStore
+from flows.schema.completion import CompletionStatus, Message, Usage
+from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
+from flows.schema.settings import Price, Retry
+from tests.adapters.completions.helpers import (
+    ASKED,
+    NO_BUDGET,
+    RUNNER,
+    a_client,
+    a_completion,
+    a_model,
+    a_request,
+    ask,
+    put,
+)
+from tests.support.scripted_server import Drop, Raw, Say, ScriptedServer, Status
+
+
+def prompts(count, base, **parameters):
+    return [a_request(f"prompt {number}", base, **parameters) for number in range(count)]
+
+
+def in_turn(*answers):
+    """A script: the first answer to the first call, and so on; the last one from then on."""
+    return lambda call: answers[min(call.number, len(answers)) - 1]
+
+
+async def until(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not come to that")
+
+
+def outcomes(completion):
+    return [attempt.outcome for attempt in completion.attempts]
+
+
+def test_a_reply_is_paid_for_stored_and_then_replayed(tmp_path):
+    with ScriptedServer(lambda _call: Say("The brief.", model="writer-1-2026")) as server:
+        request = a_request("Write the brief.", server.base, temperature=0.5)
+        (paid,) = ask(tmp_path, a_model(server.base), request)
+        (replayed,) = ask(tmp_path, a_model(server.base), request)
+    completion = paid.completion
+    assert (paid.replayed, replayed.replayed) == (False, True)
+    assert replayed.completion == completion
+    assert len(server.calls) == 1
+    assert server.calls[0].path == "/v1/chat/completions"
+    assert server.calls[0].body == {
+        "model": "writer-1",
+        "messages": [
+            {"role": "system", "content": "You are a staff officer."},
+            {"role": "user", "content": "Write the brief."},
+        ],
+        "temperature": 0.5,
+    }
+    assert "authorization" not in server.calls[0].headers
+    assert (completion.key, completion.status) == (request.key, CompletionStatus.complete)
+    assert (completion.text, completion.finish_reason) == ("The brief.", "stop")
+    assert completion.provider_model == "writer-1-2026"
+    assert completion.usage == Usage(8, 2)  # words, as the server counts
+    assert completion.price_usd == pytest.approx((8 * 2.0 + 2 * 10.0) / 1e6)
+    assert (completion.asked, completion.detail) == (ASKED, "")
+    assert outcomes(completion) == ["ok"]
+    assert 0.0 <= completion.attempts[0].seconds < 5.0
+    assert CompletionStore(tmp_path).request(request.key) == request
+
+
+def test_a_streamed_reply_is_the_same(tmp_path):
+    text = "The br\u00efef \U0001f6a9 " * 50
+    with ScriptedServer(lambda _call: Say(text, chunks=40)) as server:
+        request = a_request(base=server.base, stream=True, stream_options={"include_usage": True})
+        (paid,) = ask(tmp_path, a_model(server.base), request)
+    assert (paid.completion.text, paid.completion.finish_reason) == (text, "stop")
+    assert paid.completion.usage == Usage(8, 150)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "text"),
+    [
+        (Say("half a br", finish="length"), "cut", "half a br"),
+        (Say(None, finish="content_filter"), "refused", None),
+        (Say(None, message={"refusal": "no"}), "refused", None),
+        (Say(""), "complete", ""),
+        (Say("x", finish="tool_calls"), "error", None),
+        (Status(400, "flagged", error={"code": "content_filter"}), "refused", None),
+        (Status(400, "too long", error={"code": "context_length_exceeded"}), "error", None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_kind_of_outcome_is_stored_after_one_call(tmp_path, answer, status, text):
+    with ScriptedServer(lambda _call: answer) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+        assert len(server.calls) == 1
+    stored = CompletionStore(tmp_path).get(paid.completion.key)
+    assert stored == paid.completion
+    assert (stored.status.value, stored.text) == (status, text)
+
+
+def test_faults_are_tried_again_and_recorded(tmp_path):
+    answers = in_turn(Status(500, "boom"), Drop(), Say("at last"))
+    events = []
+    with ScriptedServer(answers) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=events.append)
+    assert paid.completion.text == "at last"
+    assert outcomes(paid.completion) == ["http 500", "connection", "ok"]
+    assert [attempt.detail for attempt in paid.completion.attempts[::2]] == ["boom", ""]
+    assert [event.kind.value for event in events] == [
+        "sent",
+        "retrying",
+        "sent",
+        "retrying",
+        "sent",
+        "stored",
+    ]
+    assert [event.attempt for event in events] == [1, 1, 2, 2, 3, 3]
+    assert events[1].detail == "boom"
+    assert 0.0 <= events[1].wait_s <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (Status(529, "overloaded"), "http 529"),
+        (Drop(), "connection"),
+        (Raw(b"<html>busy</html>", "text/html"), "bad reply"),
+        (Raw(b'{"choices":[{"message":{"content":5},"finish_reason":"stop"}]}'), "bad reply"),
+    ],
+    ids=["529", "drop", "html", "type"],
+)
+def test_after_the_last_try_an_error_is_stored(tmp_path, answer, outcome):
+    with ScriptedServer(lambda _call: answer) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+        assert len(server.calls) == RUNNER.max_attempts == 3
+    assert paid.completion.status is CompletionStatus.error
+    assert (paid.completion.text, paid.completion.price_usd) == (None, None)
+    assert outcomes(paid.completion) == [outcome] * 3
+    assert paid.completion.detail.startswith(f"{outcome}: ")
+    assert CompletionStore(tmp_path).get(paid.completion.key) == paid.completion
+
+
+@pytest.mark.parametrize(
+    ("first", "retry", "asked_again"),
+    [
+        (Status(400), Retry.none, False),
+        (Status(400), Retry.failed, True),
+        (Status(400), Retry.refused, True),
+        (Say(None, finish="content_filter"), Retry.none, False),
+        (Say(None, finish="content_filter"), Retry.failed, False),
+        (Say(None, finish="content_filter"), Retry.refused, True),
+        (Say("half", finish="length"), Retry.refused, False),
+        (Say(""), Retry.refused, False),
+    ],
+    ids=lambda value: getattr(value, "name", type(value).__name__),
+)
+def test_what_is_asked_again_is_a_setting(tmp_path, first, retry, asked_again):
+    with ScriptedServer(in_turn(first, Say("second"))) as server:
+        request = a_request(base=server.base)
+        (before,) = ask(tmp_path, a_model(server.base), request)
+        (after,) = ask(tmp_path, a_model(server.base), request, retry=retry)
+        assert len(server.calls) == 1 + asked_again
+    assert after.replayed is not asked_again
+    assert after.completion.text == ("second" if asked_again else before.completion.text)
+
+
+def test_a_refusal_outlives_the_failure_of_asking_again(tmp_path):
+    with ScriptedServer(in_turn(Say(None, finish="content_filter"), Status(500))) as server:
+        request = a_request(base=server.base)
+        (before,) = ask(tmp_path, a_model(server.base), request)
+        (after,) = ask(tmp_path, a_model(server.base), request, retry=Retry.refused)
+        assert len(server.calls) == 4
+    assert after.completion == before.completion
+
+
+def test_the_same_request_at_once_is_paid_for_once_and_a_failure_is_not_repeated(tmp_path):
+    with ScriptedServer(lambda _call: Say("once", delay_s=0.1)) as server:
+        request = a_request(base=server.base)
+        answers = ask(tmp_path / "a", a_model(server.base), *[request] * 5)
+        assert len(server.calls) == 1
+    assert sorted(answer.replayed for answer in answers) == [False, True, True, True, True]
+    assert {answer.completion.text for answer in answers} == {"once"}
+    with ScriptedServer(lambda _call: Status(400, delay_s=0.1)) as server:
+        request = a_request(base=server.base)
+        answers = ask(tmp_path / "b", a_model(server.base), *[request] * 5)
+        assert len(server.calls) == 1
+    assert sorted(answer.replayed for answer in answers) == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("change", ["prompt", "model", "seed", "parameter", "base", "protocol"])
+def test_whatever_changes_in_a_request_asks_anew(tmp_path, change):
+    with ScriptedServer() as server, ScriptedServer() as other:
+        request = a_request("one", server.base, temperature=0)
+        changed = {
+            "prompt": {"messages": (*request.messages[:-1], Message("user", "One"))},
+            "model": {"model": "writer-2"},
+            "seed": {"seed": 2},
+            "parameter": {"parameters": {"temperature": 0.1}},
+            "base": {"api_base": other.base},
+            "protocol": {"protocol": "2"},
+        }[change]
+        second = dataclasses.replace(request, **changed)
+        ask(tmp_path, a_model(server.base), request)
+        (end,) = ask(tmp_path, a_model(second.api_base, name=second.model), second)
+        assert not end.replayed
+        assert len(server.calls) + len(other.calls) == 2
+
+
+def test_a_throttled_call_is_never_a_failed_one(tmp_path):
+    # Ten 429s for a call that may fail three times.
+    answers = in_turn(*[Status(429, "slow down")] * 10, Say("at last"))
+    events = []
+    with ScriptedServer(answers) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=events.append)
+    assert paid.completion.text == "at last"
+    assert outcomes(paid.completion) == ["http 429"] * 10 + ["ok"]
+    assert Counter(event.kind for event in events) == {
+        CallEventKind.sent: 11,
+        CallEventKind.throttled: 10,
+        CallEventKind.stored: 1,
+    }
+
+
+def test_retry_after_is_waited_for(tmp_path):
+    times = []
+
+    def script(call):
+        times.append(time.monotonic())
+        return Status(429, retry_after="1") if call.number == 1 else Say("at last")
+
+    with ScriptedServer(script) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+    assert paid.completion.text == "at last"
+    assert 1.0 <= times[1] - times[0] < 2.5
+
+
+def test_an_endpoint_that_holds_three_calls_serves_all_of_them(tmp_path):
+    def script(call):
+        return Status(429, "busy") if call.in_flight > 3 else Say(f"to {call.prompt}", delay_s=0.02)
+
+    with ScriptedServer(script) as server:
+        answers = ask(tmp_path, a_model(server.base), *prompts(40, server.base))
+        throttled = len(server.calls) - 40
+    assert [answer.completion.text for answer in answers] == [f"to prompt {n}" for n in range(40)]
+    assert len(server.billed) == 40
+    assert 5 <= throttled <= 40  # the five too many of the first eight, and then about one in ten
+
+
+def test_a_provider_that_throttles_everything_for_an_hour_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(attempts, "THROTTLE_PATIENCE_S", 0.1)
+    with ScriptedServer(lambda _call: Status(429, "closed")) as server:
+        ends = ask(tmp_path, a_model(server.base), *prompts(3, server.base))
+    assert [type(end) for end in ends] == [ProviderError] * 3
+    assert "throttled every call for 0 minutes (closed)" in str(ends[0])
+    assert len(CompletionStore(tmp_path)) == 0
+
+
+def test_an_endpoint_that_is_not_there_is_one_clear_error_and_nothing_is_stored(tmp_path):
+    model = a_model("http://127.0.0.1:9/v1")
+    ends = ask(tmp_path, model, *prompts(20, model.api_base))
+    assert [type(end) for end in ends] == [ProviderError] * 20
+    assert len({str(end) for end in ends}) == 1
+    assert str(ends[0]).startswith("model writer at http://127.0.0.1:9/v1: no connection in 3 tries (")
+    assert "Check that the endpoint runs, and model.api_base" in str(ends[0])
+    assert len(CompletionStore(tmp_path)) == 0
+
+
+def test_an_endpoint_that_goes_away_fails_its_calls_one_by_one(tmp_path):
+    async def main():
+        async with a_client(tmp_path) as client:
+            with ScriptedServer() as server:
+                model = a_model(server.base)
+                first = await client.complete(a_request("one", server.base), model, ASKED)
+            second = await client.complete(a_request("two", server.base), model, ASKED)
+            return first.completion, second.completion
+
+    first, second = asyncio.run(main())
+    assert first.text == "ok"
+    assert second.status is CompletionStatus.error
+    assert len(second.attempts) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "remedy"),
+    [
+        (Status(401, "bad key"), "http 401: bad key", "Check the key in SCRIPTED_KEY"),
+        (Status(402, "no credit"), "http 402: no credit", "Add credit to the account"),
+        (Status(403, "not yours"), "http 403: not yours", "Check the key in SCRIPTED_KEY, and that it may"),
+        (Status(404, "no such model"), "http 404: no such model", r"Check model.name \(writer-1\)"),
+        (
+            Status(429, "quota", error={"code": "insufficient_quota"}),
+            "http 429: quota",
+            "Add credit to the account, or raise its quota",
+        ),
+        (
+            Status(400, "no effort", error={"code": "unsupported_value"}),
+            "http 400: no effort",
+            "Check the name, the address and the parameters of the model",
+        ),
+    ],
+    ids=["401", "402", "403", "404", "429", "400"],
+)
+def test_what_can_not_work_stops_all_calls_of_the_model_and_stores_nothing(
+    tmp_path, monkeypatch, answer, found, remedy
+):
+    monkeypatch.setenv("SCRIPTED_KEY", "sk-0123456789abcdef")
+    with ScriptedServer(lambda _call: answer) as server:
+        model = a_model(server.base, api_key_env="SCRIPTED_KEY")
+        ends = ask(tmp_path, model, *prompts(30, server.base))
+        assert len(server.calls) <= RUNNER.concurrency
+        assert server.calls[0].headers["authorization"] == "Bearer sk-0123456789abcdef"
+    assert [type(end) for end in ends] == [ProviderError] * 30
+    for end in ends:
+        with pytest.raises(ProviderError, match=f"{found}. {remedy}"):
+            raise end
+    assert len(CompletionStore(tmp_path)) == 0
+
+
+def test_a_403_on_one_prompt_of_a_model_that_works_is_about_that_prompt(tmp_path):
+    def script(call):
+        return Status(403, "flagged") if call.prompt == "prompt 1" else Say("ok")
+
+    with ScriptedServer(script) as server:
+        model, one, other = a_model(server.base), *prompts(2, server.base)
+
+        async def main():
+            async with a_client(tmp_path) as client:
+                return [await client.complete(request, model, ASKED) for request in (one, other)]
+
+        first, second = asyncio.run(main())
+    assert first.completion.text == "ok"
+    assert (second.completion.status, second.completion.detail) == (
+        CompletionStatus.error,
+        "http 403: flagged",
+    )
+
+
+def test_a_missing_key_names_its_variable_and_a_replay_needs_none(tmp_path, monkeypatch):
+    with ScriptedServer() as server:
+        model = a_model(server.base, api_key_env="SCRIPTED_KEY")
+        request, other = prompts(2, server.base)
+        monkeypatch.setenv("SCRIPTED_KEY", "sk-0123456789abcdef")
+        ask(tmp_path, model, request)
+        monkeypatch.delenv("SCRIPTED_KEY")
+        replayed, missing = ask(tmp_path, model, request, other)
+        assert len(server.calls) == 1
+    assert replayed.replayed
+    assert isinstance(missing, ProviderError)
+    assert "the environment variable SCRIPTED_KEY is not set" in str(missing)
+
+
+def test_a_key_is_in_no_record_no_error_no_event_and_no_log(tmp_path, monkeypatch, caplog, capfd):
+    key = "sk-planted-0123456789-abcdefghij"
+    monkeypatch.setenv("SCRIPTED_KEY", key)
+    leaks = [
+        Status(500, f"debug: Authorization: Bearer {key}"),
+        Say(f"your key is {key}", finish="stop", model=f"m {key}"),
+        Say(None, message={"refusal": f"not with {key}"}),
+        Say("x", finish=f"odd {key}"),
+        Raw(f"<html>{key.encode().hex()}</html>".encode()),
+        Status(400, f"{'x' * 490}{key}"),
+    ]
+    events = []
+    with caplog.at_level(logging.DEBUG), ScriptedServer(lambda call: leaks[(call.number - 1) % 6]) as server:
+        model = a_model(server.base, api_key_env="SCRIPTED_KEY")
+        ends = ask(tmp_path, model, *prompts(12, server.base), on_event=events.append)
+        with ScriptedServer(lambda _call: Status(401, f"bad key {key}")) as closed:
+            refused = a_model(closed.base, api_key_env="SCRIPTED_KEY")
+            ends += ask(tmp_path, refused, a_request(base=closed.base))
+    shown = (
+        [repr(end) for end in ends] + [repr(event) for event in events] + [caplog.text, *capfd.readouterr()]
+    )
+    for end in ends:
+        if isinstance(end, Exception):
+            captured = traceback.TracebackException.from_exception(end, capture_locals=False)
+            shown.append("".join(captured.format()))
+            assert end.__context__ is None
+    stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert stored.count(b"[key]") >= 12
+    for form in (key, key.encode().hex(), "sk-planted", "0123456789-abc"):
+        assert form.encode() not in stored
+        assert not [text for text in shown if form in text]
+
+
+def test_a_request_that_carries_the_key_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCRIPTED_KEY", "sk-0123456789abcdef")
+    with ScriptedServer() as server:
+        model = a_model(server.base, api_key_env="SCRIPTED_KEY")
+        (end,) = ask(tmp_path, model, a_request(base=server.base, user="sk-0123456789abcdef"))
+        assert server.calls == []
+    assert isinstance(end, ConfigError)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "found"),
+    [({"messages": []}, "the parameters hold messages"), ({"x": {1}}, "can't be stored")],
+)
+def test_a_request_that_can_not_be_sent_as_it_is_is_refused(tmp_path, parameters, found):
+    with ScriptedServer() as server:
+        (end,) = ask(tmp_path, a_model(server.base), a_request(base=server.base, **parameters))
+        (surrogate,) = ask(tmp_path, a_model(server.base), a_request("lone \ud800", server.base))
+        assert server.calls == []
+    assert isinstance(end, ConfigError)
+    assert found in str(end)
+    assert isinstance(surrogate, ConfigError)
+
+
+def test_a_lone_surrogate_in_a_reply_is_replaced_noted_and_stored(tmp_path):
+    with ScriptedServer(lambda _call: Say("a\ud800b")) as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+    assert (paid.completion.text, paid.completion.detail) == (
+        "a\ufffdb",
+        "1 lone surrogate replaced by U+FFFD",
+    )
+    assert CompletionStore(tmp_path).get(paid.completion.key) == paid.completion
+
+
+@pytest.mark.parametrize("other", [{"name": "writer-2"}, {"api_base": "http://127.0.0.1:9/v1"}])
+def test_a_request_for_another_model_is_refused(tmp_path, other):
+    with ScriptedServer() as server:
+        (end,) = ask(tmp_path, a_model(server.base, **other), a_request(base=server.base))
+        assert server.calls == []
+    assert isinstance(end, ConfigError)
+    assert f"the request goes to writer-1 at {server.base} by openai_http; expected writer-" in str(end)
+
+
+def test_no_more_calls_are_in_flight_than_allowed(tmp_path):
+    with ScriptedServer(lambda _call: Say(delay_s=0.02)) as server:
+        ask(tmp_path, a_model(server.base), *prompts(40, server.base))
+        assert server.peak == RUNNER.concurrency == 8
+
+
+def test_providers_have_limits_of_their_own_and_models_of_one_provider_share_one(tmp_path):
+    with ScriptedServer(lambda _call: Say(delay_s=0.1)) as server:
+        models = [a_model(server.base, provider=provider) for provider in ("one", "one", "other")]
+
+        async def main():
+            async with a_client(tmp_path, runner=dataclasses.replace(RUNNER, concurrency=2)) as client:
+                await asyncio.gather(
+                    *(
+                        client.complete(a_request(f"{at} {number}", server.base), model, ASKED)
+                        for at, model in enumerate(models)
+                        for number in range(4)
+                    )
+                )
+
+        asyncio.run(main())
+        assert server.peak == 4
+
+
+@pytest.mark.parametrize(
+    ("budget", "paid"),
+    [({"max_calls": 5}, 5), ({"max_tokens": 35}, 5), ({"max_usd": 0.0001}, 5)],
+    ids=["calls", "tokens", "usd"],
+)
+def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
+    # Each call: 7 words in, 1 word out; 8 tokens, (7 * 2 + 1 * 10) / 1e6 = 0.000024 US dollars.
+    with ScriptedServer() as server:
+        model, requests = a_model(server.base), prompts(20, server.base)
+        ends = ask(tmp_path, model, *requests, budget=dataclasses.replace(NO_BUDGET, **budget))
+        reached = [end for end in ends if isinstance(end, BudgetReached)]
+        assert len(server.billed) == 20 - len(reached) == paid
+        assert reached[0].exit_code == 3
+        assert len(CompletionStore(tmp_path)) == paid
+        again = ask(tmp_path, model, *requests)
+        assert sum(end.replayed for end in again) == paid
+        assert len(server.billed) == 20
+
+
+def test_dollars_are_not_promised_without_a_price_and_a_replay_asks_for_none(tmp_path):
+    with ScriptedServer() as server:
+        request = a_request(base=server.base)
+        unpriced = a_model(server.base, price=Price())
+        dollars = dataclasses.replace(NO_BUDGET, max_usd=1.0)
+        (end,) = ask(tmp_path, unpriced, request, budget=dollars)
+        assert isinstance(end, ConfigError)
+        (paid,) = ask(tmp_path, unpriced, request)
+        assert paid.completion.price_usd is None
+        (replayed,) = ask(tmp_path, unpriced, request, budget=dollars)
+        assert replayed.replayed
+        assert len(server.calls) == 1
+
+
+def test_totals_are_sums_over_the_records_of_this_run(tmp_path):
+    def script(call):
+        return {
+            "prompt 0": Say("one two three"),
+            "prompt 1": Say("one", usage=None),
+            "prompt 2": Status(400),
+            "prompt 3": Drop() if call.attempt == 1 else Say("one"),
+        }[call.prompt]
+
+    async def main():
+        async with a_client(tmp_path) as client:
+            model = a_model(server.base)
+            await asyncio.gather(*(client.complete(r, model, ASKED) for r in prompts(4, server.base)))
+            await client.complete(a_request("prompt 0", server.base), model, ASKED)
+            return client.totals
+
+    with ScriptedServer(script) as server:
+        totals = asyncio.run(main())
+    assert (totals.replayed, totals.paid, totals.failed, totals.in_flight) == (1, 3, 1, 0)
+    assert (totals.input_tokens, totals.output_tokens) == (14, 4)
+    assert totals.price_usd == pytest.approx((14 * 2 + 4 * 10) / 1e6)
+    assert totals.unknown_price == 2  # one that was not counted, one that lost a try
+
+
+def test_stopping_lets_calls_in_flight_end_and_the_others_hear_it(tmp_path):
+    async def main():
+        async with a_client(tmp_path, runner=dataclasses.replace(RUNNER, concurrency=3)) as client:
+            model = a_model(server.base)
+            tasks = [asyncio.create_task(client.complete(r, model, ASKED)) for r in prompts(9, server.base)]
+            await until(lambda: client.totals.in_flight == 3)
+            client.stop()
+            with pytest.raises(Stopped):
+                await client.complete(a_request("later", server.base), model, ASKED)
+            return await asyncio.gather(*tasks, return_exceptions=True)
+
+    with ScriptedServer(lambda _call: Say("in time", delay_s=0.1)) as server:
+        ends = asyncio.run(main())
+    assert [end.completion.text for end in ends[:3]] == ["in time"] * 3
+    assert [type(end) for end in ends[3:]] == [Stopped] * 6
+    assert len(CompletionStore(tmp_path)) == len(server.calls) == 3
+
+
+def test_a_call_that_fails_after_the_stop_is_not_tried_again(tmp_path):
+    async def main():
+        async with a_client(tmp_path) as client:
+            model = a_model(server.base)
+            task = asyncio.create_task(client.complete(a_request(base=server.base), model, ASKED))
+            await until(lambda: client.totals.in_flight == 1)
+            threading.Thread(target=client.stop).start()
+            with pytest.raises(Stopped):
+                await task
+
+    with ScriptedServer(lambda _call: Status(500, delay_s=0.1)) as server:
+        asyncio.run(main())
+        assert len(server.calls) == 1
+    assert len(CompletionStore(tmp_path)) == 0
+
+
+def test_a_long_pause_and_a_lock_held_elsewhere_end_with_the_stop(tmp_path):
+    slow = dataclasses.replace(RUNNER, backoff_s=500.0, backoff_max_s=1000.0)
+
+    async def main():
+        async with a_client(tmp_path, runner=slow) as client:
+            model, request = a_model(server.base), a_request(base=server.base)
+            async with client._store.lock(a_request("locked", server.base).key):
+                tasks = [
+                    asyncio.create_task(client.complete(r, model, ASKED))
+                    for r in (request, a_request("locked", server.base))
+                ]
+                await asyncio.sleep(0.2)
+                client.stop()
+                return await asyncio.gather(*tasks, return_exceptions=True)
+
+    started = time.monotonic()
+    with ScriptedServer(lambda _call: Status(500)) as server:
+        ends = asyncio.run(main())
+    assert [type(end) for end in ends] == [Stopped] * 2
+    assert time.monotonic() - started < 5.0
+
+
+def test_a_signal_handler_may_stop_a_run(tmp_path):
+    script = textwrap.dedent("""
+        import asyncio, signal, sys
+        from pathlib import Path
+        from flows.schema.errors import Stopped
+        from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request
+        async def main(folder, base):
+            async with a_client(Path(folder)) as client:
+                signal.signal(signal.SIGINT, lambda *_: client.stop())
+                calls = (client.complete(a_request(f"p {n}", base), a_model(base), ASKED) for n in range(20))
+                ends = await asyncio.gather(*calls, return_exceptions=True)
+                print(sum(isinstance(end, Stopped) for end in ends), client.totals.paid)
+        asyncio.run(main(*sys.argv[1:]))
+    """)
+    with (
+        ScriptedServer(lambda _call: Say(delay_s=1.0)) as server,
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path), server.base], stdout=subprocess.PIPE, text=True
+        ) as process,
+    ):
+        while len(server.calls) < 8:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    assert out == "12 8\n"
+
+
+def test_a_caller_that_is_cancelled_loses_no_reply_that_is_on_its_way(tmp_path):
+    async def main():
+        async with a_client(tmp_path, runner=dataclasses.replace(RUNNER, concurrency=1)) as client:
+            model = a_model(server.base)
+            one, two = (
+                asyncio.create_task(client.complete(request, model, ASKED))
+                for request in prompts(2, server.base)
+            )
+            await until(lambda: client.totals.in_flight == 1)
+            one.cancel()
+            two.cancel()
+            ends = await asyncio.gather(one, two, return_exceptions=True)
+            assert [type(end).__name__ for end in ends] == ["CancelledError"] * 2
+
+    with ScriptedServer(lambda _call: Say("kept", delay_s=0.1)) as server:
+        asyncio.run(main())
+        assert len(server.calls) == 1
+        (replayed,) = ask(tmp_path, a_model(server.base), a_request("prompt 0", server.base))
+    assert (replayed.replayed, replayed.completion.text) == (True, "kept")
+
+
+def test_a_cancelled_call_is_not_tried_again(tmp_path):
+    async def main():
+        async with a_client(tmp_path) as client:
+            model = a_model(server.base)
+            task = asyncio.create_task(client.complete(a_request(base=server.base), model, ASKED))
+            await until(lambda: client.totals.in_flight == 1)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await until(lambda: client.totals.in_flight == 0)
+            await asyncio.sleep(0.1)
+
+    with ScriptedServer(lambda _call: Status(500, delay_s=0.1)) as server:
+        asyncio.run(main())
+        assert len(server.calls) == 1
+
+
+def test_a_store_that_can_not_be_written_is_noticed_before_anything_is_paid(tmp_path, monkeypatch):
+    monkeypatch.setattr("flows.adapters.completions.store.MIN_FREE_BYTES", 1 << 60)
+    with ScriptedServer() as server:
+        (end,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+        assert server.calls == []
+    assert isinstance(end, StoreError)
+
+
+def test_a_store_that_fails_stops_all_calls_and_hands_nothing_on(tmp_path, monkeypatch):
+    real = CompletionStore.put
+
+    async def put_or_fail(self, request, completion):
+        if request.messages[-1].content == "prompt 3":
+            raise StoreError("segment", "can't be written: No space left on device")
+        await real(self, request, completion)
+
+    monkeypatch.setattr(CompletionStore, "put", put_or_fail)
+    with ScriptedServer(lambda _call: Say("paid", delay_s=0.02)) as server:
+        ends = ask(
+            tmp_path,
+            a_model(server.base),
+            *prompts(30, server.base),
+            runner=dataclasses.replace(RUNNER, concurrency=4),
+        )
+        assert len(server.calls) < 12
+    assert isinstance(ends[3], StoreError)
+    stored = [end for end in ends if not isinstance(end, StoreError)]
+    assert len(stored) == len(CompletionStore(tmp_path)) < 12
+    assert all(end.completion.text == "paid" for end in stored)
+
+
+def test_a_reply_that_is_not_there_after_it_was_stored_is_not_handed_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(CompletionStore, "put", lambda *_: asyncio.sleep(0))
+    with ScriptedServer() as server:
+        (end,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
+    assert isinstance(end, StoreError)
+    assert "is not there after it was stored" in str(end)
+
+
+def test_a_listener_that_fails_loses_no_reply(tmp_path, caplog):
+    told = []
+
+    def listen(event):
+        told.append(event)
+        raise RuntimeError("the display broke")
+
+    with ScriptedServer() as server:
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=listen)
+    assert paid.completion.text == "ok"
+    assert len(told) == 1
+    assert "the listener to calls failed" in caplog.text
+
+
+def test_a_stored_answer_that_another_process_put_there_is_used(tmp_path):
+    with ScriptedServer() as server:
+        request = a_request(base=server.base)
+
+        async def main():
+            async with a_client(tmp_path) as client:
+                other = CompletionStore(tmp_path)
+                await other.put(request, a_completion(request, "by another"))
+                other.close()
+                return await client.complete(request, a_model(server.base), ASKED)
+
+        outcome = asyncio.run(main())
+        assert server.calls == []
+    assert (outcome.replayed, outcome.completion.text) == (True, "by another")
+
+
+def test_a_client_that_paid_for_nothing_opens_and_closes(tmp_path):
+    request = a_request()
+    store = CompletionStore(tmp_path)
+    put(store, (request, a_completion(request)))
+
+    async def main():
+        client = Client(store, RUNNER, NO_BUDGET, Retry.none)
+        outcome = await client.complete(request, a_model("http://127.0.0.1:9/v1"), ASKED)
+        await client.aclose()
+        with pytest.raises(Stopped, match="client: closed"):
+            await client.complete(a_request("new"), a_model("http://127.0.0.1:9/v1"), ASKED)
+        return outcome
+
+    assert asyncio.run(main()).replayed
+    store.close()

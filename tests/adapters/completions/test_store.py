@@ -1,0 +1,487 @@
+import asyncio
+import errno
+import hashlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import tracemalloc
+
+import pytest
+
+from flows.adapters.completions import store as store_module
+from flows.adapters.completions.records import check_storable
+from flows.adapters.completions.store import CompletionStore
+from flows.schema.completion import CompletionStatus, sha256_text
+from flows.schema.errors import ConfigError, StoreError
+from tests.adapters.completions.helpers import (
+    a_completion,
+    a_refusal,
+    a_request,
+    an_error,
+    put,
+    segments,
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = CompletionStore(tmp_path / "completions")
+    yield opened
+    opened.close()
+
+
+def a_stored(folder, *prompts):
+    """A closed store with one answer a prompt, each written by itself; its one segment."""
+    opened = CompletionStore(folder)
+    for prompt in prompts:
+        request = a_request(prompt)
+        put(opened, (request, a_completion(request, f"answer to {prompt}")))
+    opened.close()
+    (segment,) = segments(folder)
+    return segment
+
+
+def test_a_completion_and_its_request_come_back_whole_in_another_process(store):
+    request = a_request("Packet.", temperature=0.1, stop=["a", "b"], nested={"x": [1, None, True]})
+    completion = a_completion(request, 'Line one\nline two\u2028 \U0001f6a9 \x00 \\ " {"checksum":"')
+    put(store, (request, completion))
+
+    other = CompletionStore(store.folder)
+    assert other.get(request.key) == completion
+    assert other.request(request.key) == request
+    assert list(other.keys()) == [request.key]
+    assert len(other) == 1
+    assert other.problems == ()
+
+
+def test_an_unknown_key_is_absent(store):
+    assert store.get("0" * 64) is None
+    assert store.request("0" * 64) is None
+    assert len(store) == 0
+
+
+def test_a_text_is_stored_once_however_many_requests_send_it(store):
+    packet = "the packet " * 1000
+    requests = [a_request(packet, seed=seed, model=f"m{seed}") for seed in range(1, 6)]
+    put(store, *((request, a_completion(request)) for request in requests))
+    later = CompletionStore(store.folder)
+    sixth = a_request(packet, seed=6)
+    put(later, (sixth, a_completion(sixth)))
+    later.close()
+
+    lines = [json.loads(line) for file in segments(store.folder) for line in file.read_bytes().splitlines()]
+    texts = [line["id"] for line in lines if line["kind"] == "text"]
+    assert sorted(texts) == sorted([sha256_text(packet), sha256_text("You are a staff officer.")])
+    assert CompletionStore(store.folder).request(sixth.key) == sixth
+
+
+def test_many_replies_share_an_fsync(store):
+    requests = [a_request(f"prompt {number}") for number in range(200)]
+    put(store, *((request, a_completion(request)) for request in requests))
+    assert len(store) == 200
+    assert store.commits <= 20
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("answer", "answer", 0),
+        ("answer", "refusal", 0),
+        ("answer", "error", 0),
+        ("refusal", "answer", 1),
+        ("refusal", "refusal", 1),
+        ("refusal", "error", 0),
+        ("error", "answer", 1),
+        ("error", "refusal", 1),
+        ("error", "error", 1),
+    ],
+)
+def test_an_answer_is_final_and_nothing_better_is_superseded(store, first, second, kept):
+    request = a_request()
+    make = {
+        "answer": lambda number: a_completion(request, f"text {number}"),
+        "refusal": lambda number: a_refusal(request, f"refused {number}"),
+        "error": lambda number: an_error(request, f"http 500: {number}"),
+    }
+    both = [make[first](1), make[second](2)]
+    for completion in both:
+        put(store, (request, completion))
+    assert store.get(request.key) == both[kept]
+    assert CompletionStore(store.folder).get(request.key) == both[kept]
+
+
+def test_a_cut_answer_is_an_answer(store):
+    request = a_request()
+    cut = a_completion(request, "half a br", CompletionStatus.cut)
+    put(store, (request, cut))
+    put(store, (request, a_completion(request, "whole")))
+    assert store.get(request.key) == cut
+
+
+def test_an_empty_answer_is_an_answer(store):
+    request = a_request()
+    put(store, (request, an_error(request)))
+    put(store, (request, a_completion(request, "")))
+    assert store.get(request.key).text == ""
+
+
+def test_what_another_store_appended_is_seen_after_a_refresh(store):
+    request = a_request()
+    other = CompletionStore(store.folder)
+    put(other, (request, a_completion(request)))
+    assert store.get(request.key) is None
+    store.refresh()
+    assert store.get(request.key) == a_completion(request)
+    other.close()
+
+
+def test_a_record_cut_at_any_byte_counts_as_absent_and_leaves_the_others(tmp_path):
+    segment = a_stored(tmp_path / "whole", "first", "second")
+    data = segment.read_bytes()
+    first, second = a_request("first"), a_request("second")
+    start = data.rindex(b'{"checksum"')
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    for end in range(start, len(data)):
+        (folder / "a.jsonl").write_bytes(data[:end])
+        opened = CompletionStore(folder)
+        assert opened.get(first.key) == a_completion(first, "answer to first")
+        if end == len(data) - 1:  # only the newline is missing: nothing is lost
+            assert opened.get(second.key) == a_completion(second, "answer to second")
+        else:
+            assert opened.get(second.key) is None
+        problems = [str(problem) for problem in opened.problems]
+        cut = f"a.jsonl at byte {start}: the last record is cut. "
+        expected = (
+            []
+            if end in (start, len(data) - 1)
+            else [cut + "What it held counts as absent and is asked again"]
+        )
+        assert problems == expected
+
+
+def test_any_flipped_byte_is_noticed_and_costs_one_record(tmp_path):
+    segment = a_stored(tmp_path / "whole", "first", "second", "third")
+    data = segment.read_bytes()
+    requests = [a_request(prompt) for prompt in ("first", "second", "third")]
+    answers = [a_completion(request, f"answer to {request.messages[1].content}") for request in requests]
+    start = data.rindex(b"\n", 0, data.index(requests[1].key.encode())) + 1
+    end = data.index(b"\n", start) + 1
+    folder = tmp_path / "flipped"
+    folder.mkdir()
+    for place in range(start, end):
+        flipped = bytearray(data)
+        flipped[place] ^= 0x15
+        (folder / "a.jsonl").write_bytes(flipped)
+        opened = CompletionStore(folder)
+        assert opened.get(requests[0].key) == answers[0]
+        assert opened.get(requests[1].key) is None, f"byte {place} of {start}..{end}"
+        assert opened.get(requests[2].key) == answers[2], f"byte {place} of {start}..{end}"
+        assert opened.problems
+
+
+def test_a_flipped_newline_costs_the_record_before_it_only(tmp_path):
+    segment = a_stored(tmp_path, "first", "second")
+    data = bytearray(segment.read_bytes())
+    first, second = a_request("first"), a_request("second")
+    newline = data.index(b"\n", data.index(first.key.encode()))
+    data[newline] = ord("x")
+    segment.write_bytes(data)
+    opened = CompletionStore(tmp_path)
+    assert opened.get(first.key) is None
+    assert opened.get(second.key) == a_completion(second, "answer to second")
+
+
+@pytest.mark.parametrize("damage", ["emptied", "removed", "garbage", "edited", "cut"])
+def test_damage_behind_the_back_of_an_open_store_is_noticed_when_it_is_read(tmp_path, damage):
+    segment = a_stored(tmp_path, "first", "second")
+    opened = CompletionStore(tmp_path)
+    first, second = a_request("first"), a_request("second")
+    data = segment.read_bytes()
+    if damage == "emptied":
+        segment.write_bytes(b"")
+    elif damage == "removed":
+        segment.unlink()
+    elif damage == "garbage":
+        segment.write_bytes(os.urandom(len(data)))
+    elif damage == "edited":
+        segment.write_bytes(data.replace(b"answer to", b"ANSWER to"))
+    else:
+        segment.write_bytes(data[:-1000])
+    assert opened.get(second.key) is None
+    assert (opened.get(first.key) is None) == (damage != "cut")
+    assert len(opened) == (1 if damage == "cut" else 0)
+
+    # Asked again, and stored again.
+    put(opened, (second, a_completion(second, "again")))
+    assert opened.get(second.key) == a_completion(second, "again")
+    assert CompletionStore(tmp_path).get(second.key) == a_completion(second, "again")
+    assert CompletionStore(tmp_path).request(second.key) == second
+    opened.close()
+
+
+def test_an_edited_answer_is_reported_once_and_another_copy_is_used(tmp_path, caplog):
+    segment = a_stored(tmp_path, "first")
+    copy = tmp_path / "zz.jsonl"
+    copy.write_bytes(segment.read_bytes())
+    segment.write_bytes(segment.read_bytes().replace(b"answer to first", b"answer to worst"))
+    with caplog.at_level(logging.WARNING):
+        opened = CompletionStore(tmp_path)
+        request = a_request("first")
+        assert opened.get(request.key) == a_completion(request, "answer to first")
+        opened.refresh()
+        assert opened.get(request.key) == a_completion(request, "answer to first")
+    assert [problem.found for problem in opened.problems] == ["a damaged record"]
+    assert len(caplog.records) == 1
+
+
+def test_a_record_with_a_right_checksum_and_wrong_fields_is_damaged(tmp_path):
+    segment = a_stored(tmp_path, "first")
+    request = a_request("first")
+    text, system, _ = segment.read_bytes().splitlines(keepends=True)
+    covered = b'"format":1,"kind":"completion","id":"%b","status":"complete","body":{"completion":{}}}' % (
+        request.key.encode()
+    )
+    bad = b'{"checksum":"%b",%b\n' % (hashlib.sha256(covered).hexdigest().encode(), covered)
+    segment.write_bytes(text + system + bad)
+    opened = CompletionStore(tmp_path)
+    assert opened.get(request.key) is None
+    assert [problem.found for problem in opened.problems] == ["not the fields of such a record"]
+    put(opened, (request, a_completion(request, "again")))
+    assert opened.get(request.key).text == "again"
+    opened.close()
+
+
+def test_a_blank_line_an_empty_file_and_other_files_do_no_harm(tmp_path):
+    segment = a_stored(tmp_path, "first")
+    segment.write_bytes(b"\n" + segment.read_bytes())
+    (tmp_path / "20200101T000000Z-1-00000000.jsonl").touch()
+    (tmp_path / "notes.txt").write_text("not a segment")
+    opened = CompletionStore(tmp_path)
+    assert opened.get(a_request("first").key).text == "answer to first"
+    assert sorted(problem.found for problem in opened.problems) == ["a blank line", "the file is empty"]
+
+
+def test_a_lost_text_loses_the_request_and_not_the_answer(tmp_path):
+    segment = a_stored(tmp_path, "first")
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join(line for line in lines if sha256_text("first").encode() not in line[:200]))
+    request = a_request("first")
+    opened = CompletionStore(tmp_path)
+    assert opened.get(request.key).text == "answer to first"
+    assert opened.request(request.key) is None
+
+    # Whoever sends the text again stores it again.
+    other = a_request("first", seed=2)
+    put(opened, (other, a_completion(other)))
+    assert opened.request(request.key) == request
+    opened.close()
+
+
+def test_a_later_format_is_an_error_and_not_absent(tmp_path):
+    segment = a_stored(tmp_path, "first")
+    covered = b'"format":2,"kind":"verdict","where":{}}'
+    line = b'{"checksum":"%b",%b\n' % (hashlib.sha256(covered).hexdigest().encode(), covered)
+    segment.write_bytes(segment.read_bytes() + line)
+    with pytest.raises(StoreError, match="a record of format 2; expected format 1 or below"):
+        CompletionStore(tmp_path)
+
+
+def test_the_record_that_another_process_is_writing_is_no_problem(tmp_path):
+    script = textwrap.dedent("""
+        import asyncio, sys
+        from pathlib import Path
+        from flows.adapters.completions.store import CompletionStore
+        from tests.adapters.completions.helpers import a_completion, a_request
+        store = CompletionStore(Path(sys.argv[1]))
+        request = a_request("first")
+        asyncio.run(store.put(request, a_completion(request)))
+        segment = store._journal._segment
+        with segment.open("ab") as file:
+            file.write(b'{"checksum":"half')
+        print("written", flush=True)
+        sys.stdin.readline()
+    """)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        writer.stdout.readline()
+        opened = CompletionStore(tmp_path)
+        assert len(opened) == 1
+        assert opened.problems == ()
+        writer.kill()
+        writer.wait()
+        assert [problem.found for problem in opened.problems] == ["the last record is cut"]
+
+
+def test_a_removed_segment_is_replaced_by_its_writer(store):
+    first, second = a_request("first"), a_request("second")
+    put(store, (first, a_completion(first)))
+    segments(store.folder)[0].unlink()
+    put(store, (second, a_completion(second)))
+    assert CompletionStore(store.folder).get(second.key) == a_completion(second)
+
+
+def test_an_emptied_segment_goes_on_at_its_new_end(store):
+    first, second = a_request("first"), a_request("second")
+    put(store, (first, a_completion(first)))
+    os.truncate(segments(store.folder)[0], 0)
+    put(store, (second, a_completion(second)))
+    assert store.get(second.key) == a_completion(second)
+    assert store.get(first.key) is None
+
+
+def test_a_disk_that_is_full_raises_and_hands_nothing_on(tmp_path):
+    # RLIMIT_FSIZE makes the kernel refuse a write half-way, as a full disk does.
+    script = textwrap.dedent("""
+        import asyncio, resource, signal, sys
+        from pathlib import Path
+        from flows.adapters.completions.store import CompletionStore
+        from flows.schema.errors import StoreError
+        from tests.adapters.completions.helpers import a_completion, a_request
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        store = CompletionStore(Path(sys.argv[1]))
+        small, large, after = a_request("small"), a_request("large"), a_request("after")
+        async def main():
+            await store.put(small, a_completion(small))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+            both = await asyncio.gather(
+                store.put(large, a_completion(large, "x" * 30_000)),
+                store.put(after, a_completion(after)),
+                return_exceptions=True,
+            )
+            print(type(both[0]).__name__, both[0])
+            print(both[1])
+        asyncio.run(main())
+        print(store.get(large.key), store.get(after.key).text, store.get(small.key).text)
+        store.close()
+    """)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    error, after, kept = done.stdout.splitlines()
+    assert error.startswith("StoreError ")
+    assert "can't be written: File too large. A reply that was paid for could not be stored" in error
+    assert after == "None"
+    assert kept == "None The brief. The brief."
+    reopened = CompletionStore(tmp_path)
+    assert reopened.problems == ()
+    assert sorted(reopened.keys()) == sorted([a_request("small").key, a_request("after").key])
+
+
+def test_a_failed_fsync_is_not_retried_on_the_same_file(store, monkeypatch):
+    first, second = a_request("first"), a_request("second")
+    put(store, (first, a_completion(first)))
+    real, failing = os.fsync, [True]
+
+    def fsync(descriptor):
+        if failing:
+            failing.clear()
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(StoreError, match="can't be written: Input/output error"):
+        put(store, (second, a_completion(second)))
+    assert store.get(second.key) is None
+    put(store, (second, a_completion(second, "again")))
+    assert len(segments(store.folder)) == 2
+    assert CompletionStore(store.folder).get(second.key).text == "again"
+
+
+def test_a_read_only_folder_can_be_read_and_not_paid_into(tmp_path, monkeypatch):
+    a_stored(tmp_path, "first")
+    (tmp_path / "lock").unlink(missing_ok=True)
+    real = os.open
+
+    def read_only(path, flags, *arguments, **named):
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(path, flags, *arguments, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
+    opened = CompletionStore(tmp_path)
+    assert opened.get(a_request("first").key).text == "answer to first"
+    with pytest.raises(StoreError, match=r"can't be written: Read-only file system\. Nothing was paid for"):
+        opened.probe()
+    with pytest.raises(StoreError, match="lock: can't be opened for writing: Read-only file system"):
+        opened.lock(a_request("first").key)
+
+
+def test_a_nearly_full_disk_is_refused_before_anything_is_paid(store, monkeypatch):
+    store.probe()
+    assert list(store.folder.iterdir()) == []
+    monkeypatch.setattr(store_module, "MIN_FREE_BYTES", 1 << 60)
+    with pytest.raises(StoreError, match=r"MB left on its disk; expected at least .* Nothing was paid for"):
+        store.probe()
+
+
+def test_a_folder_that_can_not_be_created_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="completions: can't be created: Not a directory"):
+        CompletionStore(tmp_path / "file" / "completions")
+
+
+def test_closing_leaves_no_empty_file_and_reading_still_works(store):
+    request = a_request()
+    store.close()
+    assert list(store.folder.iterdir()) == []
+    put(store, (request, a_completion(request)))
+    store.close()
+    assert store.get(request.key) == a_completion(request)
+
+
+def test_threads_and_loops_share_a_store(store):
+    requests = [a_request(f"prompt {number}") for number in range(40)]
+
+    def work(part):
+        put(store, *((request, a_completion(request)) for request in part))
+
+    threads = [threading.Thread(target=work, args=(requests[at::4],)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(CompletionStore(store.folder)) == 40
+
+
+def test_a_cancelled_put_still_stores(store):
+    request = a_request()
+
+    async def main():
+        task = asyncio.create_task(store.put(request, a_completion(request)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    store.close()
+    assert CompletionStore(store.folder).get(request.key) == a_completion(request)
+
+
+def test_what_json_can_not_hold_is_refused_before_it_is_paid_for():
+    with pytest.raises(ConfigError, match="parameters can't be stored"):
+        check_storable(a_request(bad=object()), {})
+    with pytest.raises(ConfigError, match="asked can't be stored"):
+        check_storable(a_request(), {"effort": {1, 2}})
+
+
+def test_opening_a_large_store_keeps_no_texts(tmp_path):
+    packets = [f"{number} " + "packet " * 35_000 for number in range(10)]  # 245,000 characters each
+    opened = CompletionStore(tmp_path)
+    requests = [a_request(packet, seed=seed) for packet in packets for seed in range(1, 31)]
+    put(opened, *((request, a_completion(request, "word " * 5200)) for request in requests))
+    opened.close()
+    assert segments(tmp_path)[0].stat().st_size > 9_000_000
+    tracemalloc.start()
+    again = CompletionStore(tmp_path)
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(again) == 300
+    assert held < 500_000
+    assert peak < 3_000_000

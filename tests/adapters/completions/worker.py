@@ -1,0 +1,25 @@
+"""A run in a process of its own, to be killed: asks for prompts, and says so when one is answered.
+
+python -m tests.adapters.completions.worker FOLDER BASE PREFIX COUNT
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request
+
+
+async def main(folder, base, prefix, count):
+    async with a_client(Path(folder)) as client:
+
+        async def ask(number):
+            outcome = await client.complete(a_request(f"{prefix} {number}", base), a_model(base), ASKED)
+            how = "replayed" if outcome.replayed else "paid"
+            print(how, number, outcome.completion.text, flush=True)  # noqa: T201 -- the test reads it
+
+        await asyncio.gather(*(ask(number) for number in range(int(count))))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

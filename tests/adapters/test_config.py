@@ -1,0 +1,154 @@
+"""What composes, what is refused, and which name is offered instead."""
+
+import pytest
+
+from flows.adapters.config.compose import compose_points, composed_yaml
+from flows.schema.condition import condition_of, judge_of
+from flows.schema.errors import ConfigError, StaffbenchError
+from flows.schema.settings import Effort
+
+REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]
+
+
+def one(project, *overrides):
+    (point,) = compose_points(project, list(overrides), multirun=False)
+    return point
+
+
+def refusal(project, *overrides, multirun=False):
+    with pytest.raises(StaffbenchError) as caught:
+        compose_points(project, list(overrides), multirun=multirun)
+    assert caught.value.exit_code == (2 if isinstance(caught.value, ConfigError) else 1)
+    return str(caught.value)
+
+
+def test_the_default_point_is_the_published_condition(project):
+    settings = one(project).settings
+    assert settings.word_cap.words == 3000
+    assert settings.seeds == 3
+    assert settings.scoring.weights["critically_important"] == 9
+    assert settings.scoring.weights["critically_detrimental"] == -9
+    assert sorted(settings.scoring.assumed) == ["detrimental", "important", "slightly_important"]
+
+
+def test_a_real_model_is_asked_for_medium_effort_and_the_baseline_for_none(project):
+    assert one(project, *REMOTE).settings.effort.level is Effort.medium
+    assert one(project, "model=extractive").settings.effort.level is Effort.default
+
+
+@pytest.mark.parametrize(
+    ("override", "words"), [("word_cap=500", 500), ("word_cap=none", None), ("word_cap=712", 712)]
+)
+def test_any_word_cap(project, override, words):
+    assert one(project, override).settings.word_cap.words == words
+
+
+@pytest.mark.parametrize(
+    ("override", "offered"),
+    [
+        ("model=extractve", "extractive"),
+        ("modle=extractive", "model"),
+        ("word_cap.word=3", "word_cap.words"),
+        ("effort=hihg", "high"),
+        ("judge=ofline", "offline"),
+        ("+model.strem=true", "model.stream"),
+        ("seed=3", "seeds"),
+    ],
+)
+def test_a_misspelt_word_is_refused_and_the_nearest_one_named(project, override, offered):
+    message = refusal(project, override)
+    assert override.split("=")[0].lstrip("+") in message
+    assert offered in message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["seeds=three"], "seeds"),
+        (["seeds=true"], "seeds"),
+        (["word_cap.words=1.5"], "word_cap.words"),
+        (["effort.level=hig"], "high"),
+        (["seeds=0"], "more than 0"),
+        (["word_cap.words=-5"], "more than 0"),
+        (["budget.max_usd=-1"], "0 or more"),
+        (["scoring.interval_level=95"], "between 0 and 1"),
+        (["benchmark.scenarios=[]"], "empty list"),
+        (["model=openai_compatible"], "model.name"),
+        (["model=openai_compatible", "model.name=a"], "model.api_base"),
+        (["effort=high"], "extractive does not take it"),
+        (["model=strong,weak"], "-m"),
+        (["what is this"], "what is this"),
+    ],
+)
+def test_what_no_run_can_use_is_refused_before_anything_runs(project, overrides, said):
+    assert said in refusal(project, *overrides)
+
+
+def test_all_faults_are_named_together(project):
+    message = refusal(project, "seeds=0", "word_cap.words=-5")
+    assert "seeds" in message
+    assert "word_cap.words" in message
+
+
+def test_a_sweep_is_every_combination(project):
+    points = compose_points(project, ["model=strong,weak", "word_cap=500,none"], multirun=True)
+    assert [(p.settings.model.label, p.settings.word_cap.words) for p in points] == [
+        ("strong", 500),
+        ("strong", None),
+        ("weak", 500),
+        ("weak", None),
+    ]
+
+
+def test_an_experiment_is_a_grid_and_an_override_narrows_it(project):
+    points = compose_points(project, ["+experiment=baselines"], multirun=False)
+    assert [p.settings.model.label for p in points] == ["strong", "extractive", "weak", "empty"]
+    points = compose_points(project, ["+experiment=baselines", "model=weak"], multirun=False)
+    assert [p.settings.model.label for p in points] == ["weak"]
+
+
+def test_a_key_below_parameters_may_be_anything(project):
+    settings = one(project, *REMOTE, "model.parameters.top_p=0.5").settings
+    assert settings.model.parameters == {"top_p": 0.5}
+
+
+def test_a_named_point_has_a_plain_label_and_an_overridden_one_its_digest(project):
+    plain = one(project, "word_cap=500")
+    condition = condition_of(plain.settings, plain.changed)
+    assert condition.label == "extractive-default-500-v1"
+    changed = one(project, "prompt.words=1000")
+    condition = condition_of(changed.settings, changed.changed)
+    assert condition.label == f"extractive-default-3000-v1-{condition.digest[:8]}"
+    assert judge_of(plain.settings, plain.changed).label == "offline"
+
+
+def test_seeds_and_weights_do_not_make_another_condition(project):
+    labels = set()
+    for overrides in ([], ["seeds=5"], ["scoring=unweighted"], ["runner.concurrency=3"]):
+        point = one(project, *overrides)
+        labels.add(condition_of(point.settings, point.changed))
+    assert len(labels) == 1
+
+
+@pytest.mark.parametrize(
+    "override",
+    ["model.name=c", "effort=high", "word_cap=500", "prompt=v1_no_limit", "model.parameters.top_p=0.1"],
+)
+def test_everything_that_changes_a_brief_changes_the_digest(project, override):
+    def digest(*more):
+        point = one(project, *REMOTE, *more)
+        return condition_of(point.settings, point.changed).digest
+
+    assert digest() != digest(override)
+
+
+def test_a_name_that_no_file_can_have_is_made_one(project):
+    point = one(project, *REMOTE)
+    label = condition_of(point.settings, point.changed).label
+    assert label.startswith("a_b-medium-3000-v1-")
+
+
+def test_the_composed_configuration_can_be_read(project):
+    text = composed_yaml(project, ["word_cap=500"])
+    assert "words: 500" in text
+    assert "hydra" not in text

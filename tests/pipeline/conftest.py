@@ -1,0 +1,40 @@
+"""One Prefect server for all tests of this folder, and a small project for each."""
+
+import os
+
+import pytest
+
+from flows.pipeline.server import Server, configure
+from tests.support.bench import Project, answer
+from tests.support.scripted_server import ScriptedServer
+
+
+@pytest.fixture(scope="session")
+def prefect_environment(tmp_path_factory):
+    """One Prefect server for the whole session: starting it takes ten seconds."""
+    folder = tmp_path_factory.mktemp("prefect")
+    before = dict(os.environ)
+    os.environ.pop("PREFECT_API_URL", None)
+    os.environ["PREFECT_HOME"] = str(folder)
+    configure(folder, folder)
+    os.environ.pop("PREFECT_LOCAL_STORAGE_PATH", None)
+    server = Server(folder / "server.log")
+    server.start()
+    try:
+        server.wait()
+        yield {**os.environ}
+    finally:
+        server.stop()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@pytest.fixture
+def bench(tmp_path, project, prefect_environment):
+    return Project(tmp_path, project / "conf", prefect_environment)
+
+
+@pytest.fixture
+def endpoint():
+    with ScriptedServer(answer) as server:
+        yield server

@@ -1,0 +1,229 @@
+"""What a person sees in a Word file, against what the reader gives."""
+
+import pytest
+
+from flows.readers import read_document
+
+
+def texts(document, *kinds):
+    return [block.text for block in document.blocks if not kinds or block.kind in kinds]
+
+
+def seen(document, kind):
+    return [(notice.place, notice.detail) for notice in document.notices if notice.kind == kind]
+
+
+def test_marked_document_is_read_as_a_person_sees_it(fixture):
+    document = fixture("marked.docx")
+    body = [b.text for b in document.blocks if b.place.startswith("paragraph")]
+    assert body == [
+        "# Situation heading",
+        "1. Execution",
+        "  a. Skipped sibling",
+        "  b. Tasks to units",
+        "    (1) First task",
+        "    (2) Second task",
+        "2. Sustainment",
+        "1. Restarted list",
+        "I. Legal chapter",
+        "  1.1 Legal paragraph",
+        "Strength is 10⁶ rounds.",
+        "Tab\tstop\nnext line.",
+        "No-break hyphen.",
+        "Inline control.",
+        "Block control.",
+        "Smart tag.",
+        "See the annex (https://example.org/annex).",
+        "Field says seven boats.",
+        "Sign ✓ done.",
+        "☒ Box ticked.",
+        "Ferry carries twelve trucks.",
+        "Old place.",
+        "New place. Moved words.",
+        "Commented words.",
+        "Seen.",
+        "Seen too.",
+        "Seen as well.",
+        "~~Cancelled order.~~",
+        "Depth (a+b)/c metres.",
+        "Picture:",
+        "[Image: Map of the northern sector]",
+        "Box beside.",
+        "Noted[^1] here.",
+        "Ended[^i] here.",
+    ]
+
+
+def test_what_stands_beside_the_text_comes_once_and_in_its_place(fixture):
+    document = fixture("marked.docx")
+    assert texts(document, "header") == [
+        "[Header] Header of all pages",
+        "[Header] Header of the first page",
+        "[Header] Header of even pages",
+    ]
+    assert texts(document, "footer") == ["[Footer] Footer of all pages"]
+    assert texts(document, "textbox") == ["[Text box] Text box words."]
+    assert texts(document, "comment") == [
+        '[Comment by J. Moss, 2026-02-03 04:05, on "Commented words."] Comment words.'
+    ]
+    everything = texts(document)
+    noted = everything.index("Noted[^1] here.")
+    assert everything[noted + 1] == "[^1]: Footnote words."
+    assert everything[everything.index("Ended[^i] here.") + 1] == "[^i]: Endnote words."
+    assert everything[-1] == "[Footer] Footer of all pages"
+
+
+def test_citation_of_a_numbered_paragraph_is_its_place(fixture):
+    places = {block.text.strip(): block.place for block in fixture("marked.docx").blocks}
+    assert places["(2) Second task"] == "paragraph 6, 1.b.(2)"
+    assert places["1.1 Legal paragraph"] == "paragraph 10, 1.1"
+
+
+def test_table_has_merged_cells_once_and_its_inner_table_below(fixture):
+    outer, inner = texts(fixture("marked.docx"), "table")
+    assert outer == (
+        "| Merged head [spans 2 columns] |  | Right head |\n"
+        "| --- | --- | --- |\n"
+        "| Down [spans 2 rows] | Middle | 7 \\| 8 |\n"
+        "|  | Low | [table below] |\n"
+        "| Visible on navy | x | y |"
+    )
+    assert inner == ("[Table inside table 1, row 3, column 3]\n| nested one | nested two |\n| --- | --- |")
+
+
+def test_changes_and_hidden_text_are_reported_not_read(fixture):
+    document = fixture("marked.docx")
+    assert seen(document, "hidden_text") == [
+        ("paragraph 25", "hidden: Vanished words."),
+        ("paragraph 26", "the colour of its ground: White words."),
+        ("paragraph 27", "one-point: Tiny words."),
+    ]
+    assert seen(document, "revisions") == [
+        ("document", "2 tracked insertions, 1 deletions, 1 moves"),
+        ("paragraph 21", "deleted by R. Hale on 2026-01-02: forty"),
+    ]
+    assert document.blocks[0].kind == "note"
+    assert "tracked changes" in document.blocks[0].text
+
+
+def test_strict_file_reads_as_the_transitional_one(build, tmp_path, fixture):
+    strict = {
+        name: text
+        if isinstance(text, bytes)
+        else text.replace(
+            "http://schemas.openxmlformats.org/wordprocessingml/2006/",
+            "http://purl.oclc.org/ooxml/wordprocessingml/",
+        )
+        .replace(
+            "http://schemas.openxmlformats.org/officeDocument/2006/",
+            "http://purl.oclc.org/ooxml/officeDocument/",
+        )
+        .replace("http://schemas.openxmlformats.org/drawingml/2006/", "http://purl.oclc.org/ooxml/drawingml/")
+        for name, text in build.word_parts().items()
+    }
+    assert strict["word/document.xml"].count("purl.oclc.org") == 7
+    path = tmp_path / "strict.docx"
+    build.zipped(path, strict)
+    assert read_document(path).blocks == fixture("marked.docx").blocks
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"),
+    [
+        (".docm", "application/vnd.ms-word.document.macroEnabled.main+xml"),
+        (".dotx", "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"),
+    ],
+)
+def test_templates_and_files_with_macros_are_read(build, tmp_path, fixture, suffix, kind):
+    parts = build.word_parts()
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(
+        build.TYPE + "document.main+xml", kind
+    )
+    path = tmp_path / f"file{suffix}"
+    build.zipped(path, parts)
+    document = read_document(path)
+    assert document.blocks == fixture("marked.docx").blocks
+    assert [n.detail for n in document.notices if n.kind == "macro"] == (
+        ["the file carries VBA code; it is neither run nor read"] if suffix == ".docm" else []
+    )
+
+
+def test_deleted_paragraph_mark_joins_two_paragraphs(word, build):
+    deleted = f"<w:rPr><w:del {build.AUTHOR}/></w:rPr>"
+    document = word(build.para(build.run("One "), more=deleted) + build.para(build.run("sentence.")))
+    assert texts(document, "paragraph") == ["One sentence."]
+
+
+def test_deleted_rows_go_and_are_reported(word, build):
+    gone = f"<w:tr><w:trPr><w:del {build.AUTHOR}/></w:trPr>{build.cell('Old unit')}</w:tr>"
+    document = word(build.table(build.row(build.cell("New unit")), gone))
+    assert texts(document, "table") == ["| New unit |\n| --- |"]
+    assert seen(document, "revisions")[1:] == [("table 1", "deleted by R. Hale on 2026-01-02: Old unit")]
+
+
+def test_field_without_an_end_swallows_nothing(word, build):
+    begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> PAGE </w:instrText></w:r>'
+    document = word(build.para(begin + build.run("Still here.")) + build.para(build.run("And here.")))
+    assert texts(document, "paragraph") == ["Still here.", "And here."]
+
+
+def test_field_in_a_field_and_across_paragraphs(word, build):
+    mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'.format
+    code = "<w:r><w:instrText>{}</w:instrText></w:r>".format
+    body = build.para(
+        mark("begin")
+        + code(" TOC ")
+        + mark("separate")
+        + build.run("First ")
+        + build.field(" PAGEREF a ", "7")
+    ) + build.para(build.run("Second 9") + mark("end") + build.run(" after."))
+    assert texts(word(body), "paragraph") == ["First 7", "Second 9 after."]
+
+
+def test_complex_hyperlink_names_its_target_unless_shown(word, build):
+    body = build.para(build.field(' HYPERLINK "https://example.org/a" ', "annex")) + build.para(
+        build.field(' HYPERLINK "https://example.org/b" ', "example.org/b")
+    )
+    assert texts(word(body), "paragraph") == ["annex (https://example.org/a)", "example.org/b"]
+
+
+def test_white_text_on_a_dark_ground_is_visible(word, build):
+    white = '<w:color w:val="FFFFFF"/>'
+    body = (
+        build.para(build.run("On navy.", white + '<w:shd w:val="clear" w:fill="1F3864"/>'))
+        + build.para(
+            build.run("In a shaded paragraph.", white), more='<w:shd w:val="clear" w:fill="000000"/>'
+        )
+        + build.para(build.run("Black on black.", '<w:color w:val="000000"/><w:highlight w:val="black"/>'))
+        + build.para(build.run("Light grey.", '<w:color w:val="D9D9D9"/>'))
+    )
+    document = word(body)
+    assert texts(document, "paragraph") == ["On navy.", "In a shaded paragraph.", "Light grey."]
+    assert [detail for _, detail in seen(document, "hidden_text")] == [
+        "the colour of its ground: Black on black."
+    ]
+
+
+def test_header_that_word_does_not_show_is_reported(word, build):
+    document = word(
+        build.para(build.run("Body."))
+        + '<w:sectPr><w:headerReference w:type="first" r:id="rFirst"/></w:sectPr>'
+    )
+    assert texts(document, "header") == []
+    assert seen(document, "unused_header") == [
+        (
+            "first-page header, section 1",
+            "not shown by Word with the document's settings: Header of the first page",
+        )
+    ]
+
+
+def test_numbers_go_on_after_other_paragraphs_and_letters_double_after_z(word, build):
+    body = (
+        build.item("x", 1, 0)
+        + "".join(build.item("y", 1, 1) for _ in range(27))
+        + build.para(build.run("gap"))
+    )
+    labels = [text.strip() for text in texts(word(body + build.item("z", 1, 0)), "list_item")]
+    assert labels[:2] == ["1. x", "a. y"]
+    assert labels[26:] == ["z. y", "aa. y", "2. z"]

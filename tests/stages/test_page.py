@@ -1,0 +1,483 @@
+"""Pages, read back as a browser would; and the site as it is written."""
+
+import base64
+import hashlib
+import re
+from dataclasses import asdict, replace
+from html.parser import HTMLParser
+
+import pytest
+
+from flows.pipeline.report import Graded
+from flows.pipeline.site import write_site
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.errors import StoreError
+from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
+from flows.stages.page import Group, brief_page, condition_page, index_page, rubric_page
+from flows.stages.page.markup import address, attribute, own
+
+HOSTILE = (
+    '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;\u202egnp.exe\u202c zero\u200bwidth\x00'
+)
+SEEN = (
+    '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;'
+    "U+202Egnp.exeU+202C zeroU+200BwidthU+0000"
+)
+VOID = {"meta", "br", "input", "img", "link"}
+
+
+class Page(HTMLParser):
+    """Elements and text of a page; fails where an element is not closed."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.open, self.text, self.rows = [], [], [], []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in {"script", "style"}:
+            self.text.append(data)
+            if {"td", "th"} & set(self.open):
+                self.rows[-1][-1] += data
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    @property
+    def said(self):
+        return "".join(self.text)
+
+
+ROW = LeaderboardRow(
+    model="m", effort="default", word_cap=3000, prompt="v1", harness="single_prompt", judge="j",
+    score=0.5, ci_low=None, ci_high=None, ci_level=None, ci_method=None, score_low=0.5, score_high=0.5,
+    score_clamped=0.5, correct=0.6, passed=0.5, wrong=1.0, n_scenarios=1, n_scenarios_all=1, n_briefs=1,
+    n_briefs_all=1, n_ungraded=0, n_refused=0, n_error=0, n_empty=0, n_cut=0, n_cut_by_provider=0,
+    words_raw=4.0, words_kept=4.0, self_judged=False, condition="m-default-3000-v1", judge_id="j-medium",
+    condition_digest="c" * 64, judge_digest="d" * 64,
+)  # fmt: skip
+HEAD = ("model", "effort", "cap", "judge", "score", "scenarios", "refused")
+SHOWN = [HEAD, ("m", "default", "3000", "j", "0.500", "1", "0")]
+
+
+def item(item_id, severity=Severity.important, requirement="States it.", **fields):
+    item = Item(
+        item_id, Step.centers_of_gravity, Tier.synthesis, severity, requirement, "the truth", "if said",
+        "if not", (Evidence("01-order.docx", "as ordered"), Evidence("02.pdf", "as seen")), "it matters",
+    )  # fmt: skip
+    return replace(item, **fields)
+
+
+SCENARIO = Scenario(
+    "harbour", "Harbour", "Write it.", ("01-order.docx", "02.pdf"),
+    (item("R1"), item("R2"), item("R3"), item("E1", Severity.detrimental)), {}, synthetic=True,
+    licence="CC-BY-4.0",
+)  # fmt: skip
+BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, False, False, "w/1", None)  # noqa: FBT003 -- its fields in order
+VERDICTS = [
+    Verdict("harbour", 1, "R1", VerdictStatus.graded, passed=True),
+    Verdict("harbour", 1, "R2", VerdictStatus.graded, passed=False, mode=FailureMode.partial, reason="half"),
+    Verdict("harbour", 1, "R3", VerdictStatus.unparsed, passed=None, reason="cut reply"),
+    Verdict("harbour", 1, "E1", VerdictStatus.graded, passed=False, mode=FailureMode.committed),
+]
+PARTLY = BriefScore(
+    "harbour", 1, None, None, 0.0, 1 / 3, None, None, None, n_items=4, n_graded=3, n_refused=0, n_unparsed=1,
+    n_error=0,
+)  # fmt: skip
+
+
+def board(*rows, stand_in=False):
+    judges = tuple(JudgeNote(judge, stand_in, ()) for judge in dict.fromkeys(row.judge_id for row in rows))
+    return Leaderboard("ma_bench", "severity", rows, judges, ())
+
+
+def index(rows=(ROW,), shown=SHOWN, *, stand_in=False, notes=("Note.",), figures=None, left_out=()):
+    return index_page(
+        board(*rows, stand_in=stand_in), shown, notes, figures=figures or {}, rubrics={}, left_out=left_out
+    )
+
+
+def a_brief(brief=BRIEF, verdicts=VERDICTS, score=PARTLY, scenario=SCENARIO, row=ROW, *, is_stand_in=False):
+    return brief_page(
+        row, scenario, brief, score=score, verdicts=verdicts, scoring="severity", is_stand_in=is_stand_in
+    )
+
+
+def a_condition(row=ROW, briefs=((BRIEF, PARTLY),), groups=None, *, is_stand_in=False):
+    return condition_page(
+        row, briefs, groups or {}, scoring="severity", note="a note", is_stand_in=is_stand_in
+    )
+
+
+# Text of others
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ('a < b & "c"', "a &lt; b &amp; &quot;c&quot;"),
+        ("x\u202ey", 'x<b class="mark">U+202E</b>y'),
+        ("a\u200bb\ufeff", 'a<b class="mark">U+200B</b>b<b class="mark">U+FEFF</b>'),
+        ("nul\x00 esc\x1b", 'nul<b class="mark">U+0000</b> esc<b class="mark">U+001B</b>'),
+        ("tag\U000e0041", 'tag<b class="mark">U+E0041</b>'),
+        ("vs\ufe0f filler\u3164", 'vs<b class="mark">U+FE0F</b> filler<b class="mark">U+3164</b>'),
+        ("half\ud800", 'half<b class="mark">U+D800</b>'),
+        ("line\u2028next", 'line<b class="mark">U+2028</b>next'),
+        ("back\rover", 'back<b class="mark">U+000D</b>over'),
+        ("one\r\ntwo\tthree", "one\ntwo\tthree"),
+        ("né 日本 عربي 5\u00a0km", "né 日本 عربي 5\u00a0km"),
+    ],
+)
+def test_text_is_escaped_and_what_hides_is_shown(text, html):
+    assert own(text) == html
+
+
+def test_an_attribute_can_t_be_left():
+    assert attribute('a" onload="x\n\u202e') == "a&quot; onload=&quot;x U+202E"
+
+
+def test_a_name_opens_no_folder_query_or_scheme():
+    assert address("..", "a/../b?c#d") == "../a%2F..%2Fb%3Fc%23d"
+    assert address("javascript:x") == "javascript%3Ax"
+
+
+# The first page
+
+
+def test_the_table_is_what_people_see_elsewhere_and_its_names_lead_on():
+    page = Page(index())
+    assert page.rows[:2] == [list(HEAD), ["mm-default-3000-v1", "default", "3000", "j", "0.500", "1", "0"]]
+    assert page.all("a")[0]["href"] == "m-default-3000-v1/j-medium/index.html"
+    assert "Note." in page.said
+
+
+def test_columns_of_numbers_are_sorted_as_numbers():
+    shown = [
+        ("model", "effort", "cap", "interval", "scenarios", "refused"),
+        ("4o", "low", "none", "-0.1 to 0.2", "1 of 3", "1"),
+        ("5", "high", "1000", "-", "3", "12"),
+    ]
+    rows = (ROW, replace(ROW, condition="other"))
+    heads = [th for th in Page(index(rows, shown)).all("th") if th.get("scope") == "col"]
+    # A name is never a number, be it spelled as one.
+    assert [th.get("class") == "number" for th in heads] == [False, False, True, True, True, True]
+
+
+def test_a_missing_score_is_missing_and_has_its_bounds():
+    row = replace(ROW, score=None, n_ungraded=7, score_low=-0.25, score_high=0.75)
+    shown = [HEAD, ("m", "default", "3000", "j", "-", "0 of 1", "1")]
+    page = Page(index([row], shown))
+    assert page.rows[1][4] == "\u2013bounds-0.250 to 0.750"
+    assert {"class": "none", "title": "unknown"} in page.all("span")
+
+
+def test_the_stand_in_is_announced_before_any_number():
+    html = index(stand_in=True)
+    assert 0 < html.index("deterministic stand-in") < html.index("<table")
+    for page in (a_condition(is_stand_in=True), a_brief(is_stand_in=True)):
+        assert page.index("Judge <b>j-medium</b> is a deterministic stand-in") < page.index("<dl")
+    assert "stand-in" not in index() + a_condition() + a_brief()
+
+
+def test_what_was_left_out_is_named():
+    page = Page(index(left_out=["verdicts/x.parquet: verdicts on another rubric"]))
+    assert "verdicts/x.parquet: verdicts on another rubric" in page.said
+
+
+def test_a_row_without_cells_is_refused():
+    with pytest.raises(ValueError, match="zip"):
+        index((ROW, ROW), SHOWN)
+
+
+# A condition
+
+
+def test_counts_stand_with_their_n_and_unknown_is_no_zero():
+    groups = {
+        "step": [Group("tasks", "requirement", 3, 4, 1), Group("risk", "error", 0, 0, 2)],
+        "mode": [Group("partial", "requirement", 3, 4, 1)],
+    }
+    page = Page(a_condition(groups=groups))
+    assert ["tasks", "requirement", "3", "4", "75.0%", "1"] in page.rows
+    assert ["risk", "wrong move", "\u2013", "0", "\u2013", "2"] in page.rows
+    assert ["partial", "requirement", "1", "4", "25.0%", "1"] in page.rows  # failed so
+    (row,) = [row for row in page.rows if row[0] == "harbour"]
+    assert row == [
+        "harbour", "1", "written", "\u2013bounds 0.000 to 0.333", "\u2013", "\u2013", "\u2013", "3 of 4", "4",
+    ]  # fmt: skip
+    assert "none: it takes two scenarios" in page.said
+
+
+def test_a_refused_brief_has_no_words_instead_of_0_words():
+    brief = replace(BRIEF, status=BriefStatus.refused, text=None, words_raw=None, words_kept=None)
+    score = replace(PARTLY, n_graded=0, n_refused=4, n_unparsed=0, score_high=1.0)
+    page = Page(a_condition(briefs=[(brief, score)]))
+    (row,) = [row for row in page.rows if row[0] == "harbour"]
+    assert (row[2], row[-2], row[-1]) == ("refused", "0 of 4", "\u2013")
+    refused = [replace(verdict, status=VerdictStatus.refused, passed=None) for verdict in VERDICTS]
+    single = Page(a_brief(brief, refused, score))
+    assert not single.all("pre")
+    assert "4 refused, 0 unparsed, 0 error" in single.said
+
+
+# A brief
+
+
+def test_every_item_has_its_verdict_in_words():
+    page = Page(a_brief())
+    rows = {row[0]: row[1:] for row in page.rows}
+    assert rows["R1"] == [
+        "centers of gravitytier 2important",
+        "States it.",
+        "✓ passed",
+        "\u2013",
+    ]
+    assert rows["R2"][2:] == ["✗ failedpartial", "half"]
+    assert rows["R3"][2:] == ["? no verdictunparsed", "cut reply"]
+    assert rows["E1"][2:] == ["✗ failedmadecommitted", "\u2013"]
+    assert rows["E1"][1].startswith("Wrong move: States it.")
+    counts = re.findall(r"(all|failed|without a verdict|passed) \((\d+)\)", page.said)
+    assert counts == [("all", "4"), ("failed", "2"), ("without a verdict", "1"), ("passed", "1")]
+
+
+def test_the_filter_finds_rows_by_their_class_and_needs_no_script():
+    html = a_brief()
+    page = Page(html)
+    rows = [attrs.get("class") for attrs in page.all("tr")]
+    assert rows == [None, "passed", "failed", "missing", "failed"]
+    for key in ("failed", "missing", "passed"):
+        assert f".filter:has(#only-{key}:checked) tbody tr:not(.{key})" in html
+    assert [radio["id"] for radio in page.all("input")] == [
+        "only-all", "only-failed", "only-missing", "only-passed",
+    ]  # fmt: skip
+    assert not page.all("script")
+
+
+def test_evidence_stands_by_what_failed_and_the_rubric_has_every_item_s():
+    page = Page(a_brief())
+    rows = {row[0]: row[2] for row in page.rows}
+    assert (
+        rows["R2"]
+        == "States it.Ground truth and evidenceGround truth: the truthas ordered01-order.docxas seen02.pdf"
+    )
+    assert rows["R1"] == "States it."
+    links = [attrs["href"] for attrs in page.all("a") if "rubric" in attrs["href"]]
+    assert links == [f"../../rubric/harbour.html#item-{number}" for number in (1, 2, 3, 4)]
+    rubric = Page(rubric_page(SCENARIO))
+    assert [attrs["id"] for attrs in rubric.all("article")] == ["item-1", "item-2", "item-3", "item-4"]
+    assert rubric.said.count("as ordered") == 4
+    assert "Passed if: if said" in rubric.said
+    assert "4: 3 requirements, 1 wrong moves" in rubric.said
+
+
+def test_the_brief_is_shown_as_it_is():
+    text = "\n# Head\n\n<b>bold</b>  two spaces\n"
+    html = a_brief(replace(BRIEF, text=text))
+    page = Page(html)
+    assert text in page.said
+    assert '<pre class="own" dir="auto">\n\n# Head' in html  # HTML drops the first line feed of the two
+
+
+def test_an_item_without_a_verdict_row_is_a_fault():
+    with pytest.raises(KeyError, match="E1"):
+        a_brief(verdicts=VERDICTS[:3])
+
+
+# All pages
+
+
+def hostile_pages():
+    texts = dict.fromkeys(
+        ("requirement", "ground_truth", "pass_condition", "fail_condition", "rationale"), HOSTILE
+    )
+    evidence = (Evidence(HOSTILE, HOSTILE),)
+    items = tuple(
+        replace(one, item_id=f"{HOSTILE}{number}", source=evidence, **texts)
+        for number, one in enumerate(SCENARIO.items)
+    )
+    scenario = replace(
+        SCENARIO, scenario_id=HOSTILE, title=HOSTILE, assignment=HOSTILE, documents=(HOSTILE,), items=items,
+        licence=HOSTILE,
+    )  # fmt: skip
+    row = replace(ROW, model=HOSTILE, condition=HOSTILE, judge_id=HOSTILE, judge=HOSTILE, prompt=HOSTILE)
+    brief = replace(BRIEF, scenario_id=HOSTILE, text=HOSTILE, detail=HOSTILE)
+    verdicts = [
+        replace(v, item_id=one.item_id, reason=HOSTILE) for v, one in zip(VERDICTS, items, strict=True)
+    ]
+    shown = [HEAD, (HOSTILE, "default", "3000", HOSTILE, "0.500", "1", "0")]
+    return [
+        index([row], shown, stand_in=True, notes=[HOSTILE], left_out=[HOSTILE]),
+        a_condition(row, [(brief, PARTLY)], {"step": [Group(HOSTILE, HOSTILE, 1, 2, 3)]}, is_stand_in=True),
+        a_brief(brief, verdicts, PARTLY, scenario, row, is_stand_in=True),
+        rubric_page(scenario),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_hostile_text_stays_text_on_every_page(number):
+    html = hostile_pages()[number]
+    page = Page(html)
+    assert not page.all("img")
+    assert len(page.all("script")) == (1 if number < 2 else 0)
+    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
+    assert SEEN in page.said
+    for bad in "\u202e\u202c\u200b\x00":
+        assert bad not in html
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_pages_ask_for_nothing_and_run_only_their_own_script(number):
+    html = [index(figures={"j": ["<svg></svg>"]}), a_condition(), a_brief(), rubric_page(SCENARIO)][number]
+    page = Page(html)
+    assert not {tag for tag, attrs in page.elements if "src" in attrs}
+    for attrs in page.all("a"):
+        assert not re.match(r"(?i)[a-z]+:|//", attrs["href"])
+    assert "url(" not in html
+    assert "@import" not in html
+    policy = page.all("meta")[1]["content"]
+    assert policy.startswith("default-src 'none'; ")
+    for script in re.findall(r"<script>(.*?)</script>", html, re.DOTALL):
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"script-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_pages_can_be_read_aloud(number):
+    page = Page([index(), a_condition(), a_brief(), rubric_page(SCENARIO)][number])
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("h1")) == 1
+    assert len(page.all("caption")) == len(page.all("table"))
+    assert all("scope" in attrs for attrs in page.all("th"))
+    assert all(attrs["aria-label"] for attrs in page.all("div") if attrs.get("role") == "region")
+
+
+# The site as it is written
+
+SCORING = ScoringSettings(
+    name="severity",
+    weights={"important": 6, "detrimental": -6},
+    assumed=[],
+    interval_level=0.95,
+    resamples=100,
+)
+
+
+def graded(row=ROW, verdicts=VERDICTS):
+    about = {
+        "condition": {"label": row.condition},
+        "judge": {"label": row.judge_id, "is_stand_in": False},
+        "scenarios": ["harbour"],
+        "model_note": "",
+    }
+    return Graded(about, [{**asdict(BRIEF), "condition": row.condition}], verdicts)
+
+
+def written(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_site_is_written_whole_and_equal_verdicts_give_equal_bytes(tmp_path):
+    row = replace(ROW, score=None, n_ungraded=1, score_low=0.0, score_high=1 / 3)
+    first = write_site(tmp_path / "a", board(row), [graded()], {"harbour": SCENARIO}, scoring=SCORING)
+    other = graded(verdicts=VERDICTS[::-1])
+    write_site(tmp_path / "b", board(row), [other], {"harbour": SCENARIO}, scoring=SCORING)
+    assert first == tmp_path / "a" / "site" / "index.html"
+    files = written(tmp_path / "a")
+    place = "site/m-default-3000-v1/j-medium"
+    assert set(files) == {
+        *(f"figures/j-medium/{name}.svg" for name in ("mode", "score", "step", "tier")),
+        f"{place}/harbour-1.html",
+        f"{place}/index.html",
+        "site/index.html",
+        "site/rubric/harbour.html",
+    }
+    assert files == written(tmp_path / "b")
+    # 6 for R1, -6 for E1, R3 open, of 18: between 0 and 1/3.
+    assert "bounds 0.000 to 0.333" in files[f"{place}/harbour-1.html"].decode()
+    step = files["figures/j-medium/step.svg"].decode()
+    assert "centers of gravity 50.0%, 1 of 2 passed, 1 without a verdict; objectives no such item" in step
+    tier = files["figures/j-medium/tier.svg"].decode()
+    assert "wrong moves not made 0.0%, 0 of 1 passed." in tier
+    assert (
+        "failed 1 of 2 (50%), 1 missing: omission 0, partial 1" in files["figures/j-medium/mode.svg"].decode()
+    )
+
+
+def test_every_link_of_a_site_leads_to_a_page_and_an_anchor(tmp_path):
+    first = write_site(tmp_path, board(ROW), [graded()], {"harbour": SCENARIO}, scoring=SCORING)
+    followed = 0
+    for path in first.parent.rglob("*.html"):
+        for attrs in Page(path.read_text()).all("a"):
+            target, _, anchor = attrs["href"].partition("#")
+            page = (path.parent / target).resolve()
+            assert page.is_file()
+            assert not anchor or f'id="{anchor}"' in page.read_text()
+            followed += 1
+    assert followed == 2 + 2 + 6 + 1  # first page, condition, brief, rubric
+
+
+def test_pages_of_what_is_gone_are_deleted_and_nothing_else(tmp_path):
+    args = ([graded()], {"harbour": SCENARIO})
+    write_site(tmp_path, board(ROW), *args, scoring=SCORING)
+    gone = tmp_path / "site" / "gone" / "j" / "harbour-1.html"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("old")
+    kept = [tmp_path / "leaderboard.html", tmp_path / "site" / "CNAME"]
+    for path in kept:
+        path.write_text("mine")
+    write_site(tmp_path, board(ROW), *args, scoring=SCORING)
+    assert not (tmp_path / "site" / "gone").exists()
+    assert [path.read_text() for path in kept] == ["mine", "mine"]
+
+
+def test_other_weights_have_a_site_of_their_own(tmp_path):
+    even = replace(SCORING, name="unweighted")
+    found = write_site(
+        tmp_path, replace(board(ROW), scoring="unweighted"), [graded()], {"harbour": SCENARIO}, scoring=even
+    )
+    assert found == tmp_path / "site.unweighted" / "index.html"
+    assert {path.name for path in tmp_path.iterdir()} == {"site.unweighted", "figures.unweighted"}
+
+
+def test_two_judges_share_no_figure_and_no_id(tmp_path):
+    rows = (ROW, replace(ROW, judge_id="k"))
+    write_site(tmp_path, board(*rows), [graded(row) for row in rows], {"harbour": SCENARIO}, scoring=SCORING)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"j-medium", "k"}
+    html = (tmp_path / "site" / "index.html").read_text()
+    ids = [attrs["id"] for _, attrs in Page(html).elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert html.count("<svg") == 8
+
+
+def test_a_problem_is_published_without_the_machine_s_folders(tmp_path):
+    problem = StoreError(tmp_path / "verdicts" / "x.parquet", "verdicts on another rubric", "this one")
+    first = write_site(
+        tmp_path, board(ROW), [graded()], {"harbour": SCENARIO}, scoring=SCORING, problems=[problem]
+    )
+    html = first.read_text()
+    assert "<li>verdicts/x.parquet: verdicts on another rubric; expected this one</li>" in html
+    assert str(tmp_path) not in html
+
+
+def test_a_label_can_t_write_outside(tmp_path):
+    row = replace(ROW, condition="..", judge_id="..")
+    with pytest.raises(StoreError, match="outside the site"):
+        write_site(tmp_path / "r", board(row), [graded(row)], {"harbour": SCENARIO}, scoring=SCORING)
+    assert not written(tmp_path)

@@ -1,0 +1,404 @@
+"""The presets of models and judges, held against what litellm makes of them. No network but loopback.
+
+Every effort that a preset lists is sent, and must arrive as it was written: not dropped, and not as
+another one.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import http.server
+import importlib.metadata
+import json
+import re
+import threading
+from dataclasses import fields, is_dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+
+from flows.adapters.completions.faults import Fault, FaultKind
+from flows.adapters.completions.send_litellm import LiteLLMSender
+from flows.adapters.config.compose import compose_points, options
+from flows.schema import settings as schema
+from flows.schema.call import build_call
+from flows.schema.completion import Message
+from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
+from flows.schema.settings import Effort, JudgeKind, RunnerSettings, Transport, Writer
+from flows.stages.judge import build_requests
+
+PROJECT = Path(__file__).parents[1]
+CONF = PROJECT / "conf"
+MODELS = sorted(path.stem for path in (CONF / "model").glob("*.yaml"))
+JUDGES = sorted(path.stem for path in (CONF / "judge").glob("*.yaml"))
+
+# Presets that need a name: one of a model that reasons.
+EXAMPLES = {
+    "anthropic": "anthropic/claude-opus-5-5",
+    "azure": "azure/gpt5_series/ours",
+    "bedrock": "bedrock/us.amazon.nova-2-lite-v1:0",
+    "deepseek": "deepseek/deepseek-v4-pro",
+    "google": "gemini/gemini-4-argon",
+    "hosted": "openai/gpt-6.1-sol",
+    "meta": "meta/muse-spark-1.3",
+    "mistral": "mistral/mistral-large-4",
+    "openai": "openai/gpt-6.1-sol",
+    "openrouter": "openrouter/openai/gpt-6-sol",
+    "qwen": "dashscope/qwen3.8-max",
+    "xai": "xai/grok-4.7",
+}
+# Presets for any endpoint: what it takes is for whoever names it to know.
+ANY = ("litellm", "openai_compatible")
+SERVERS = ("local_server", "vllm", "ollama", "llama_cpp")
+NAMED = [name for name in MODELS if name not in {*EXAMPLES, *ANY, *SERVERS}]
+
+RUNNER = RunnerSettings(
+    concurrency=4,
+    requests_per_minute=None,
+    tokens_per_minute=None,
+    max_attempts=1,
+    connect_timeout_s=5,
+    idle_timeout_s=20,
+    total_timeout_s=30,
+    backoff_s=1,
+    backoff_max_s=1,
+)
+
+
+def override(axis, name):
+    """What composes the preset, with what it can't do without."""
+    found = [f"{axis}={name}"]
+    if name not in NAMED and name != "offline":
+        found.append(f"{axis}.name={EXAMPLES.get(name, 'some/model')}")
+    if name in ("local_server", "openai_compatible"):
+        found.append(f"{axis}.api_base=http://127.0.0.1:1/v1")
+    return found
+
+
+@pytest.fixture(scope="module")
+def presets():
+    """Every model and every judge by name; a judge is composed along with a model, which saves half."""
+    models, judges = {}, {}
+    for number, name in enumerate(MODELS):
+        judge = JUDGES[number % len(JUDGES)]
+        chosen = [*override("model", name), *override("judge", judge)]
+        point = compose_points(PROJECT, chosen, multirun=False)[0]
+        models[name], judges[judge] = point.settings.model, point.settings.judge
+    assert set(judges) == set(JUDGES)
+    return models, judges
+
+
+class Endpoint:
+    """Refuses everything with a 400, and keeps what was sent."""
+
+    def __init__(self):
+        bodies = self.bodies = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                reply = b'{"error": {"message": "scripted", "type": "invalid_request_error"}}'
+                self.send_response(400)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.base = f"http://127.0.0.1:{self._server.server_port}"
+
+    def arrived(self, request):
+        """The body that arrives for a request; a Fault where litellm sends none."""
+        self.bodies.clear()
+        with pytest.raises(Fault) as fault:
+            asyncio.run(_send(replace(request, api_base=self.base)))
+        return self.bodies[0] if self.bodies else fault.value
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+async def _send(request):
+    sender = LiteLLMSender(RUNNER)
+    try:
+        await sender.send(request, "a-key-of-nobody")
+    finally:
+        await sender.aclose()
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            environment.setenv(name, "of-nobody")
+        environment.setenv("AWS_REGION_NAME", "us-east-1")
+        environment.setenv("AZURE_API_VERSION", "2025-04-01-preview")
+        server = Endpoint()
+        yield server
+        server.close()
+
+
+def effort_in(body):
+    """The effort in a request, wherever its provider has it; None where there is none."""
+    further = body.get("additionalModelRequestFields", {})
+    thinking = body.get("generationConfig", {}).get("thinkingConfig", {})
+    found = [
+        body.get("reasoning_effort"),
+        body.get("output_config", {}).get("effort"),
+        thinking.get("thinkingLevel"),
+        further.get("reasoningConfig", {}).get("maxReasoningEffort"),
+        "none" if body.get("thinking") == {"type": "disabled"} else None,
+    ]
+    given = [value for value in found if value is not None]
+    assert len(given) < 2
+    return given[0] if given else None
+
+
+def limit_in(body):
+    """The output limit in a request."""
+    found = [
+        body.get("max_tokens"),
+        body.get("max_completion_tokens"),
+        body.get("generationConfig", {}).get("max_output_tokens"),
+        body.get("inferenceConfig", {}).get("maxTokens"),
+    ]
+    return [value for value in found if value is not None]
+
+
+def request_of(model, effort, **further):
+    model = replace(model, parameters={**model.parameters, **further})
+    return build_call(model, effort, [Message("user", "hello")], 1, output_tokens=5000)
+
+
+def by_litellm(models):
+    return {
+        name: model
+        for name, model in models.items()
+        if model.writer is Writer.remote and model.transport is Transport.litellm and name not in ANY
+    }
+
+
+def test_the_providers_that_were_asked_for_are_there():
+    asked = {"anthropic", "openai", "google", "xai", "mistral", "deepseek", "qwen", "meta"}
+    asked |= {"bedrock", "azure", "openrouter", "ollama", "vllm", "llama_cpp", "openai_compatible"}
+    assert asked <= set(options(PROJECT)["model"])
+
+
+def test_every_preset_composes_and_has_what_its_benchmark_condition_needs(presets):
+    models, judges = presets
+    for name, model in {**models, **judges}.items():
+        assert set(model.efforts) <= {effort.value for effort in Effort}, name
+        assert model.efforts["default"] == {}, name
+        assert model.benchmark_effort.value in model.efforts, name
+        if "medium" in model.efforts:
+            assert model.benchmark_effort is Effort.medium, name
+    for name, judge in judges.items():
+        assert judge.effort.value in judge.efforts, name
+        assert judge.allow_self is False, name
+
+
+def test_every_effort_arrives_as_written_and_default_sends_none(presets, endpoint):
+    models = by_litellm(presets[0])
+    assert len(models) == len(EXAMPLES) + 26
+    wrong = []
+    for name, model in models.items():
+        for effort, sent in model.efforts.items():
+            body = endpoint.arrived(request_of(model, Effort(effort)))
+            if isinstance(body, Fault):
+                wrong.append(f"{name} {effort}: not sent, {body.detail}")
+            elif effort_in(body) != sent.get("reasoning_effort") or limit_in(body) != [5000]:
+                wrong.append(f"{name} {effort}: {body}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "arrives"),
+    [
+        ("claude_opus_5_5", "none", None),
+        ("claude_opus_5_5", "minimal", "low"),
+        ("gemini_4_argon", "none", "low"),
+        ("gemini_4_argon", "minimal", "low"),
+        ("gemini_3_5_flash_lite", "none", "minimal"),
+        ("mistral_large_4", "medium", "high"),
+        ("openrouter", "max", "xhigh"),
+    ],
+)
+def test_what_litellm_would_drop_or_replace_is_not_offered(presets, endpoint, name, asked, arrives):
+    model = presets[0][name]
+    assert asked not in model.efforts
+    body = endpoint.arrived(request_of(model, Effort.default, reasoning_effort=asked))
+    assert effort_in(body) == arrives
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("claude_sonnet_5_5", {"temperature": 0}),
+        ("claude_sonnet_5_5", {"seed": 1}),
+        ("gpt_6_1_sol", {"temperature": 0}),
+        ("gpt_6_1_sol", {"reasoning_effort": "none"}),
+        ("gpt_6_luna", {"reasoning_effort": "minimal"}),
+        ("gemini_3_8_flash", {"reasoning_effort": "max"}),
+        ("gemini_4_hydrogen", {"reasoning_effort": "max"}),
+        ("bedrock", {"reasoning_effort": "none"}),
+    ],
+)
+def test_what_a_preset_says_is_refused_is_refused_before_it_is_sent(presets, endpoint, name, refused):
+    effort = Effort.default if "reasoning_effort" in refused else Effort.medium
+    fault = endpoint.arrived(request_of(presets[0][name], effort, **refused))
+    assert isinstance(fault, Fault)
+    assert fault.kind is FaultKind.parameter
+
+
+def test_a_judge_that_takes_a_schema_is_sent_it(presets, endpoint):
+    item = Item(
+        item_id="A-1",
+        step=Step.risk,
+        tier=Tier.stated,
+        severity=Severity.important,
+        requirement="States the risk.",
+        ground_truth="The bridge may fail.",
+        pass_condition="Names the bridge.",
+        fail_condition="Does not.",
+        source=(Evidence("01.md", "the bridge"),),
+        rationale="It is the only one.",
+    )
+    prompt = schema.JudgePromptSettings("v0", "Grade.", "{{items}} {{brief}}", "", "", "")
+    takers = {name: judge for name, judge in presets[1].items() if judge.structured_output}
+    assert sorted(takers) == ["claude_opus_5_5", "gemini_4_argon", "gpt_6_1_sol", "gpt_6_luna"]
+    for name, judge in takers.items():
+        call = build_requests([item], "a brief", judge, prompt, 1)[0]
+        wanted = call.request.parameters["response_format"]["json_schema"]["schema"]
+        body = endpoint.arrived(call.request)
+        schemas = [
+            body.get("response_format", {}).get("json_schema", {}).get("schema"),
+            body.get("output_format", {}).get("schema"),
+            body.get("generationConfig", {}).get("response_json_schema"),
+        ]
+        assert wanted in schemas, name
+        assert limit_in(body) == [60 + 16_000 + 256], name
+
+
+def test_openrouter_is_told_to_use_no_host_that_ignores_a_field(presets, endpoint):
+    body = endpoint.arrived(request_of(presets[0]["openrouter"], Effort.high))
+    assert body["provider"] == {"require_parameters": True}
+
+
+def test_prices_are_complete_and_dated_or_null(presets):
+    models, judges = presets
+    for name, model in {**models, **judges}.items():
+        price = model.price
+        assert (price.input_usd is None) == (price.output_usd is None), name
+        if price.input_usd is None or (price.input_usd, price.output_usd) == (0, 0):
+            assert price.taken is None, name  # nothing was read anywhere
+        else:
+            assert price.input_usd > 0, name
+            assert price.output_usd >= price.input_usd, name
+            assert date(2026, 1, 1) < date.fromisoformat(price.taken) <= date.today(), name  # noqa: DTZ011 -- a day is a day
+        for tokens in (model.context_tokens, model.output_tokens):
+            assert tokens is None or tokens > 0, name
+
+
+def test_limits_and_prices_are_those_of_the_table_that_the_files_name(presets):
+    version = importlib.metadata.version("litellm")
+    text = (CONF / "model" / "hosted.yaml").read_text()
+    if f"litellm {version}" not in text:
+        pytest.skip(f"litellm {version} is installed, and the presets were taken from another version")
+    found = importlib.metadata.files("litellm")
+    path = next(file for file in found if file.name == "model_prices_and_context_window_backup.json")
+    table = json.loads(Path(path.locate()).read_text())
+    named = {name: model for name, model in by_litellm(presets[0]).items() if name in NAMED}
+    assert len(named) == 26
+    for name, model in named.items():
+        entry = table.get(model.name) or table[model.name.split("/", 1)[1]]
+        assert model.price.input_usd == pytest.approx(entry["input_cost_per_token"] * 1e6), name
+        assert model.price.output_usd == pytest.approx(entry["output_cost_per_token"] * 1e6), name
+        assert model.context_tokens == entry["max_input_tokens"], name
+        limit = entry["max_output_tokens"]
+        assert model.output_tokens == (limit if limit < entry["max_input_tokens"] else None), name
+        assert entry.get("deprecation_date", "9999") > model.price.taken, name
+
+
+def test_labels_and_names_are_unique_and_limits_are_shared_by_provider(presets):
+    models = presets[0]
+    labels = [models[name].label for name in NAMED]
+    assert len(set(labels)) == len(labels)
+    names = [models[name].name for name in NAMED if models[name].name]
+    assert len(set(names)) == len(names)
+    shared = {}
+    for name, model in by_litellm(models).items():
+        if name in NAMED:
+            shared.setdefault(model.provider, set()).add(model.name.split("/")[0])
+    assert shared == {
+        "anthropic": {"anthropic"},
+        "deepseek": {"deepseek"},
+        "google": {"gemini"},
+        "meta": {"meta"},
+        "mistral": {"mistral"},
+        "openai": {"openai"},
+        "qwen": {"dashscope"},
+        "xai": {"xai"},
+    }
+
+
+def test_a_judge_is_the_model_of_its_name(presets):
+    models, judges = presets
+    asked = {field.name for field in fields(schema.JudgeSettings)} - {
+        field.name for field in fields(schema.ModelSettings)
+    }
+    for name, judge in judges.items():
+        if judge.kind is JudgeKind.remote:
+            model = models[name]
+            same = {field.name: getattr(judge, field.name) for field in fields(model)}
+            assert same == {field.name: getattr(model, field.name) for field in fields(model)}, name
+    assert {"kind", "effort", "mode"} <= asked
+
+
+def test_no_file_holds_a_key():
+    looks_like_one = re.compile(
+        r"\bsk-|AKIA[0-9A-Z]{8}|AIza|xai-[A-Za-z0-9]{8}|gsk_|Bearer |[A-Za-z0-9]{32,}"
+    )
+    for path in CONF.rglob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        assert not looks_like_one.search(text), path
+        for section in yaml.compose_all(text):
+            for key, value in section.value if isinstance(section, yaml.MappingNode) else ():
+                if key.value == "api_key_env":
+                    assert value.tag.endswith("null") or re.fullmatch(r"[A-Z][A-Z0-9_]+", value.value), path
+
+
+def read_attributes():
+    """Names that are read: attributes in flows/, its checks of the configuration aside, and `${...}`."""
+    names = set()
+    for path in CONF.rglob("*.yaml"):
+        names |= set(re.findall(r"\$\{\w+\.(\w+)\}", path.read_text(encoding="utf-8")))
+    for path in (PROJECT / "flows").rglob("*.py"):
+        if path.name == "settings.py" or path.parent.name == "config":
+            continue  # where a value is declared or only checked, nothing is done with it
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                names.add(node.attr)
+    return names
+
+
+def test_every_key_of_the_configuration_is_read_somewhere():
+    declared = {
+        (kind.__name__, field.name)
+        for kind in vars(schema).values()
+        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == schema.__name__
+        for field in fields(kind)
+    }
+    assert len(declared) > 60
+    read = read_attributes()
+    assert "a_key_that_nothing_reads" not in read
+    assert sorted(f"{kind}.{name}" for kind, name in declared if name not in read) == []
