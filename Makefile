@@ -41,6 +41,9 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
 
+version: $(STAMP)  ## take what runs made outside DVC into it
+	$(BIN)/staffbench version
+
 lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock

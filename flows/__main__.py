@@ -20,6 +20,7 @@ _COMMANDS = {
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
     "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
     "agreement": "how far judges agree with the labelled controls and pairs",
+    "version": "take what runs made outside DVC into it",
     "ui": "MLflow's page on this project's store, and how to open Prefect's",
 }
 
@@ -100,9 +101,13 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
 
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
-    return {"validate": commands.validate, "report": commands.report, "agreement": commands.agreement}[
-        parsed.command
-    ](project, overrides, screen)
+    command = {
+        "validate": commands.validate,
+        "report": commands.report,
+        "agreement": commands.agreement,
+        "version": commands.version,
+    }[parsed.command]
+    return command(project, overrides, screen)
 
 
 if __name__ == "__main__":

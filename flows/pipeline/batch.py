@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from flows.adapters.completions.client import Client
@@ -113,7 +114,8 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
     return evaluations
 
 
-def items_digest(items: Sequence[Item]) -> str:
+@lru_cache(maxsize=1024)
+def items_digest(items: tuple[Item, ...]) -> str:
     """sha256 over everything of a rubric that a verdict or a score rests on."""
     return sha256_text(
         canonical_json(

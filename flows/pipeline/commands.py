@@ -9,6 +9,7 @@ from flows.adapters.config.compose import compose_points, options
 from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
+from flows.adapters.tables import table_files
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.quality import offline_agreement, pairs_agreement
 from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
@@ -119,6 +120,19 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         ]
         screen.table(f"{judge} against {found.labels}", rows)
     return _fail(problems, screen)
+
+
+def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Take what runs made outside DVC into it: replies, and the tables of any condition."""
+    from flows.adapters.versions import version_results
+
+    settings = _settings(project, overrides)
+    results = project / settings.results
+    made = [results / "completions", *table_files(results)]
+    files = version_results(project, made)
+    screen.note("Versioned. For git: git add " + " ".join(shown(path) for path in files))
+    screen.note("For others: dvc push")
+    return 0
 
 
 def _settings(project: Path, overrides: Sequence[str]) -> Settings:

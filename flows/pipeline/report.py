@@ -13,18 +13,19 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.tables import BRIEFS, VERDICTS, read_table, table_files
 from flows.pipeline.batch import items_digest
 from flows.pipeline.quality import judge_note
-from flows.pipeline.stages import verdict_of
 from flows.schema.brief import BriefStatus
 from flows.schema.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, Settings
-from flows.schema.verdict import Verdict
+from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
 from flows.stages.aggregate import aggregate
 from flows.stages.score import score_brief
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
-_VERDICT_FIELDS = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
+# Looked up, not made: a leaderboard of a thousand briefs reads a hundred thousand verdicts.
+_STATUS = {status.value: status for status in VerdictStatus}
+_MODE = {None: None, **{mode.value: mode for mode in FailureMode}}
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,18 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         raise StoreError(
             path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
         )
-    verdicts = [verdict_of({key: row[key] for key in _VERDICT_FIELDS}) for row in rows]
+    verdicts = [
+        Verdict(
+            row["scenario_id"],
+            row["seed"],
+            row["item_id"],
+            _STATUS[row["status"]],
+            row["passed"],
+            _MODE[row["mode"]],
+            row["reason"],
+        )
+        for row in rows
+    ]
     return Graded(about, briefs, verdicts)
 
 

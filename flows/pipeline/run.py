@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from collections.abc import Awaitable, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -156,8 +157,9 @@ async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
         screen.say("Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind.")
         batch.stop()
 
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop)
+    if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handler
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stop)
     try:
         names = [evaluation.name for evaluation in batch.evaluations]
         # Prefect's overloads forget that this is a coroutine.

@@ -96,7 +96,11 @@ def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, pack
             "requests": [request.key for request in requests],
         }
     else:
-        inputs = {"version": GENERATE_VERSION, **local_inputs(batch.project, settings, scenario, packet)}
+        inputs = {
+            "version": GENERATE_VERSION,
+            "scenario": scenario.scenario_id,
+            **local_inputs(batch.project, settings, scenario, packet),
+        }
 
         async def make() -> list[dict[str, Any]]:
             rows = [
@@ -122,7 +126,11 @@ def truncate_work(
     async def make() -> list[dict[str, Any]]:
         return [as_row(_cut(scenario.scenario_id, _written(row), cap)) for row in rows]
 
-    return Work("truncate", {"word_counter": WORD_COUNTER, "cap": cap, "written": source}, make)
+    return Work(
+        "truncate",
+        {"scenario": scenario.scenario_id, "word_counter": WORD_COUNTER, "cap": cap, "written": source},
+        make,
+    )
 
 
 def judge_work(
@@ -137,6 +145,7 @@ def judge_work(
 
     offline = settings.judge.kind is JudgeKind.offline
     inputs = {
+        "scenario": scenario.scenario_id,
         "version": OFFLINE_VERSION if offline else JUDGE_VERSION,
         "judge": judge_fields(settings.judge, settings.judge_prompt),
         "items": items_digest(scenario.items),
@@ -158,6 +167,7 @@ def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Ve
         return [as_row(score_brief(scenario.items, found, settings.scoring)) for found in by_seed.values()]
 
     inputs = {
+        "scenario": scenario.scenario_id,
         "version": SCORE_VERSION,
         "weights": settings.scoring.weights,
         "items": items_digest(scenario.items),

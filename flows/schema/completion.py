@@ -61,14 +61,17 @@ class Request:
 
     @property
     def key(self) -> str:
-        """sha256 over every field: the completion's address in the store."""
+        """sha256 over every field: the completion's address in the store.
+
+        Texts enter by their own hash, which is quicker than escaping a packet into JSON.
+        """
         return sha256_text(
             canonical_json(
                 {
                     "transport": self.transport,
                     "model": self.model,
                     "api_base": self.api_base,
-                    "messages": [[m.role, m.content] for m in self.messages],
+                    "messages": [[m.role, sha256_text(m.content)] for m in self.messages],
                     "parameters": dict(self.parameters),
                     "seed": self.seed,
                     "protocol": self.protocol,

@@ -37,6 +37,18 @@ def test_the_same_command_again_makes_nothing_again_and_equal_bytes(bench, endpo
     assert {path: path.read_bytes() for path in tables} == tables
 
 
+def test_scenarios_with_equal_briefs_are_not_taken_for_one_another(bench):
+    """An empty brief is the same text in every scenario, and must not be the same stage."""
+    first = bench("run", "model=empty", "tracking=none")
+    assert first.code == 0, first.err
+    rows = bench.board()
+    again = bench("run", "model=empty", "tracking=none")
+    assert again.code == 0, again.err
+    assert again.stages == (11, 11)
+    assert bench.board() == rows
+    assert rows[0]["n_scenarios"] == 2
+
+
 def test_a_change_reruns_what_hangs_on_it_and_no_more(bench, endpoint):
     assert bench("run", *remote(endpoint)).paid == 12  # 2 scenarios, 3 seeds, a writer and a judge call each
 
