@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flows.schema.brief import BriefStatus
@@ -35,34 +36,34 @@ class Written:
     detail: str = ""
 
 
-def build_request(
-    assignment: str,
-    packet: Packet,
-    *,
-    model: ModelSettings,
-    effort: Effort,
-    prompt: PromptSettings,
-    seed: int,
-) -> Request:
-    """One prompt with the whole packet.
+def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
+    """One prompt with the whole packet; the same for every model and seed.
 
     Args:
         assignment: what the scenario asks for.
         packet: all documents.
-        model: who writes.
-        effort: how hard it is asked to reason.
-        prompt: what it is told.
-        seed: number of the repeat, from 1.
+        prompt: what the writer is told.
 
     Raises:
-        ConfigError: an effort that the model does not take, or an unknown placeholder.
+        ConfigError: the prompt names an unknown placeholder.
     """
     limit = "" if prompt.words is None else render(prompt.word_limit, {"words": f"{prompt.words:,}"})
     values = {"assignment": assignment, "packet": packet.text, "word_limit": limit}
-    messages = [
-        Message("system", render(prompt.system, values)),
-        Message("user", render(prompt.user, values)),
-    ]
+    return Message("system", render(prompt.system, values)), Message("user", render(prompt.user, values))
+
+
+def build_request(messages: Sequence[Message], model: ModelSettings, effort: Effort, seed: int) -> Request:
+    """The request for one brief.
+
+    Args:
+        messages: as `build_messages` gives them.
+        model: who writes.
+        effort: how hard it is asked to reason.
+        seed: number of the repeat, from 1.
+
+    Raises:
+        ConfigError: an effort that the model does not take.
+    """
     return build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
 
 

@@ -14,7 +14,7 @@ PACKET_VERSION = "1"
 """Raised when documents are put together in another way."""
 
 _SPACE = re.compile(r"\s+")
-_TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+")
+_TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+|<br>")
 
 
 def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:

@@ -161,6 +161,10 @@ def test_two_column_paper(fixture):
     ) in text
     assert "[Sideways] arXiv:2004.04906v3 [cs.CL] 30 Sep 2020" in text
     assert not notices(document, "uncertain_layout")
+    assert notices(document, "mended_encoding") == [("page 1", "1 accents set onto their letters")]
+    assert notices(document, "broken_encoding") == [
+        ("page 2", "1 characters without a known meaning, shown as \ufffd")
+    ]
 
 
 def test_sideways_statistics_with_rows_stacked_five_in_a_cell(fixture):
@@ -235,3 +239,42 @@ def test_images_of_text_are_said_to_be_images(fixture):
     for name in ("table-multi-row-column-cells.pdf", "malformed-from-issue-932.pdf"):
         assert fixture(name).blocks[0].kind == "note"
         assert len(notices(fixture(name), "no_text_layer")) == 1
+
+
+def test_image_between_paragraphs_is_marked_in_its_place(tmp_path):
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+
+    def draw(page):
+        page.drawString(60, 760, "Above the sketch")
+        page.drawImage(ImageReader(Image.new("L", (60, 40), 90)), 60, 500, 240, 160)
+        page.drawString(60, 440, "Below the sketch")
+
+    assert texts(made(tmp_path, draw)) == [
+        "Above the sketch",
+        "[Image without description]",
+        "Below the sketch",
+    ]
+
+
+def test_short_columns_at_different_heights_are_not_interleaved(tmp_path):
+    def draw(page):
+        for at in range(6):
+            page.drawString(60, 700 - 20 * at, f"left {at}")
+            page.drawString(110, 694 - 20 * at, f"right {at}")
+
+    expected = [f"left {at}" for at in range(6)] + [f"right {at}" for at in range(6)]
+    assert texts(made(tmp_path, draw)) == expected
+
+
+def test_columns_too_short_to_be_told_apart_are_noted(tmp_path):
+    def draw(page):
+        for at in range(2):
+            page.drawString(60, 700 - 18 * at, f"left {at}")
+            page.drawString(110, 691 - 18 * at, f"right {at}")
+
+    document = made(tmp_path, draw)
+    assert document.blocks[0].text == (
+        "[Reader's note: columns may be mixed up in what follows; it is read line by line]"
+    )
+    assert [notice.kind for notice in document.notices] == ["uncertain_layout"]

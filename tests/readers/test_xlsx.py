@@ -144,6 +144,15 @@ def test_huge_merged_range_is_noted_not_filled(fixture_path, tmp_path):
     assert document.blocks[1].text == "| 5 [merged A1:XFD1048576] |\n| --- |\n| 6 |"
 
 
+def test_cells_spread_over_a_huge_range_are_listed(fixture_path, tmp_path):
+    rows = "".join(
+        f'<row r="{at}"><c r="A{at}"><v>{at}</v></c><c r="XFD{at}"><v>1</v></c></row>' for at in range(1, 101)
+    )
+    block = rewritten(fixture_path, tmp_path, sheet_of(rows)).blocks[1]
+    assert block.place == "Stanley Cups!A1:XFD100"
+    assert block.text.split("\n")[-2:] == ["A100: 100", "XFD100: 1"]
+
+
 def test_tables_of_xlsx_01_are_kept_apart(fixture):
     document = fixture("xlsx_01.xlsx")
     places = [block.place for block in document.blocks if block.kind == "table"]

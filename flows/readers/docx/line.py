@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from flows.readers.docx.context import After, Context
 from flows.readers.words import collapsed
 
+MAX_ANCHOR = 500  # stretches of text that are kept of what a comment is about
+
 
 @dataclass(slots=True)
 class Line:
@@ -37,4 +39,5 @@ def emit(line: Line, context: Context, text: str, *, strike: bool = False, hidde
         return
     line.segments.append((text, strike))
     for anchor in context.open_comments.values():
-        anchor.append(text)
+        if len(anchor) < MAX_ANCHOR:
+            anchor.append(text)

@@ -233,7 +233,7 @@ class Story:
         context.place = place if self._counted else context.place
         fills = context.styles.table_fills(value(child(element, "w:tblPr", "w:tblStyle")))
         rows = _rows(element, place, context)
-        cells, covered, width = grid(rows)
+        cells, covered, width = grid(rows, f"{context.path}, {place}")
         behind: list[Block] = []
         for cell in cells:
             where = f"{place}, row {cell.row + 1}, column {cell.column + 1}"

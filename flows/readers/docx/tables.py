@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from flows.readers.docx.xml import child, number, tag, value
 from flows.readers.ooxml import Element
+from flows.schema.errors import ReadError
 
+MAX_CELLS = 4_000_000
 MAX_COLUMNS = 63  # Word's own limit; a span that claims more is cut to it
 _WRAPPERS = frozenset(
     [
@@ -65,12 +67,19 @@ def _merge(properties: Element | None, name: str) -> str:
     return "" if merge is None else value(merge, "continue")
 
 
-def grid(rows: list[Element]) -> tuple[list[Cell], list[Cell], int]:
+def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
     """Place the cells of `rows`.
+
+    Args:
+        rows: rows of the table that show.
+        where: file and table, for the error.
 
     Returns:
         The cells that show, those that a merge covers (Word shows nothing of them), and the number
         of columns.
+
+    Raises:
+        ReadError: the table has more than MAX_CELLS cells.
     """
     cells: list[Cell] = []
     covered: list[Cell] = []
@@ -100,4 +109,6 @@ def grid(rows: list[Element]) -> tuple[list[Cell], list[Cell], int]:
             column = min(column + cell.columns, 10 * MAX_COLUMNS)
         width = max(width, column)
         above = current
+    if len(rows) * width > MAX_CELLS:
+        raise ReadError(where, f"{len(rows) * width:,} cells", f"at most {MAX_CELLS:,}", "split the table")
     return cells, covered, width

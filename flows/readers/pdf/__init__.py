@@ -26,12 +26,14 @@ from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
 
+_IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
 _LARGER = 1.15  # a heading's type, against that of the text
 _BROKEN = 0.02  # share of unknown characters from which a page's text is not to be trusted
 _LABEL_LINES = 3  # lines that the head of a column has at most
 MAX_HEADING = 200
+MAX_ALL_CHARS = 10_000_000  # of a document: some three thousand full pages
 
 
 def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
@@ -46,8 +48,12 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     pages: list[PageText] = []
     tables: dict[int, list[RuledTable]] = {}
     extras: dict[int, list[Block]] = {}
+    count = 0
     with pdf:
         for number, page in enumerate(pdf.pages, 1):
+            count += len(page.chars)
+            if count > MAX_ALL_CHARS:
+                raise ReadError(path, f"more than {MAX_ALL_CHARS:,} characters", "fewer", "split it")
             if len(page.chars) > MAX_CHARS:
                 raise ReadError(
                     path, f"{len(page.chars):,} characters on page {number}", f"at most {MAX_CHARS:,}"
@@ -113,6 +119,11 @@ class _Writer:
         for table in tables:
             x0, top, x1, bottom = table.box
             words.append(Word("", x0, top, x1, bottom, bottom - top, item=table))
+        if page.words or tables:
+            words += [
+                Word("", x0, top, x1, bottom, bottom - top, item=_IMAGE)
+                for x0, top, x1, bottom in page.images
+            ]
         self._areas(words)
         for line in page.sideways:
             text = flat(line)
@@ -130,7 +141,7 @@ class _Writer:
         for reason, text in page.hidden:
             self.notice("hidden_text", f"{reason}: {text}")
         if not count and not has_tables:
-            if page.image_share or page.page.curves or page.page.rects:
+            if page.drawn:
                 self.notice("no_text_layer", "an image or drawing without text")
                 self.note(
                     f"page {page.number} has no text layer; it is an image or drawing and what stands on it "
@@ -162,7 +173,7 @@ class _Writer:
             if area.kind == "doubt":
                 self.notice("uncertain_layout", "columns of text or rows of a table")
                 self.note(
-                    "whether what follows is columns or a table is uncertain; it is read column by column"
+                    "whether what follows is columns or rows of a table is uncertain; check it on the page"
                 )
             elif area.kind == "table":
                 rows = open_table(area.words, area.gutters)
@@ -179,6 +190,8 @@ class _Writer:
             item = group[0].words[0].item
             if isinstance(item, RuledTable):
                 self._table(item)
+            elif item is not None:
+                self.found.append(Block(BlockKind.image, str(item), self.place))
             else:
                 self._paragraph(group)
 

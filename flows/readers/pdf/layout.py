@@ -14,6 +14,7 @@ _PROSE_WORDS = 4  # words that a line of running text has at least, in the middl
 _PROSE_FILL = 0.5  # share of lines that reach across the column, for it to be running text
 _ALIGNED = 0.7  # share of lines with a partner on the other side, for rows of a table
 MAX_DEPTH = 24
+MAX_WORDS = 20_000  # of a page; a page that a person can read has two thousand
 MAX_CANDIDATES = 60  # places that are tried as a gutter; more only cost time
 
 
@@ -54,6 +55,8 @@ def areas(words: list[Word], right_edge: float | None = None, depth: int = 0) ->
     if not words:
         return []
     edge = max(word.x1 for word in words) if right_edge is None else right_edge
+    if len(words) > MAX_WORDS:
+        return [Area("doubt", []), Area("text", words, right=edge)]
     gutter = _best_gutter(words) if depth < MAX_DEPTH else None
     if gutter is None:
         return [Area("text", words, right=edge)]

@@ -17,6 +17,7 @@ MARKER = re.compile(
 BULLET = re.compile(r"[•●○◦▪■□❑➢‣⁃∙·]$")
 _SUSPENDED = frozenset({"and", "or", "to", "und"})  # pre- and post-war
 _MIXED = 3  # such neighbours that are taken for mixed columns; one or two are accents or signs
+_PROSE_WORDS = 3  # words of a line from which it can be running text
 _COMPOUND = 3  # letters that the parts of a compound have at least: 'to' and 'in' begin too many words
 _SAME_LINE = 0.5  # share of the lower one's height that two words overlap by if they stand on one line
 
@@ -151,7 +152,7 @@ class Hyphens:
         return before[:-1] + behind
 
 
-def paragraphs(lines: list[Line], right: float) -> list[list[Line]]:
+def paragraphs(lines: list[Line], right: float, *, narrow: bool = False) -> list[list[Line]]:
     """Group the lines of one column into paragraphs.
 
     A line goes on in the next one if the next one's first word had no room left on it, and nothing
@@ -160,6 +161,7 @@ def paragraphs(lines: list[Line], right: float) -> list[list[Line]]:
     Args:
         lines: from top to bottom.
         right: right edge of the column.
+        narrow: whether lines of one or two words wrap, as they do in a cell; in a column they are a list.
     """
     gaps = [
         below.top - above.bottom
@@ -172,7 +174,7 @@ def paragraphs(lines: list[Line], right: float) -> list[list[Line]]:
         edge = _edge(stretch, right)
         groups.append([stretch[0]])
         for line in stretch[1:]:
-            if _goes_on(groups[-1], line, edge):
+            if _goes_on(groups[-1], line, edge, narrow=narrow):
                 groups[-1].append(line)
             else:
                 groups.append([line])
@@ -204,10 +206,12 @@ def _edge(stretch: list[Line], right: float) -> float:
     return own if full >= 2 and full * 3 >= len(stretch) else right  # noqa: PLR2004 -- one line makes no margin
 
 
-def _goes_on(group: list[Line], line: Line, right: float) -> bool:
+def _goes_on(group: list[Line], line: Line, right: float, *, narrow: bool) -> bool:
     last, first = group[-1], line.words[0]
     size = last.size
     if last.has_gap or line.has_gap:
+        return False
+    if not narrow and len(group) == 1 and max(len(last.words), len(line.words)) < _PROSE_WORDS:
         return False
     if line.bold != last.bold and (line.bold or len(group) == 1):
         return False

@@ -13,6 +13,8 @@ from flows.readers.pdf.mend import known, mend
 MAX_CHARS = 200_000
 MAX_SHAPES = 20_000  # lines and boxes; finding tables among more takes minutes
 _UP, _DOWN = 90, 270  # degrees, anticlockwise
+IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
+MAX_IMAGES = 200
 TINY = 1.5  # points; text below can't be read on paper
 
 
@@ -50,6 +52,8 @@ class PageText:
         page: the pdfplumber page in the same frame.
         turned: by how many degrees the page was turned to be read.
         image_share: share of its area that the largest image covers.
+        drawn: whether anything is drawn on it.
+        images: boxes of the images that no text stands on.
     """
 
     number: int
@@ -63,6 +67,10 @@ class PageText:
     mended: int = 0
     turned: int = 0
     image_share: float = 0.0
+    drawn: bool = False
+    images: list[tuple[float, float, float, float]] = field(
+        default_factory=list[tuple[float, float, float, float]]
+    )
 
 
 def _angle(char: dict[str, Any]) -> int:
@@ -96,6 +104,7 @@ def read_page(page: Any, number: int) -> PageText:
     area = found.width * found.height or 1.0
     shares = [_area(image, found) / area for image in page.images]
     found.image_share = max(shares, default=0.0)
+    found.drawn = bool(page.images or page.curves or page.rects or page.lines)
     chars = _distinct(page.chars)
     chars, found.hidden = _visible(chars, page)
     main = [char for char in chars if _angle(char) == 0]
@@ -104,6 +113,12 @@ def read_page(page: Any, number: int) -> PageText:
         char["text"], broken = known(char)
         found.broken += broken
     found.words = _words(main)
+    for image, share in zip(page.images, shares, strict=True):
+        box = tuple(float(image[edge]) for edge in ("x0", "top", "x1", "bottom"))
+        x0, top, x1, bottom = box
+        behind = any(x0 < (word.x0 + word.x1) / 2 < x1 and top < word.middle < bottom for word in found.words)
+        if share >= IMAGE_SHARE and not behind and len(found.images) < MAX_IMAGES:
+            found.images.append((x0, top, x1, bottom))
     for angle in (90, 180, 270):
         found.sideways += _sideways([char for char in chars if _angle(char) == angle], angle, found)
     return found

@@ -132,7 +132,7 @@ def cell_text(cell: RuledCell, hyphens: Hyphens) -> str:
         return ""
     # A cell's text is centred or inset: where its widest line ends is where it wraps.
     right = min(cell.box[2], max(line.x1 for line in lines) + lines[0].size)
-    return "\n".join(text_of(group, hyphens) for group in paragraphs(lines, right))
+    return "\n".join(text_of(group, hyphens) for group in paragraphs(lines, right, narrow=True))
 
 
 def _edges(values: list[float]) -> list[float]:

@@ -9,6 +9,8 @@ from flows.readers.words import collapsed, pipe_table
 from flows.readers.xlsx.grid import Grid, Merge, letters
 from flows.schema.document import Block, BlockKind
 
+THIN_AREA = 1_000_000  # cells of a range from which it may be too thin for a table
+THIN_SHARE = 20
 MAX_FILL = 200_000  # cells that merged ranges may fill on one sheet
 
 
@@ -18,6 +20,11 @@ class _Region:
     left: int
     bottom: int
     right: int
+
+    def is_thin(self, grid: Grid) -> bool:
+        """Whether a few cells span so wide a range that most of a table would be empty."""
+        area = (self.bottom - self.top + 1) * (self.right - self.left + 1)
+        return area > THIN_AREA and area > THIN_SHARE * sum(map(len, grid.rows.values()))
 
     @property
     def name(self) -> str:
@@ -29,12 +36,19 @@ def tables(grid: Grid, sheet: str) -> Iterator[Block]:
     """The tables of a sheet, from top to bottom, then left to right; a lone cell is a paragraph.
 
     Merged ranges are filled with their value, and the first cell of one notes it; hidden rows and
-    columns are marked.
+    columns are marked. Cells spread thinly over a huge range are listed one a line, `C7: text`.
     """
     _fill(grid)
     for region in _regions(grid):
         place = f"{sheet}!{region.name}"
-        if region.top == region.bottom and region.left == region.right:
+        if region.is_thin(grid):
+            cells = (
+                f"{letters(column)}{row}: {collapsed(_cell(grid, region, row, column))}"
+                for row in range(region.top, region.bottom + 1)
+                for column in sorted(grid.rows.get(row, {}))
+            )
+            yield Block(BlockKind.table, "\n".join(cells), place)
+        elif region.top == region.bottom and region.left == region.right:
             text = collapsed(_cell(grid, region, region.top, region.left))
             yield Block(BlockKind.paragraph, text, place)
         else:
