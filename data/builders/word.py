@@ -48,7 +48,7 @@ def build_docx(path: Path) -> bytes:
     for comment in meta.get("comments", []):
         holder = next((p for p in document.paragraphs if comment["at"] in p.text), None)
         if holder is None:
-            raise SourceError(f"{path}: no paragraph contains the comment's words: {comment['on']}")
+            raise SourceError(f"{path}: no paragraph contains the comment's words: {comment['at']}")
         added = document.add_comment(holder.runs, comment["text"], comment["author"], initials="")
         added._comment_elm.set(qn("w:date"), f"{STAMP:%Y-%m-%dT%H:%M:%SZ}")  # noqa: SLF001 -- no setter
     if notes:

@@ -1,0 +1,180 @@
+"""The text files of a task's tree: configuration, instruction, sandbox, verifier, oracle, fixtures."""
+
+# Basic: YAML comes in as Any.
+# pyright: basic
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+STEP = "answer"
+AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0  # 60 and 85 minutes, as the specification runs them
+JUDGE = {"model": "claude-opus-5.5", "agent": "opencode", "effort": "medium", "mode": "all_items"}
+"""The published judge; `staffbench harbor verify` may be told another."""
+
+INSTRUCTION = """\
+You are a staff member in the role that the assignment describes. Nobody can answer questions while you
+work: the files are all there is, and what they don't settle you have to judge.
+
+The files lie in `/app/attachments/`:
+
+{attachments}
+
+Open every file before you write. `pandoc -t plain --track-changes=all` shows a Word file with its tracked
+changes, `pdftotext -layout` the text of a PDF; `python3` has python-docx, openpyxl and pdfplumber. A page
+is worth looking at as well as reading: `soffice --headless --convert-to pdf` and `pdftoppm -png` make a
+picture of it.
+
+Save the finished product as `/app/outputs/report.docx`. Nothing else is read.
+
+# Assignment
+
+{prompt}
+"""
+
+DOCKERFILE = """\
+# The sandbox of one attempt: document libraries, converters, and the agent of the published run.
+FROM python:3.12-slim-bookworm
+
+RUN apt-get update \\
+ && apt-get install -y --no-install-recommends \\
+      fonts-dejavu-core fonts-liberation git nodejs npm \\
+      libreoffice-calc libreoffice-writer pandoc poppler-utils \\
+ && rm -rf /var/lib/apt/lists/*
+
+RUN pip install --no-cache-dir lxml openpyxl pdfplumber pypdf python-docx
+
+RUN npm install --global opencode-ai@1.18.31
+
+# The verifier calls `staffbench`. Give what pip should install: a released version, a wheel's address, or
+# a folder below this one. Without it an agent can still write, and the verifier says what is missing.
+ARG STAFFBENCH=""
+RUN if [ -n "$STAFFBENCH" ]; then pip install --no-cache-dir "$STAFFBENCH"; fi
+
+RUN mkdir -p /app/attachments /app/outputs
+WORKDIR /app
+"""
+
+TEST = """\
+#!/bin/bash
+# Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
+set -euo pipefail
+
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+if ! command -v staffbench > /dev/null; then
+  echo "staffbench is not installed in this sandbox, so the report can't be judged: build the image with" \\
+    "--build-arg STAFFBENCH=... or install it in environment/Dockerfile." >&2
+  exit 1
+fi
+
+exec staffbench harbor verify /app/outputs/report.docx --task "$here"
+"""
+
+SOLVE = """\
+#!/bin/bash
+# Oracle: submits the expert's report. Harbor copies only this folder into the sandbox before the verifier
+# starts, and an agent must not find the report, so it is carried here: tests/golden/report.docx in base64.
+set -euo pipefail
+
+mkdir -p /app/outputs
+base64 --decode > /app/outputs/report.docx << 'REPORT'
+{report}
+REPORT
+"""
+
+EXECUTABLE = ("tests/test.sh", "solution/solve.sh")
+
+
+def text_files(
+    task: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], names: Sequence[str], report: bytes
+) -> dict[str, bytes]:
+    """The text files of a task's tree, by path.
+
+    Args:
+        task: what `task.yaml` says.
+        criteria: what `rubric.yaml` says.
+        names: file names of the attachments, in order.
+        report: the expert's report.
+    """
+    instruction = INSTRUCTION.format(
+        attachments="\n".join(f"- `{name}`" for name in names), prompt=task["prompt"].strip()
+    )
+    files = {
+        "task.toml": _task_toml(task),
+        "instruction.md": instruction,
+        "environment/Dockerfile": DOCKERFILE,
+        f"steps/{STEP}/instruction.md": instruction,
+        "tests/test.sh": TEST,
+        "tests/fixtures/rubric.json": _json({"criteria": [_criterion(entry) for entry in criteria]}),
+        "tests/fixtures/config.json": _json(_config(task)),
+        "solution/solve.sh": SOLVE.format(report=_wrapped(report)),
+    }
+    return {path: text.encode() for path, text in files.items()}
+
+
+def _criterion(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """One criterion in the fields that the release documents; `polarity` follows from the sign."""
+    return {
+        "criterion_id": entry["criterion_id"],
+        "points": entry["points"],
+        "polarity": "positive" if entry["points"] > 0 else "negative",
+        "criterion": entry["criterion"],
+        "source": "; ".join(f"{place['file']}: “{place['line']}”" for place in entry["source"]),
+        "justification": entry["justification"],
+    }
+
+
+def _config(task: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "task_id": task["task_id"],
+        "title": task["title"],
+        "prompt": task["prompt"].strip(),
+        "length_limit": task["length_limit"],
+        "rubric": "rubric.json",
+        "golden": "../golden/report.docx",
+        "output": "/app/outputs/report.docx",
+        "grading_guidance": task["grading_guidance"].strip(),
+        "judge": JUDGE,
+    }
+
+
+def _task_toml(task: Mapping[str, Any]) -> str:
+    """Harbor's configuration, written by hand: the standard library reads TOML but doesn't write it."""
+    metadata = {
+        **{
+            key: task[key]
+            for key in ("task_id", "title", "report_family", "setting", "reader", "length_limit")
+        },
+        "synthetic": True,
+        "licence": "CC-BY-4.0",
+        "notice": "Written for staffbench. Units, people and events are invented; not for operational use.",
+    }
+    sections = {
+        "metadata": metadata,
+        "metadata.judge": JUDGE,
+        "agent": {"timeout_sec": AGENT_SECONDS},
+        "verifier": {"timeout_sec": VERIFIER_SECONDS},
+        "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
+        "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
+    }
+    lines = ['schema_version = "1.4"', 'multi_step_reward_strategy = "final"']
+    for name, entries in sections.items():
+        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entries.items())]
+    lines += ["", "[[steps]]", f'name = "{STEP}"']
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: str | float | bool) -> str:
+    return json.dumps(value, ensure_ascii=False)  # the two agree on texts, numbers and booleans
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _wrapped(report: bytes, width: int = 100) -> str:
+    text = base64.b64encode(report).decode()
+    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
