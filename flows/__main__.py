@@ -6,9 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows import __version__
 from flows.schema.errors import ConfigError, StaffbenchError
+
+if TYPE_CHECKING:
+    from flows.adapters.screen import Screen
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see conf/ for the axes"
 
@@ -20,6 +24,7 @@ _COMMANDS = {
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
     "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
     "agreement": "how far judges agree with the labelled controls and pairs",
+    "harbor": "Harbor's own runs: import a job, or summarize one",
     "version": "take what runs made outside DVC into it",
     "ui": "MLflow's page on this project's store, and how to open Prefect's",
 }
@@ -63,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
         made[name] = commands.add_parser(name, help=what, description=what)
         if name == "grade":
             made[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
+        if name == "harbor":
+            made[name].add_argument("action", choices=["import", "summarize"])
+            made[name].add_argument("job", type=Path, help="folder of one job")
+            made[name].add_argument(
+                "--criteria", action="store_true", help="list missed criteria and triggered penalties"
+            )
         made[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
     for name in ("run", "plan", "grade"):
         made[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
@@ -76,38 +87,57 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
-    # Everything heavy is imported here, so that --help answers at once.
+    # Everything heavy is imported here and below, so that --help answers at once.
     from flows.adapters.files import find_project
     from flows.adapters.screen import Screen
 
     project, screen = find_project(Path.cwd()), Screen()
-    if parsed.command in ("run", "grade"):
-        from flows.pipeline.run import run, show_configuration
-
-        if parsed.command == "grade":
-            overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
-        if parsed.cfg:
-            return show_configuration(project, overrides, screen)
-        return run(project, overrides, multirun=parsed.multirun, screen=screen)
-    if parsed.command == "plan":
-        from flows.pipeline.plan import plan
-
-        return plan(project, overrides, multirun=parsed.multirun, screen=screen)
-    if parsed.command == "ui":
-        from flows.pipeline.ui import open_pages
-
-        return open_pages(project, overrides, parsed.port, screen)
+    command = {"run": _run, "grade": _run, "plan": _plan, "harbor": _harbor, "ui": _ui}.get(parsed.command)
+    if command is not None:
+        return command(parsed, project, overrides, screen)
     from flows.pipeline import commands
 
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
-    command = {
+    plain = {
         "validate": commands.validate,
         "report": commands.report,
         "agreement": commands.agreement,
         "version": commands.version,
-    }[parsed.command]
-    return command(project, overrides, screen)
+    }
+    return plain[parsed.command](project, overrides, screen)
+
+
+def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.run import run, show_configuration
+
+    if parsed.command == "grade":
+        overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
+    if parsed.cfg:
+        return show_configuration(project, overrides, screen)
+    return run(project, overrides, multirun=parsed.multirun, screen=screen)
+
+
+def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.plan import plan
+
+    return plan(project, overrides, multirun=parsed.multirun, screen=screen)
+
+
+def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline import harbor
+
+    if parsed.action == "import":
+        return harbor.import_job(project, overrides, parsed.job, screen)
+    if overrides:
+        raise ConfigError(overrides[0], "summarize takes no overrides")
+    return harbor.summarize(project, parsed.job, criteria=parsed.criteria, screen=screen)
+
+
+def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.ui import open_pages
+
+    return open_pages(project, overrides, parsed.port, screen)
 
 
 if __name__ == "__main__":

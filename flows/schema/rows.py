@@ -15,12 +15,12 @@ def as_row(record: Any) -> dict[str, Any]:
     time than grading them.
     """
     row: dict[str, Any] = {}
-    for name in _names(type(record)):
+    for name in _names(record.__class__):
         value = getattr(record, name)
         row[name] = value.value if isinstance(value, Enum) else value
     return row
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))

@@ -1,0 +1,145 @@
+"""Harbor's own job trees, read as far as they can be: `read_job(folder)` is the whole interface."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text, nested
+from flows.adapters.harbor_jobs.trials import config_agent, read_trial
+from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, ReportedMean, Trial
+
+__all__ = ["read_job"]
+
+
+def read_job(folder: Path) -> HarborJob:
+    """A job tree of Harbor 0.25 or 0.26; other versions as far as they have the same form.
+
+    Reports are found and not opened. Links and paths that lead out of the tree are not followed.
+
+    Args:
+        folder: the job's: it holds a folder for each trial.
+
+    Raises:
+        HarborError: no such folder, or no trial in it.
+    """
+    if not folder.is_dir():
+        raise HarborError(folder, "no such folder", "a job of Harbor, such as jobs/<job name>")
+    tree = Tree(folder)
+    result = tree.mapping(tree.file(tree.root, "result.json"))
+    lock = tree.mapping(tree.file(tree.root, "lock.json"))
+    read = {place: trial for place in tree.folders(tree.root) if (trial := read_trial(tree, place))}
+    if not read:
+        raise HarborError(
+            folder, "no trial in it", "a folder for each trial", "give the folder of one job, not of all jobs"
+        )
+    trials = _numbered(_told_apart(tree, _named_alike(tree, read)))
+    _one_task_each(tree, trials)
+    n_planned = as_number(result.get("n_total_trials"))
+    n_planned = int(n_planned) if n_planned is not None else None
+    if n_planned is not None and n_planned > len(trials):
+        tree.note("result.json", f"{n_planned} trials planned, {len(trials)} in the tree")
+    return HarborJob(
+        name=tree.root.name,
+        job_id=as_text(result.get("id")) or _job_id(tree, list(read)),
+        version=_version(tree, lock),
+        trials=tuple(trials),
+        n_planned=n_planned,
+        reported=_reported(result),
+        damage=tuple(tree.damage),
+    )
+
+
+def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
+    version = as_text(nested(lock, "harbor").get("version"))
+    if version is None:
+        tree.note("lock.json", "does not say which Harbor wrote this job")
+    elif ".".join(version.split(".")[:2]) not in KNOWN_VERSIONS:
+        tree.note("lock.json", f"Harbor {version} was not tried, only {' and '.join(KNOWN_VERSIONS)}")
+    return version
+
+
+def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
+    """The job's id as its trials have it."""
+    ids = {
+        found
+        for folder in folders
+        if (found := as_text(tree.mapping(tree.file(folder, "config.json")).get("job_id")))
+    }
+    return ids.pop() if len(ids) == 1 else None
+
+
+def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
+    """Give a trial without a result its siblings' name of the agent: settings name it otherwise."""
+    names: dict[tuple[str, str], set[tuple[str | None, str | None]]] = defaultdict(set)
+    for folder, trial in read.items():
+        if trial.has_result:
+            names[config_agent(tree, folder)].add((trial.agent, trial.agent_version))
+    trials: list[Trial] = []
+    for folder, trial in read.items():
+        alike = names[config_agent(tree, folder)]
+        if not trial.has_result and len(alike) == 1:
+            agent, version = next(iter(alike))
+            trials.append(replace(trial, agent=agent, agent_version=version))
+        else:
+            trials.append(trial)
+    return trials
+
+
+def _told_apart(tree: Tree, trials: list[Trial]) -> list[Trial]:
+    """Two tasks whose short names are equal keep their long ones. Paths are no long names."""
+    long: dict[str, set[str]] = defaultdict(set)
+    for trial in trials:
+        if trial.has_result:
+            long[trial.task].add(trial.task_name)
+    shared = {short for short, names in long.items() if len(names) > 1}
+    for short in sorted(shared):
+        tree.note(".", f"several tasks called {short}: {', '.join(sorted(long[short]))}; told apart by them")
+    return [replace(trial, task=trial.task_name) if trial.task in shared else trial for trial in trials]
+
+
+def _numbered(trials: list[Trial]) -> list[Trial]:
+    """Number the attempts of each system at each task by their start; Harbor has no numbers."""
+    ordered = sorted(
+        trials, key=lambda t: (t.task, t.system, t.started_at is None, t.started_at or "", t.name)
+    )
+    seen: Counter[tuple[object, ...]] = Counter()
+    numbered: list[Trial] = []
+    for trial in ordered:
+        seen[trial.task, trial.system] += 1
+        numbered.append(replace(trial, attempt=seen[trial.task, trial.system]))
+    return numbered
+
+
+def _one_task_each(tree: Tree, trials: Sequence[Trial]) -> None:
+    sums: dict[str, set[str]] = defaultdict(set)
+    for trial in trials:
+        if trial.task_checksum:
+            sums[trial.task].add(trial.task_checksum)
+    for task, found in sorted(sums.items()):
+        if len(found) > 1:
+            tree.note(
+                ".", f"{len(found)} versions of task {task} by its checksum; their attempts stand together"
+            )
+
+
+def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
+    """The job's own means, by agent, model and dataset."""
+    found: list[ReportedMean] = []
+    for key, value in sorted(nested(result, "stats", "evals").items()):
+        stats = as_dict(value)
+        means = [as_dict(metric) for metric in as_list(stats.get("metrics"))]
+        mean = next(
+            (
+                n
+                for metric in means
+                for name in ("mean", "reward")
+                if (n := as_number(metric.get(name))) is not None
+            ),
+            None,
+        )
+        count = as_number(stats.get("n_trials"))
+        found.append(ReportedMean(key, mean, int(count) if count is not None else None))
+    return tuple(found)

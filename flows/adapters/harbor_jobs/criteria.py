@@ -1,0 +1,176 @@
+"""Verdicts on criteria, found in whatever JSON a verifier left.
+
+Harbor prescribes no form for them. Two are met in the wild: a list of objects that say `met`, and
+the reward-details.json of its reward kit, whose objects have a `value` and a `raw` mark. Both are
+found wherever they lie in a file, also as an object by criterion id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text
+from flows.schema.harbor import CriterionVerdict
+
+_IDS = ("criterion_id", "item_id", "id", "name")
+_POINTS = ("points", "weight")
+_TEXTS = ("criterion", "description", "requirement", "text")
+_REASONS = ("reason", "reasoning", "justification", "explanation")
+_PENALTY = {"negative": True, "penalty": True, "positive": False, "required": False}
+_FIRST = ("judgment.json", "reward-details.json")
+"""Where several files have verdicts on one criterion, these are believed before others."""
+_NOT_VERDICTS = ("reward.json",)
+_ELSEWHERE = ("judge", "usage", "samples", "guard")
+"""Parts of the reward kit's file that look like objects with names and are no criteria."""
+
+
+def read_criteria(
+    tree: Tree, trial: Path, folders: list[Path]
+) -> tuple[tuple[CriterionVerdict, ...], tuple[str, ...], str | None]:
+    """Verdicts, judges and format error from the JSON files of a trial's verifier.
+
+    Args:
+        tree: the job.
+        trial: the trial's folder.
+        folders: the verifier's, one for each step.
+
+    Returns:
+        Verdicts in the order of the files, each criterion once; names of the judges, sorted; the
+        verifier's word on a report that it could not grade, or None.
+    """
+    found: dict[str, CriterionVerdict] = {}
+    judges: set[str] = set()
+    format_error: str | None = None
+    for number, folder in enumerate(folders):
+        step = f"{folder.parent.name}/" if len(folders) > 1 else ""
+        files = [path for path in tree.files(folder, ".json") if path.name not in _NOT_VERDICTS]
+        first = {name: place for place, name in enumerate(_FIRST)}
+        files.sort(key=lambda path: (first.get(path.name, len(_FIRST)), path.name))
+        for path in files:
+            content = tree.json(path)
+            judges |= set(_judges(content))
+            if number == len(folders) - 1 and format_error is None:
+                format_error = as_text(as_dict(content).get("format_error"))
+            for verdict in _of_file(tree, trial, path, content):
+                _add(tree, path, found, replace(verdict, criterion_id=step + verdict.criterion_id))
+    return tuple(found.values()), tuple(sorted(judges)), format_error
+
+
+def _add(tree: Tree, path: Path, found: dict[str, CriterionVerdict], verdict: CriterionVerdict) -> None:
+    """Keep the first word on a criterion, and say where a later file contradicts it."""
+    before = found.setdefault(verdict.criterion_id, verdict)
+    if before.met != verdict.met:
+        tree.note(
+            path,
+            f"says met={verdict.met} of {verdict.criterion_id}, where {before.file} says "
+            f"met={before.met}; the latter is kept",
+        )
+
+
+def _of_file(tree: Tree, trial: Path, path: Path, content: object) -> list[CriterionVerdict]:
+    """The verdicts of one file. An id that comes twice in it is told apart by the part it is in."""
+    entries = list(_entries(content, ""))
+    ids = [_id(entry) for _, entry in entries]
+    verdicts: list[CriterionVerdict] = []
+    for (part, entry), criterion_id in zip(entries, ids, strict=True):
+        shown = criterion_id
+        if ids.count(criterion_id) > 1 and part:
+            shown = f"{part}/{criterion_id}"
+        verdict = _verdict(shown, entry, path.relative_to(trial).as_posix())
+        if any(other.criterion_id == shown for other in verdicts):
+            tree.note(path, f"criterion {shown} twice; the first is kept")
+            continue
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _entries(value: object, part: str) -> Generator[tuple[str, dict[str, Any]]]:
+    """Every object that is a verdict on a criterion, in file order, with the part that it is in."""
+    for inner in as_list(value):
+        yield from _entries(inner, part)
+    entry = as_dict(value)
+    if _is_verdict(entry):
+        yield part, entry
+        return
+    name = as_text(entry.get("name"))
+    for key, inner in entry.items():
+        if key in _ELSEWHERE:
+            continue
+        below = as_dict(inner)
+        if below and not _id(below) and _is_verdict({**below, "id": key}):
+            yield part, {**below, "id": key}
+        else:
+            yield from _entries(inner, name or (part if key in ("criteria", "components", "detail") else key))
+
+
+def _is_verdict(entry: dict[str, Any]) -> bool:
+    return bool(_id(entry)) and ("met" in entry or ("value" in entry and "raw" in entry))
+
+
+def _id(entry: dict[str, Any]) -> str:
+    for key in _IDS:
+        value = entry.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        text = as_text(value)
+        if text:
+            return text
+    return ""
+
+
+def _verdict(criterion_id: str, entry: dict[str, Any], file: str) -> CriterionVerdict:
+    points = next((found for key in _POINTS if (found := as_number(entry.get(key))) is not None), None)
+    is_penalty = None if points is None else points < 0
+    if points is None:
+        is_penalty = _PENALTY.get(str(entry.get("polarity")).lower())
+    met, detail = _met(entry)
+    text = _first(entry, _TEXTS)
+    return CriterionVerdict(
+        criterion_id=criterion_id,
+        met=met,
+        points=points,
+        is_penalty=is_penalty,
+        # The reward kit turns a negated mark round: its value is of the opposite of the words.
+        text=f"not: {text}" if entry.get("negate") is True else text,
+        reason=_first(entry, _REASONS),
+        file=file,
+        detail=detail,
+    )
+
+
+def _met(entry: dict[str, Any]) -> tuple[bool | None, str]:
+    """Yes or no, else None and why: a mark between the two is neither, and a judge's fault is no no."""
+    error = as_text(entry.get("error"))
+    if error:
+        return None, error
+    if "met" in entry:
+        met = entry["met"]
+        return (met, "") if isinstance(met, bool) else (None, f"met is {met!r}")
+    value = as_number(entry.get("value"))
+    if value in (0.0, 1.0):
+        return value == 1.0, ""
+    return None, f"value {entry.get('value')!r}, raw mark {entry.get('raw')!r}"
+
+
+def _first(entry: dict[str, Any], keys: tuple[str, ...]) -> str:
+    return next((found for key in keys if (found := as_text(entry.get(key)))), "")
+
+
+def _judges(value: object) -> Generator[str]:
+    """Models that a file names as its judge, with their effort where it is given."""
+    for entry in as_list(value):
+        yield from _judges(entry)
+    fields = as_dict(value)
+    plain = as_text(fields.get("judge_model"))
+    if plain:
+        yield plain
+    judge = as_dict(fields.get("judge"))
+    model = as_text(judge.get("model")) or as_text(judge.get("agent"))
+    if model:
+        effort = as_text(judge.get("reasoning_effort"))
+        yield f"{model} ({effort})" if effort else model
+    for inner in fields.values():
+        yield from _judges(inner)

@@ -1,0 +1,99 @@
+"""An attempt's reward, from what Harbor took up or else from what the verifier wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, nested
+
+_KEY = "reward"
+_SHOWN = 60
+
+_Usable = tuple[float, str, dict[str, float]]
+
+
+def read_reward(
+    tree: Tree, folder: Path, result: dict[str, Any], step_folders: list[Path]
+) -> tuple[float | None, str, dict[str, float]]:
+    """The reward, the file that it is from, and rewards of other names.
+
+    What Harbor took up goes before what the verifier wrote, and a disagreement is noted. With
+    several steps only Harbor knows how their rewards make one, so that nothing is made of theirs.
+
+    Args:
+        tree: the job.
+        folder: the trial's.
+        result: what its result.json holds; empty without one.
+        step_folders: where its files lie.
+
+    Returns:
+        None, no file and no others where no reward is a finite number.
+    """
+    written = _of_result(result) + (
+        _of_files(tree, folder, step_folders[0]) if len(step_folders) == 1 else []
+    )
+    found: list[_Usable] = []
+    for content, source in written:
+        usable = _usable(tree, folder, content, source)
+        if usable is not None:
+            found.append(usable)
+    if not found:
+        return None, "", {}
+    reward, source, others = found[0]
+    for value, file, _ in found[1:]:
+        if value != reward:
+            tree.note(folder, f"{file} has reward {value}, {source} has {reward}; the latter is kept")
+    if result and source != "result.json":
+        tree.note(folder, f"result.json has no reward, {source} has {reward}; the latter is kept")
+    return reward, source, others
+
+
+def _of_result(result: dict[str, Any]) -> list[tuple[object, str]]:
+    """The trial's rewards; its one step's, where the trial itself has none."""
+    steps = [as_dict(step) for step in as_list(result.get("step_results"))]
+    for phase in [result, *steps] if len(steps) == 1 else [result]:
+        rewards = nested(phase, "verifier_result").get("rewards")
+        if rewards is not None:
+            return [(rewards, "result.json")]
+    return []
+
+
+def _of_files(tree: Tree, folder: Path, place: Path) -> list[tuple[object, str]]:
+    found: list[tuple[object, str]] = []
+    for name in ("reward.json", "reward.txt"):  # the order in which Harbor looks
+        path = tree.file(place, f"verifier/{name}")
+        if path is not None:
+            content = tree.json(path) if path.suffix == ".json" else _text(tree, path)
+            found.append((content, path.relative_to(folder).as_posix()))
+    return found
+
+
+def _usable(tree: Tree, folder: Path, content: object, source: str) -> _Usable | None:
+    """The reward in `content` and others; None, with a note, where it is no finite number."""
+    rewards = as_dict(content) or {_KEY: content}
+    numbers = {key: number for key, value in rewards.items() if (number := as_number(value)) is not None}
+    for key, value in rewards.items():
+        if key not in numbers:
+            shown = repr(value)[:_SHOWN]
+            tree.note(folder, f"{source}: {key} is {shown}, no finite number; taken for no reward")
+    # A verifier with one reward may call it what it likes; Harbor's mean takes it all the same.
+    key = _KEY if _KEY in rewards or len(rewards) != 1 else next(iter(rewards))
+    if key in numbers:
+        return numbers[key], source, {name: value for name, value in numbers.items() if name != key}
+    if _KEY not in rewards:
+        tree.note(folder, f"{source}: rewards {', '.join(rewards)}, none called {_KEY}; no reward taken")
+    return None
+
+
+def _text(tree: Tree, path: Path) -> object:
+    """The number in a reward.txt; what is there instead, as a text, where it is none."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        tree.note(path, f"can't be read ({error})")
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text

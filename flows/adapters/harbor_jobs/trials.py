@@ -1,0 +1,105 @@
+"""One trial's folder to a `Trial`, from whichever of its files are whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.harbor_jobs.criteria import read_criteria
+from flows.adapters.harbor_jobs.faults import read_faults
+from flows.adapters.harbor_jobs.report import find_report
+from flows.adapters.harbor_jobs.rewards import read_reward
+from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text, nested
+from flows.schema.harbor import Trial
+
+_EFFORTS = ("reasoning_effort", "effort", "thinking_effort")
+_MARKS = ("result.json", "config.json", "lock.json", "trial.log")
+"""A folder with one of these is a trial, however damaged."""
+
+
+def read_trial(tree: Tree, folder: Path) -> Trial | None:
+    """A trial, its attempt's number still 0; None where the folder is none."""
+    if not any(tree.file(folder, name) for name in _MARKS):
+        tree.note(folder, "no trial: none of " + ", ".join(_MARKS))
+        return None
+    result_file = tree.file(folder, "result.json")
+    result = tree.mapping(result_file)
+    if result_file is None:
+        tree.note(folder, "no result.json; read from its other files")
+    elif not result:
+        tree.note(result_file, "not usable; the trial is read from its other files")
+    own = as_dict(result.get("config")) or tree.mapping(tree.file(folder, "config.json"))
+    locked = tree.mapping(tree.file(folder, "lock.json")) if not result else {}
+    steps = [as_dict(step) for step in as_list(result.get("step_results"))]
+    folders = _step_folders(tree, folder, steps)
+    reward, source, others = read_reward(tree, folder, result, folders)
+    criteria, judges, format_error = read_criteria(tree, folder, [place / "verifier" for place in folders])
+    report, state, detail = find_report(tree, folders, format_error)
+    agent = as_dict(own.get("agent")) or as_dict(locked.get("agent"))
+    info = as_dict(result.get("agent_info"))
+    kwargs = as_dict(agent.get("kwargs"))
+    task = (
+        as_text(result.get("task_name"))
+        or _task(as_dict(own.get("task")))
+        or _task(as_dict(locked.get("task")))
+        or folder.name.rpartition("__")[0]
+        or folder.name
+    )
+    return Trial(
+        name=as_text(folder.name) or folder.name,
+        task=task.replace("\\", "/").rstrip("/").rpartition("/")[2] or task,
+        task_name=task,
+        task_checksum=as_text(result.get("task_checksum")),
+        attempt=0,
+        agent=as_text(info.get("name")) or as_text(agent.get("name")),
+        agent_version=as_text(info.get("version")),
+        model=as_text(nested(info, "model_info").get("name")) or as_text(agent.get("model_name")),
+        effort=next((found for key in _EFFORTS if (found := as_text(kwargs.get(key)))), None),
+        dataset=as_text(result.get("source")) or as_text(as_dict(own.get("task")).get("source")),
+        started_at=as_text(result.get("started_at")),
+        has_result=bool(result),
+        is_finished=as_text(result.get("finished_at")) is not None,
+        agent_ran=any(_started(phase, "agent_execution") for phase in (result, *steps)),
+        verifier_ran=any(_started(phase, "verifier") for phase in (result, *steps)),
+        reward=reward,
+        reward_source=source,
+        other_rewards=others,
+        faults=read_faults(result, steps),
+        criteria=criteria,
+        judges=judges,
+        report=report,
+        report_state=state,
+        report_detail=detail,
+    )
+
+
+def config_agent(tree: Tree, folder: Path) -> tuple[str, str]:
+    """Agent and model as asked for: results name the agent otherwise, settings alike in all trials."""
+    agent = nested(tree.mapping(tree.file(folder, "config.json")), "agent")
+    return as_text(agent.get("name")) or "", as_text(agent.get("model_name")) or ""
+
+
+def _step_folders(tree: Tree, folder: Path, steps: list[dict[str, Any]]) -> list[Path]:
+    """Where the files of each step lie; the trial's own folder where it has no steps."""
+    if not steps:
+        # Without a usable result.json, the order of several steps is unknown: by name.
+        inside = tree.folder(folder, "steps")
+        return (tree.folders(inside) if inside else []) or [folder]
+    named: list[Path] = []
+    for step in steps:
+        name = as_text(step.get("step_name"))
+        if name is None or "/" in name:
+            tree.note(folder, f"the step name {name!r} is no plain name; its files are not read")
+            continue
+        found = tree.folder(folder, f"steps/{name}")
+        if found is not None:
+            named.append(found)
+    return named
+
+
+def _started(phase: dict[str, Any], name: str) -> bool:
+    return as_text(nested(phase, name).get("started_at")) is not None
+
+
+def _task(task: dict[str, Any]) -> str | None:
+    return as_text(task.get("name")) or as_text(task.get("path"))

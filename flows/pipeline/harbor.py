@@ -1,0 +1,199 @@
+"""Harbor's own runs beside ours: what a job comes to, and its attempts as our tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flows.adapters.harbor_jobs import read_job
+from flows.adapters.screen import Screen
+from flows.pipeline.harbor_report import Report, open_report
+from flows.schema.harbor import HarborJob, Outcome, ReportState, SystemSummary, Trial
+from flows.stages.harbor_summary import missed, summarize_job, undecided
+from flows.stages.table import number
+
+_RULES = (
+    "job: the mean in the job's own result.json. Harbor 0.25: an attempt without a reward counts as 0. "
+    "Harbor 0.26: it is left out. Both average over attempts."
+)
+_OUR_RULE = (
+    "ours: a missing, corrupt or empty report is 0; a failed verifier is no score, left out and counted. "
+    "Attempts are averaged within a task, then tasks. bounds: every attempt without a score as 0, and as 1."
+)
+_COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
+_MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
+_DECIMALS = 3
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A job after its reports were opened."""
+
+    job: HarborJob
+    reports: dict[str, Report]
+
+
+def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> int:
+    """Reward per task, mean per model under three rules, and what was missed.
+
+    Args:
+        project: where a relative path is looked up that is not there from here.
+        job: folder of one job of Harbor.
+        criteria: True to list each missed criterion and triggered penalty with the judge's reason.
+        screen: where it goes.
+
+    Returns:
+        0; 1 where something in the tree had to be passed over, which is then named.
+
+    Raises:
+        HarborError: no job there.
+    """
+    opened = _open_reports(_folder(project, job), every=False)
+    systems = summarize_job(opened.job)
+    _show(opened.job, systems, screen)
+    for system in systems:
+        _show_criteria(system, screen, whole=criteria)
+    return _told(opened.job, screen)
+
+
+def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Screen) -> int:
+    """A job's attempts as briefs, verdicts and scores with `harness=harbor`.
+
+    Each system of each job is a condition of its own, so that nothing is pooled with another job or
+    with our own loop. Importing the same job again writes the same bytes.
+
+    Args:
+        project: the project's folder.
+        overrides: as for every command; only `results` matters.
+        job: folder of one job of Harbor.
+        screen: where the summary goes.
+
+    Returns:
+        0; 1 where something in the tree had to be passed over; 4 where an attempt has no score.
+
+    Raises:
+        HarborError: no job there.
+        ConfigError: overrides that don't compose.
+        StoreError: a table can't be written.
+    """
+    # The tables bring the whole stack along, which the summary does without.
+    from flows.adapters.config.compose import compose_points
+    from flows.pipeline.harbor_tables import BENCHMARK, write_system
+    from flows.pipeline.run import shown
+
+    results = project / compose_points(project, overrides, multirun=False)[0].settings.results
+    opened = _open_reports(_folder(project, job), every=True)
+    systems = summarize_job(opened.job)
+    written: list[Path] = []
+    for system in systems:
+        written += write_system(results / BENCHMARK, opened.job, system, opened.reports)
+    _show(opened.job, systems, screen)
+    screen.note("Written: " + ", ".join(shown(path) for path in written))
+    unscored = any(attempt.score is None for system in systems for attempt in system.attempts)
+    return _told(opened.job, screen) or (4 if unscored else 0)
+
+
+def _folder(project: Path, job: Path) -> Path:
+    return project / job if not job.exists() and (project / job).exists() else job
+
+
+def _open_reports(folder: Path, *, every: bool) -> _Opened:
+    """Read a job and open its reports: all, or only those on which a score may rest.
+
+    The verifier's word on a report goes before ours; ours is for attempts that no verifier graded.
+    """
+    job = read_job(folder)
+    root = folder.resolve()
+    reports: dict[str, Report] = {}
+    trials: list[Trial] = []
+    for trial in job.trials:
+        if trial.report is None or (not every and trial.has_valid_reward):
+            trials.append(trial)
+            continue
+        state, report = open_report(root / trial.report)
+        reports[trial.name] = report
+        if trial.report_state is ReportState.readable:
+            detail = "" if state is ReportState.readable else report.detail
+            trials.append(replace(trial, report_state=state, report_detail=detail))
+        else:
+            trials.append(trial)
+    return _Opened(replace(job, trials=tuple(trials)), reports)
+
+
+def _show(job: HarborJob, systems: Sequence[SystemSummary], screen: Screen) -> None:
+    version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
+    tasks = [("model", "agent", "task", "rewards by attempt", "ours")]
+    means: list[tuple[str, ...]] = [(*_COUNTS, *_MEANS)]
+    for system in systems:
+        model, agent = _names(system)
+        for task, mean in system.by_task.items():
+            attempts = [a for a in system.attempts if a.trial.task == task]
+            rewards = " · ".join(_reward(a.clamped, a.outcome, a.trial.report_state) for a in attempts)
+            tasks.append((model, agent, task, rewards, number(mean, _DECIMALS)))
+        n_scored, n_no_report = (system.counts.get(o, 0) for o in (Outcome.scored, Outcome.no_report))
+        counts = (len(system.attempts), n_scored, n_no_report, len(system.attempts) - n_scored - n_no_report)
+        rules = (system.reported, system.mean_0_25, system.mean_0_26, system.ours)
+        bounds = f"{number(system.ours_low, _DECIMALS)} to {number(system.ours_high, _DECIMALS)}"
+        share = f"{system.n_tasks} of {len(system.by_task)}"
+        means.append(
+            (model, agent, *map(str, counts), *(number(rule, _DECIMALS) for rule in rules), bounds, share)
+        )
+    screen.table(f"{job.name} ({version}): reward per task", tasks, words=4)
+    screen.table(f"{job.name} ({version}): mean per model", means, words=2)
+    screen.note(_RULES)
+    screen.note(_OUR_RULE)
+    for system in systems:
+        for attempt in system.attempts:
+            if attempt.detail:
+                screen.note(f"{_attempt(attempt.trial)}: {attempt.outcome.value}: {_plain(attempt.detail)}")
+
+
+def _show_criteria(system: SystemSummary, screen: Screen, *, whole: bool) -> None:
+    verdicts = [(a, v) for a in system.attempts for v in missed(a)]
+    open_ones = [(a, v) for a in system.attempts for v in undecided(a)]
+    penalties = sum(verdict.is_penalty is True for _, verdict in verdicts)
+    known = sum(bool(attempt.trial.criteria) for attempt in system.attempts)
+    screen.note(
+        f"{' / '.join(_names(system))}: criteria missed {len(verdicts) - penalties}, penalties triggered "
+        f"{penalties}, undecided {len(open_ones)}; verdicts in {known} of {len(system.attempts)} attempts"
+        f"{'' if whole or not known else '; --criteria lists them'}"
+    )
+    if not whole:
+        return
+    for attempt, verdict in verdicts:
+        kind = "penalty" if verdict.is_penalty else "missed"
+        points = "" if verdict.points is None else f" ({verdict.points:+g})"
+        said = ": ".join(_plain(part) for part in (verdict.text, verdict.reason or "no reason given") if part)
+        screen.note(f"{_attempt(attempt.trial)}: {kind} {_plain(verdict.criterion_id)}{points}: {said}")
+    for attempt, verdict in open_ones:
+        why = verdict.detail or f"met is {verdict.met}, and nothing says whether that is good"
+        screen.note(f"{_attempt(attempt.trial)}: undecided {_plain(verdict.criterion_id)}: {_plain(why)}")
+
+
+def _told(job: HarborJob, screen: Screen) -> int:
+    """Name what was passed over."""
+    for damage in job.damage:
+        screen.fault(f"{_plain(damage.where)}: {_plain(damage.detail)}")
+    return 1 if job.damage else 0
+
+
+def _names(system: SystemSummary) -> tuple[str, str]:
+    model = system.model or "no model"
+    return _plain(f"{model} ({system.effort})" if system.effort else model), _plain(system.agent or "unknown")
+
+
+def _attempt(trial: Trial) -> str:
+    return _plain(f"{trial.task} attempt {trial.attempt} ({trial.name})")
+
+
+def _reward(score: float | None, outcome: Outcome, state: ReportState) -> str:
+    if score is None:
+        return outcome.value.replace("_", " ")
+    said = f" ({state.value})" if state not in (ReportState.readable, ReportState.unknown) else ""
+    return f"{score:.{_DECIMALS}f}{said}"
+
+
+def _plain(text: str) -> str:
+    """On one line and without control characters: names and reasons come from models and files."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

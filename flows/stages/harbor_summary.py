@@ -1,0 +1,195 @@
+"""What Harbor's attempts come to, under Harbor's two rules and under ours, beside one another.
+
+The rules differ in what an attempt without a reward is:
+
+- Harbor 0.25 counts it as 0 and averages over all attempts.
+- Harbor 0.26 leaves it out, and a reward beside certain exceptions with it.
+- Ours asks why there is none. A report that is missing, corrupt or empty scores 0, as the published
+  scoring says. A verifier that failed says nothing about the report: no score, counted, and bounded
+  by what it could have been. Attempts are averaged within a task, then tasks.
+
+Harbor's rules were read off its installed packages, and give the means of two real jobs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from flows.schema.harbor import (
+    VERIFIER_FAULTS,
+    AttemptScore,
+    CriterionVerdict,
+    HarborJob,
+    Outcome,
+    ReportState,
+    SystemSummary,
+    Trial,
+)
+
+_NO_REPORT = (ReportState.missing, ReportState.corrupt, ReportState.empty)
+_TOLERANCE = 1e-3
+"""The reward kit rounds to four digits; a difference of points is far larger."""
+
+
+def summarize_job(job: HarborJob) -> tuple[SystemSummary, ...]:
+    """Every system of a job (agent, model, effort, dataset), by name."""
+    systems = sorted({trial.system for trial in job.trials})
+    return tuple(_summary(job, [t for t in job.trials if t.system == system]) for system in systems)
+
+
+def score_trial(trial: Trial) -> AttemptScore:
+    """One attempt under our rule."""
+    why = _interrupted(trial)
+    if why:
+        return _unscored(trial, Outcome.interrupted, why)
+    reward = trial.reward if trial.has_valid_reward else None
+    # A verifier that gave points has seen a report that others did not: its word stands.
+    if trial.report_state in _NO_REPORT and not reward:
+        return AttemptScore(trial, Outcome.no_report, 0.0, 0.0, _state(trial))
+    if reward is not None:
+        return _scored(trial, reward)
+    return _unscored(trial, *_ungraded(trial))
+
+
+def missed(attempt: AttemptScore) -> list[CriterionVerdict]:
+    """Requirements that the report missed, then penalties that it triggered, in file order."""
+    failed = [verdict for verdict in attempt.trial.criteria if verdict.passed is False]
+    return sorted(failed, key=lambda verdict: verdict.is_penalty is True)
+
+
+def undecided(attempt: AttemptScore) -> list[CriterionVerdict]:
+    """Criteria that are neither passed nor failed: no yes or no, or nothing says which is good."""
+    return [verdict for verdict in attempt.trial.criteria if verdict.passed is None]
+
+
+def score_of_criteria(criteria: Sequence[CriterionVerdict]) -> float | None:
+    """(points of met requirements - points of met penalties) / points of requirements, unclamped.
+
+    The published task reward before its clamping (MissionReport, Scoring). None unless every
+    criterion has points and a yes or no, and the requirements add up to points.
+    """
+    known = [(verdict.points, verdict.met) for verdict in criteria]
+    if not known or any(points is None or met is None for points, met in known):
+        return None
+    points = [(points or 0.0, bool(met)) for points, met in known]
+    total = math.fsum(value for value, _ in points if value > 0)
+    return math.fsum(value for value, met in points if met) / total if total > 0 else None
+
+
+def _scored(trial: Trial, reward: float) -> AttemptScore:
+    """The verifier's reward stands; its criteria add what the reward lost by being clamped."""
+    clamped = min(max(reward, 0.0), 1.0)
+    detail = _state(trial)
+    own = score_of_criteria(trial.criteria)
+    if own is None:
+        return AttemptScore(trial, Outcome.scored, reward, clamped, detail)
+    if abs(min(max(own, 0.0), 1.0) - clamped) <= _TOLERANCE:
+        # A penalty below zero shows only here; otherwise the reward is the better digits.
+        return AttemptScore(trial, Outcome.scored, reward if 0 <= own <= 1 else own, clamped, detail)
+    more = f"the verifier's reward is {reward:g}, its criteria come to {own:.4g} by the published scoring"
+    return AttemptScore(
+        trial, Outcome.scored, reward, clamped, "; ".join(part for part in (detail, more) if part)
+    )
+
+
+def _interrupted(trial: Trial) -> str:
+    """What, other than the model, kept the attempt from being one; empty where nothing did."""
+    stopped = [f for f in trial.faults if f.voids_reward and f.kind not in VERIFIER_FAULTS]
+    if stopped:
+        return f"{stopped[0].kind}: {stopped[0].message}"
+    if trial.reward is not None:
+        return ""
+    if not trial.is_finished:
+        return "nothing says that it ended"
+    if not trial.agent_ran:
+        return "; ".join(["the agent never started", *(f"{f.kind}: {f.message}" for f in trial.faults)])
+    return ""
+
+
+def _ungraded(trial: Trial) -> tuple[Outcome, str]:
+    """Why an attempt that may have a good report has no reward."""
+    failed = [fault for fault in trial.faults if fault.kind in VERIFIER_FAULTS]
+    if failed:
+        return Outcome.verifier_failed, f"{failed[0].kind}: {failed[0].message}"
+    if trial.verifier_ran:
+        return Outcome.verifier_failed, "the verifier ran and left no reward"
+    why = [f"{fault.kind}: {fault.message}" for fault in trial.faults] or [trial.report_detail]
+    return Outcome.not_verified, "; ".join(["no verifier ran", *(part for part in why if part)])
+
+
+def _state(trial: Trial) -> str:
+    """What is wrong with the report; empty where nothing is known to be."""
+    if trial.report_state not in _NO_REPORT:
+        return ""
+    return f"{trial.report_state.value}: {trial.report_detail}"
+
+
+def _unscored(trial: Trial, outcome: Outcome, detail: str) -> AttemptScore:
+    return AttemptScore(trial, outcome, None, None, " ".join(detail.split()))
+
+
+def _summary(job: HarborJob, trials: Sequence[Trial]) -> SystemSummary:
+    agent, model, effort, dataset = trials[0].system
+    attempts = tuple(score_trial(trial) for trial in trials)
+    tasks = list(dict.fromkeys(trial.task for trial in trials))
+    by_task = {
+        task: _mean([a.clamped for a in attempts if a.trial.task == task and a.clamped is not None])
+        for task in tasks
+    }
+    known = [value for value in by_task.values() if value is not None]
+    counted = [trial for trial in trials if _harbor_counts(trial)]
+    return SystemSummary(
+        agent=agent,
+        model=model,
+        effort=effort,
+        dataset=dataset,
+        attempts=attempts,
+        reported=_reported(job, trials[0]),
+        mean_0_25=_mean([0.0 if (reward := _harbors(t)) is None else reward for t in counted]),
+        mean_0_26=_mean([r for t in counted if (r := _harbors(t)) is not None and t.has_valid_reward]),
+        ours=_mean(known),
+        ours_low=_bound(attempts, tasks, 0.0),
+        ours_high=_bound(attempts, tasks, 1.0),
+        by_task=by_task,
+        n_tasks=len(known),
+        counts=Counter(attempt.outcome for attempt in attempts),
+    )
+
+
+def _harbor_counts(trial: Trial) -> bool:
+    """True where Harbor would have had the attempt when it made its mean: one that ended."""
+    return trial.is_finished or (not trial.has_result and trial.reward is not None)
+
+
+def _harbors(trial: Trial) -> float | None:
+    """The reward that Harbor took up: without a result.json to say so, what the verifier wrote."""
+    return trial.reward if trial.reward_source == "result.json" or not trial.has_result else None
+
+
+def _reported(job: HarborJob, trial: Trial) -> float | None:
+    """The job's own mean of a system; None where it pools the system with another one."""
+    parts = [trial.agent, trial.model, trial.dataset or "adhoc"]
+    key = "__".join(part for part in parts if part)
+    alike = {other.system for other in job.trials if other.system[:2] + other.system[3:] == _pool(trial)}
+    if len(alike) > 1:
+        return None
+    return next((found.mean for found in job.reported if found.key == key), None)
+
+
+def _pool(trial: Trial) -> tuple[str, str, str]:
+    """What Harbor tells systems apart by: it has no word for the effort."""
+    return (trial.agent or "", trial.model or "", trial.dataset or "")
+
+
+def _bound(attempts: Sequence[AttemptScore], tasks: Sequence[str], instead: float) -> float | None:
+    means = [
+        _mean([instead if a.clamped is None else a.clamped for a in attempts if a.trial.task == task])
+        for task in tasks
+    ]
+    return _mean([mean for mean in means if mean is not None])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None

@@ -1,0 +1,316 @@
+"""A job of Harbor on the screen and as our tables, beside what is our own and never pooled with it."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import docx
+import pytest
+
+from flows.adapters.screen import Screen
+from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
+from flows.pipeline.harbor import import_job, summarize
+from flows.pipeline.harbor_report import open_report
+from flows.schema.errors import ConfigError
+from flows.schema.harbor import HarborError, ReportState
+from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
+
+GOOD = "memo-02__gjDVFmk"
+GOOD_TEXT = "Two pallets are delayed to 21 May; the cause is not yet known. Four of six pallets arrived."
+
+
+@pytest.fixture
+def job(tmp_path):
+    return copy_job("0.25.0", tmp_path)
+
+
+@pytest.fixture
+def imported(project, tmp_path):
+    """Imports a job and gives its exit code and its tables: kind to (rows, about)."""
+
+    def run(job):
+        results = tmp_path / "results"
+        code = import_job(project, [f"results={results}"], job, Screen())
+        schemas = {"briefs": BRIEFS, "verdicts": VERDICTS, "scores": SCORES}
+        folder = results / "mission_report"
+        tables = {
+            kind: [read_table(path, schema) for path in table_files(folder / kind)]
+            for kind, schema in schemas.items()
+        }
+        return code, tables
+
+    return run
+
+
+def shown(capsys):
+    printed = capsys.readouterr()
+    return printed.out, printed.err
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("│\n ").split("│")]
+
+
+def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, job, capsys):
+    assert summarize(project, job, criteria=False, screen=Screen()) == 0
+    out, err = shown(capsys)
+    lines = [cells(line) for line in out.splitlines() if line.startswith("│")]
+    assert lines == [
+        [
+            "fake/model-1",
+            "scripted",
+            "memo-01",
+            "1.000 · 0.000 (corrupt) · 0.000 (missing) · verifier failed",
+            "0.333",
+        ],
+        ["fake/model-1", "scripted", "memo-02", "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        [
+            *["fake/model-1", "scripted", "8", "3", "4", "1", "0.275", "0.275", "0.367", "0.317"],
+            "0.275 to 0.400",
+            "2 of 2",
+        ],
+    ]
+    assert "Harbor 0.25.0" in out
+    assert "ours: a missing, corrupt or empty report is 0; a failed verifier is no score" in out
+    assert "memo-01 attempt 4 (memo-01__zTHzF6G): verifier_failed: RewardFileNotFoundError" in out
+    assert "criteria missed 1, penalties triggered 1, undecided 0; verdicts in 3 of 8 attempts" in out
+    assert "missed c2" not in out
+    assert err == ""
+
+
+def test_the_other_version_has_another_mean_and_the_same_one_of_ours(project, tmp_path, capsys):
+    assert summarize(project, copy_job("0.26.0", tmp_path), criteria=False, screen=Screen()) == 0
+    out, _ = shown(capsys)
+    means = [cells(line) for line in out.splitlines() if line.startswith("│")][-1]
+    assert means[6:10] == ["0.314", "0.275", "0.314", "0.317"]
+
+
+def test_criteria_are_listed_with_points_and_reasons(project, job, capsys):
+    assert summarize(project, job, criteria=True, screen=Screen()) == 0
+    out, _ = shown(capsys)
+    assert out.splitlines()[-2:] == [
+        "memo-02 attempt 1 (memo-02__Ao2fYo9): missed c2 (+2): keyword judge",
+        "memo-02 attempt 1 (memo-02__Ao2fYo9): penalty p1 (-2): keyword judge",
+    ]
+
+
+def test_undecided_criteria_and_a_reward_that_they_do_not_come_to(project, job, capsys):
+    shutil.copy(FIXTURES / "rewardkit-reward-details.json", job / GOOD / "verifier" / "reward-details.json")
+    (job / GOOD / "verifier" / "judgment.json").unlink()
+
+    def not_judged(details):
+        details["reward"]["components"][1]["detail"]["criteria"][0]["error"] = "judge timed out"
+
+    summarize(project, job, criteria=True, screen=Screen())
+    out, _ = shown(capsys)
+    # (1 for the file + 3 for c1 - 2 for p1) / (1 + 3) = 0.5, where the kit's own mean is 1.
+    assert f"({GOOD}): scored: the verifier's reward is 1, its criteria come to 0.5" in out
+    assert f"({GOOD}): penalty p1 (-2): Mentions lunch: because" in out
+    edit(job / GOOD / "verifier" / "reward-details.json", not_judged)
+    summarize(project, job, criteria=True, screen=Screen())
+    assert f"({GOOD}): undecided c1: judge timed out" in shown(capsys)[0]
+
+
+def test_damage_is_named_and_the_rest_is_shown(project, job, capsys):
+    (job / GOOD / "result.json").write_text("{")
+    assert summarize(project, job, criteria=False, screen=Screen()) == 1
+    out, err = shown(capsys)
+    assert "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000" in out
+    assert f"{GOOD}/result.json: no JSON" in err
+
+
+def test_a_judges_words_cannot_drive_the_terminal(project, job, capsys):
+    def color(judgment):
+        judgment["criteria"][1]["reason"] = "\x1b[2J\x07wiped\nmemo-02 attempt 9: all met"
+
+    edit(job / "memo-02__Ao2fYo9" / "verifier" / "judgment.json", color)
+    summarize(project, job, criteria=True, screen=Screen())
+    out, _ = shown(capsys)
+    assert "missed c2 (+2): [2J wiped memo-02 attempt 9: all met\n" in out
+    assert "\x1b" not in out
+
+
+def test_a_job_is_looked_up_from_the_project_too(project, tmp_path, monkeypatch):
+    copy_job("0.25.0", tmp_path / "jobs")
+    monkeypatch.chdir(project)
+    assert summarize(tmp_path, Path("jobs/scripted-0.25.0"), criteria=False, screen=Screen()) == 0
+    with pytest.raises(HarborError, match="no such folder"):
+        summarize(tmp_path, Path("jobs/other"), criteria=False, screen=Screen())
+
+
+def test_attempts_become_briefs(imported, job):
+    code, tables = imported(job)
+    assert code == 4  # an attempt has no score
+    ((rows, about),) = tables["briefs"]
+    assert [(r["scenario_id"], r["seed"], r["status"], r["text"], r["words_raw"]) for r in rows] == [
+        ("memo-01", 1, "written", GOOD_TEXT, 18),
+        ("memo-01", 2, "error", None, None),
+        ("memo-01", 3, "error", None, None),
+        ("memo-01", 4, "written", "Two pallets are delayed. JUDGEDOWN", 5),
+        (
+            "memo-02",
+            1,
+            "written",
+            "Four of six pallets arrived. Two pallets are delayed to 21 May. The team had lunch at noon.",
+            18,
+        ),
+        ("memo-02", 2, "empty", "", 0),
+        ("memo-02", 3, "error", None, None),
+        ("memo-02", 4, "written", GOOD_TEXT, 18),
+    ]
+    assert [r["detail"] for r in rows if r["status"] == "error"] == [
+        "corrupt: PackageNotFoundError, by the verifier's check",
+        "missing: by the verifier's check",
+        "missing: Harbor could not collect report.docx (failed)",
+    ]
+    assert {(r["harness"], r["model"], r["effort"], r["benchmark"]) for r in rows} == {
+        ("harbor", "fake/model-1", "default", "mission_report")
+    }
+    assert about["condition"]["harness"] == "harbor"
+    assert about["harbor"]["version"] == "0.25.0"
+    assert about["harbor"]["means"]["job"] == 0.275
+    assert about["harbor"]["tasks"]["memo-01"]["name"] == "demo/memo-01"
+    assert about["harbor"]["criteria"]["memo-02"] == [
+        ["c1", 3.0, False, ""],
+        ["c2", 2.0, False, ""],
+        ["p1", -2.0, True, ""],
+    ]
+
+
+def test_criteria_become_verdicts(imported, job):
+    _, tables = imported(job)
+    ((rows, about),) = tables["verdicts"]
+    found = {(r["scenario_id"], r["seed"], r["item_id"]): (r["status"], r["passed"], r["mode"]) for r in rows}
+    good = {"c1": ("graded", True, None), "c2": ("graded", True, None), "p1": ("graded", True, None)}
+    partial = {
+        "c1": ("graded", True, None),
+        "c2": ("graded", False, None),
+        "p1": ("graded", False, "committed"),
+    }
+    # The verifier failed on memo-01's fourth attempt: its items are errors, not failures.
+    failed = dict.fromkeys(("c1", "c2", "p1"), ("error", None, None))
+    assert found == {
+        (task, seed, item): verdict
+        for task, seed, verdicts in (
+            ("memo-01", 1, good),
+            ("memo-01", 4, failed),
+            ("memo-02", 1, partial),
+            ("memo-02", 4, good),
+        )
+        for item, verdict in verdicts.items()
+    }
+    assert {(r["step"], r["tier"], r["severity"]) for r in rows} == {(None, None, None)}
+    assert (about["judge"]["name"], about["rubrics"]) == ("offline/keyword", {})
+
+
+def test_rewards_become_scores(imported, job):
+    _, tables = imported(job)
+    ((rows, _),) = tables["scores"]
+    keys = ("score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong")
+    counts = ("n_items", "n_graded", "n_error")
+    unjudged_zero = (0.0, 0.0, 0.0, 0.0, None, None, None, 0, 0, 0)
+    assert {(r["scenario_id"], r["seed"]): tuple(r[k] for k in (*keys, *counts)) for r in rows} == {
+        ("memo-01", 1): (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0, 3, 3, 0),
+        ("memo-01", 2): unjudged_zero,
+        ("memo-01", 3): unjudged_zero,
+        ("memo-01", 4): (None, None, 0.0, 1.0, None, None, None, 3, 0, 3),
+        # One of three items, one of two requirements, one wrong move.
+        ("memo-02", 1): (0.2, 0.2, 0.2, 0.2, 1 / 3, 0.5, 1, 3, 3, 0),
+        ("memo-02", 2): unjudged_zero,
+        ("memo-02", 3): unjudged_zero,
+        ("memo-02", 4): (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0, 3, 3, 0),
+    }
+    assert {r["scoring"] for r in rows} == {"harbor_reward"}
+
+
+def test_importing_again_writes_the_same_bytes(imported, job, tmp_path):
+    def digests():
+        return {
+            path.relative_to(tmp_path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in table_files(tmp_path / "results")
+        }
+
+    imported(job)
+    first = digests()
+    assert len(first) == 3
+    moved = tmp_path / "elsewhere" / job.name
+    moved.parent.mkdir()
+    job.rename(moved)
+    imported(moved)
+    assert digests() == first
+
+
+def test_two_jobs_are_two_conditions(imported, job, tmp_path):
+    imported(job)
+    _, tables = imported(copy_job("0.26.0", tmp_path))
+    conditions = [about["condition"] for _, about in tables["briefs"]]
+    assert [c["label"].rsplit("-", 1)[0] for c in conditions] == [
+        "harbor-0.25.0-scripted-fake_model-1-default",
+        "harbor-0.26.0-scripted-fake_model-1-default",
+    ]
+    assert len({c["digest"] for c in conditions}) == 2
+
+
+def test_the_same_job_again_under_another_id_is_another_condition(imported, job):
+    imported(job)
+    edit(job / "result.json", lambda result: result.update(id="00000000-0000-0000-0000-000000000000"))
+    _, tables = imported(job)
+    assert len(tables["scores"]) == 2
+
+
+def test_a_verdict_without_yes_or_no_is_unparsed(imported, job):
+    def undecide(judgment):
+        judgment["criteria"][0]["met"] = None
+        del judgment["criteria"][2]["points"]
+
+    edit(job / GOOD / "verifier" / "judgment.json", undecide)
+    _, tables = imported(job)
+    rows = [r for r in tables["verdicts"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 4)]
+    assert [(r["item_id"], r["status"], r["passed"], r["reason"]) for r in rows] == [
+        ("c1", "unparsed", None, "met is None"),
+        ("c2", "graded", True, "keyword judge"),
+        ("p1", "unparsed", None, "met is False; keyword judge"),
+    ]
+    score = next(r for r in tables["scores"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 4))
+    assert (score["score"], score["correct"], score["n_unparsed"]) == (1.0, None, 2)
+
+
+def test_a_refusal_is_a_refused_brief(imported, job):
+    def refuse(result):
+        result["exception_info"].update(exception_type="AgentSafetyRefusalError", exception_message="no")
+
+    edit(job / "memo-02__MrbpFSY" / "result.json", refuse)
+    _, tables = imported(job)
+    brief = next(r for r in tables["briefs"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
+    assert (brief["status"], brief["text"]) == ("refused", None)
+    assert brief["detail"].startswith("AgentSafetyRefusalError: no; missing: ")
+
+
+def test_a_report_that_no_verifier_saw_is_opened_here(project, job, capsys):
+    for name, content in (("memo-01__zTHzF6G/steps/answer", b"PK no docx"), ("memo-02__gjDVFmk", b"")):
+        (job / name / REPORT).write_bytes(content)
+    summarize(project, job, criteria=False, screen=Screen())
+    out, _ = shown(capsys)
+    assert "1.000 · 0.000 (corrupt) · 0.000 (missing) · 0.000 (corrupt)" in out
+    # The verifier saw the other one and gave it 1: what lies here now does not change that.
+    assert "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000" in out
+
+
+def test_the_format_check(tmp_path):
+    source = FIXTURES / "scripted-0.25.0"
+    assert open_report(source / GOOD / REPORT)[1].text == GOOD_TEXT
+    state, report = open_report(source / "memo-02__VaipWbk" / REPORT)
+    assert (state, report.text) == (ReportState.empty, "")
+    state, report = open_report(source / "memo-01__Z43SFr4" / "steps/answer" / REPORT)
+    assert (state, report.text) == (ReportState.corrupt, None)
+    assert report.detail.startswith("PackageNotFoundError")
+    only_a_table = docx.Document()
+    only_a_table.add_table(1, 1).cell(0, 0).text = "Four of six"
+    only_a_table.save(str(tmp_path / "report.docx"))
+    assert open_report(tmp_path / "report.docx")[0] is ReportState.readable
+
+
+def test_an_unknown_override_is_refused_and_nothing_is_written(project, job, tmp_path):
+    with pytest.raises(ConfigError):
+        import_job(project, [f"results={tmp_path / 'results'}", "no_such_key=1"], job, Screen())
+    assert not (tmp_path / "results").exists()
