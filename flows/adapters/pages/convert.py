@@ -1,0 +1,276 @@
+"""Documents to pages: LibreOffice makes a PDF, PDFium counts and draws it.
+
+Each conversion has a user profile of its own: on a shared one LibreOffice hands the second document to the
+first process, which may end before it, and the document is lost without an error. The profile forbids
+macros and links to other files and addresses; by default LibreOffice fetches a linked picture from whatever
+address a document names.
+"""
+
+# pypdfium2 and Pillow ship no complete types:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import zipfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.pages.fonts import Fonts, named_fonts
+
+SECONDS = 120.0
+"""Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
+
+DPI = 100
+MAX_IMAGES = 20
+MAX_PIXELS = 2_000  # of the longer side of an image
+MAX_UNPACKED = 512 * 1024 * 1024
+MAX_PAGES = 2_000  # whose fonts are looked at
+
+_NAMES = ("soffice", "libreoffice", "/Applications/LibreOffice.app/Contents/MacOS/soffice")
+_ABSENT = "LibreOffice is not installed (no soffice on the path)"
+_SECURITY = {
+    "Office.Common/Security/Scripting": {
+        "BlockUntrustedRefererLinks": "true",
+        "DisableMacrosExecution": "true",
+        "MacroSecurityLevel": "3",
+    },
+    "Office.Writer/Content/Update": {"Link": "0"},
+    "Office.Calc/Content/Update": {"Link": "2"},
+}
+_PDFIUM = threading.Lock()  # PDFium is not safe to call from several threads
+_SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One document as pages.
+
+    Attributes:
+        pages: how many; None where they could not be counted, never 0 for that.
+        images: the first pages as PNG, in order; empty where none were asked for.
+        fonts: of the rendering; None where there is none.
+        renderer: program and version, as printed beside a page count; None where there is none.
+        reason: why `pages` is None; empty where it isn't.
+    """
+
+    pages: int | None
+    images: tuple[bytes, ...] = ()
+    fonts: Fonts | None = None
+    renderer: str | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """In a line: `2 pages (LibreOffice 7.4.7.2; fonts drawn: ...)`, or why they were not measured."""
+        if self.pages is None:
+            return f"pages not measured: {self.reason}"
+        return f"{self.pages} page{'s' * (self.pages != 1)} ({self.renderer}; {self.fonts})"
+
+
+def find_converter() -> Path | None:
+    """The `soffice` of this machine; None where LibreOffice is not installed."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return None if found is None else Path(found)
+
+
+def render(
+    path: Path,
+    *,
+    images: int = 0,
+    changes: bool = False,
+    seconds: float = SECONDS,
+    converter: Path | None = None,
+) -> Rendered:
+    """Lay out one document.
+
+    Args:
+        path: a .docx, .xlsx or other file that LibreOffice reads; a .pdf needs no LibreOffice.
+        images: how many of the first pages to draw, at DPI; at most MAX_IMAGES.
+        changes: whether tracked changes of a Word file are drawn as marks; without, insertions are text
+            and deletions are gone, as the text for the judge has it.
+        seconds: limit; a conversion that takes longer is ended.
+        converter: the `soffice` to run; None to look for it.
+
+    Returns:
+        The pages, or why there are none: whatever goes wrong is a reason, and no page count of 0.
+    """
+    count = min(images, MAX_IMAGES)
+    if path.is_symlink() or not path.is_file():
+        return Rendered(None, reason=f"{path.name} is no file")
+    if path.suffix.lower() == ".pdf":
+        return _drawn(path, count, None, "PDFium")
+    converter = converter or find_converter()
+    if converter is None:
+        return Rendered(None, reason=_ABSENT)
+    with tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        copy = folder / f"document{path.suffix.lower()}"  # its own name may be anything
+        try:
+            if changes or path.suffix.lower() not in {".docx", ".docm", ".dotx"}:
+                shutil.copyfile(path, copy)
+            else:
+                _without_changes(path, copy)
+            reason = _convert(converter, copy, folder, seconds)
+        except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
+            return Rendered(None, reason=f"it can't be converted ({type(error).__name__}: {error})")
+        pdf = copy.with_suffix(".pdf")
+        if not pdf.is_file():
+            return Rendered(None, renderer=_version(converter), reason=reason or "LibreOffice wrote no PDF")
+        named = named_fonts(copy) if zipfile.is_zipfile(copy) else None
+        return _drawn(pdf, count, named, _version(converter))
+
+
+def render_all(
+    paths: Sequence[Path], *, workers: int = 2, images: int = 0, seconds: float = SECONDS
+) -> list[Rendered]:
+    """Lay out several documents at a time, each in a LibreOffice of its own; in the order of `paths`."""
+    converter = find_converter()
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        jobs = [
+            pool.submit(render, path, images=images, seconds=seconds, converter=converter) for path in paths
+        ]
+        return [job.result() for job in jobs]
+
+
+def _without_changes(path: Path, copy: Path) -> None:
+    """Copy a Word file with its tracked changes hidden, as `w:revisionView` asks of LibreOffice."""
+
+    def hide(match: re.Match[bytes]) -> bytes:
+        prefix = match.group(1) or b""
+        return match.group() + b'<%srevisionView %smarkup="0" %sinsDel="0"/>' % (prefix, prefix, prefix)
+
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as target:
+        names = source.namelist()
+        if len(set(names)) < len(names) or sum(info.file_size for info in source.infolist()) > MAX_UNPACKED:
+            raise ValueError(f"two parts of one name, or over {MAX_UNPACKED:,} bytes unpacked")
+        for info in source.infolist():
+            with source.open(info) as part:
+                if info.filename == "word/settings.xml":
+                    target.writestr(info.filename, _SETTINGS.sub(hide, part.read(), count=1))
+                else:
+                    with target.open(info.filename, "w") as out:
+                        shutil.copyfileobj(part, out)
+
+
+def _convert(converter: Path, source: Path, folder: Path, seconds: float) -> str:
+    """Run LibreOffice; what went wrong, empty where nothing is known to have."""
+    profile = _profile(folder)
+    command = [str(converter), f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore"]
+    command += ["--nolockcheck", "--convert-to", "pdf", "--outdir", str(folder), str(source)]
+    # A session of its own: `soffice` is a script whose children must end with it.
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 -- a fixed command; the file's own name is not in it
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_environment(folder),
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return f"LibreOffice took over {seconds:g} s"
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    said = (folder / "log").read_text(encoding="utf-8", errors="replace").split()
+    return f"LibreOffice wrote no PDF (exit {code}: {' '.join(said)[-200:]})"
+
+
+def _profile(folder: Path) -> Path:
+    items = [
+        f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
+        f"<value>{value}</value></prop></item>"
+        for path, entries in _SECURITY.items()
+        for name, value in entries.items()
+    ]
+    text = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<oor:items xmlns:oor="http://openoffice.org/2001/registry">' + "".join(items) + "</oor:items>\n"
+    )
+    profile = folder / "profile"
+    (profile / "user").mkdir(parents=True)
+    (profile / "user" / "registrymodifications.xcu").write_text(text, encoding="utf-8")
+    return profile
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """No keys of this process, no home folder, no screen; dates and numbers in one language."""
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ
+    }
+    return {
+        **kept,
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+        "SAL_USE_VCLPLUGIN": "svp",
+    }
+
+
+@cache
+def _version(converter: Path) -> str:
+    with tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True) as name:
+        try:
+            done = subprocess.run(  # noqa: S603 -- a fixed command
+                [str(converter), f"-env:UserInstallation={Path(name).as_uri()}", "--version"],
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+                env=_environment(Path(name)),
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return "LibreOffice, version unknown"
+    found = re.search(r"LibreOffice \d[\d.]*", done.stdout)
+    return found.group() if found else "LibreOffice, version unknown"
+
+
+def _drawn(pdf: Path, images: int, named: tuple[str, ...] | None, renderer: str) -> Rendered:
+    """Count and draw the pages of a PDF."""
+    import pypdfium2
+
+    with _PDFIUM:
+        try:
+            document: Any = pypdfium2.PdfDocument(pdf)
+        except pypdfium2.PdfiumError as error:
+            return Rendered(None, renderer=renderer, reason=f"the PDF can't be opened ({error})")
+        try:
+            pages = len(document)
+            if not pages:
+                return Rendered(None, renderer=renderer, reason="the PDF has no page")
+            drawn: list[bytes] = [_png(document[number]) for number in range(min(images, pages))]
+            fonts = {name for number in range(min(pages, MAX_PAGES)) for name in _fonts(document[number])}
+        except pypdfium2.PdfiumError as error:
+            return Rendered(None, renderer=renderer, reason=f"a page can't be drawn ({error})")
+        finally:
+            document.close()
+    return Rendered(pages, tuple(drawn), Fonts.of(named, fonts), renderer)
+
+
+def _png(page: Any) -> bytes:
+    scale = min(DPI / 72, MAX_PIXELS / max(page.get_size()))  # a PDF's unit is 1/72 inch
+    buffer = io.BytesIO()
+    page.render(scale=scale).to_pil().save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _fonts(page: Any) -> set[str]:
+    import pypdfium2
+
+    texts = page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_TEXT])
+    return {text.get_font().get_base_name() for text in texts}

@@ -1,0 +1,243 @@
+"""What `staffbench validate benchmark=mission_report` finds in task trees, and the specification's table."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from flows.adapters.task_trees.index import IndexRow
+from flows.adapters.task_trees.safe_files import inside
+from flows.adapters.task_trees.tree import read_task
+from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.schema.report_task import ReportTask, RubricTotals
+
+HEAD = (
+    "task",
+    "report",
+    "setting",
+    "reader",
+    "length limit",
+    "source files",
+    "criteria (penalties)",
+    "points",
+    "mean score",
+)
+WORDS = 5
+"""How many columns of HEAD hold words."""
+
+_KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
+          "xlsm": "Excel", "xls": "Excel"}  # fmt: skip
+_SUFFIXES = "docx|docm|dotx|doc|pdf|xlsx|xlsm|xls|csv|tsv|pptx|ppt|txt|md|eml|msg|rtf|png|jpe?g|zip"
+_BELOW = re.compile(rf"attachments/([^\n`\"'<>|*?{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))\b", re.IGNORECASE)
+_BULLET = re.compile(
+    rf"^\s*(?:[-*+•]|\d+[.)])\s+[`\"“*]*([^\n`\"”“*<>|?/\\{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))(?=[`\"”*\s,;:)(\u2014\u2013-]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# 'pdftotext -layout file.pdf' is a tip, not the name of a file.
+_COMMAND = re.compile(
+    r"(?:pandoc|pdfto\w+|soffice|libreoffice|python\d*|pip|cat|less|head|unzip|docx2txt|xlsx2csv|ls|cp|mv|find)\s|.*\s--?\w",
+    re.IGNORECASE,
+)
+_STAND_IN = re.compile(
+    r"(?:your[-_ ]?)?(?:file|filename|name|input|output|example|document|x+)\.\w+", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class TreeCheck:
+    """What a check of task trees found.
+
+    Attributes:
+        tasks: those that could be read, in order.
+        problems: faults; empty where all is well.
+        notes: what is no fault, a line each.
+    """
+
+    tasks: list[ReportTask] = field(default_factory=list[ReportTask])
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
+    notes: list[str] = field(default_factory=list[str])
+
+    def table(self) -> list[tuple[str, ...]]:
+        """The specification's table, HEAD first."""
+        return [HEAD, *(_line(task) for task in self.tasks)]
+
+    def totals(self) -> str:
+        """The sentence below the specification's table, for these tasks."""
+        sums = [task.totals for task in self.tasks]
+        files = Counter(_kind(each.name) for task in self.tasks for each in task.attachments)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(files.items()))
+        required = sum(each.criteria - each.penalties for each in sums)
+        penalties = sum(each.penalties for each in sums)
+        earned = sum(each.positive_points for each in sums)
+        cost = sum(each.penalty_points for each in sums)
+        return (
+            f"{len(self.tasks)} tasks, {files.total()} source files ({kinds or 'none'}), {required} required "
+            f"criteria worth {earned:g} points and {penalties} penalties worth {cost:g} points."
+        )
+
+
+def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = ()) -> TreeCheck:
+    """Read and check task trees.
+
+    Args:
+        roots: their folders.
+        index: rows of the index that should agree with them; empty for none.
+
+    Returns:
+        What was found; a tree that can't be read is a problem, and the others are checked all the same.
+    """
+    found = TreeCheck()
+    rows = {row.task_id: row for row in index}
+    for root in roots:
+        try:
+            task = read_task(root)
+        except StaffbenchError as error:
+            found.problems.append(error)
+            continue
+        found.tasks.append(task)
+        found.problems += check_task(task, root)
+        found.notes += [f"{task.task_id}: {note}" for note in (*task.notes, *_remarks(task))]
+        if index and task.task_id not in rows:
+            found.problems.append(ScenarioError(root, "not in the index", "a row for each task"))
+        elif index:
+            found.problems += compare(rows[task.task_id], task, root)
+    return found
+
+
+def check_task(task: ReportTask, root: Path) -> list[StaffbenchError]:
+    """Faults of a tree that could be read: files that are named and not there, reports that don't open."""
+    problems: list[StaffbenchError] = []
+    base = {PurePosixPath(each.name).name for each in task.attachments}
+    for step in task.steps:
+        problems += [
+            ScenarioError(
+                root / step.instruction_path,
+                f"names {name!r}, which is not there",
+                "a file among " + (", ".join(sorted(base)) or "no files"),
+                "add the file, or correct the instruction",
+            )
+            for name in sorted(named_files(step.instruction) - base)
+        ]
+    fault = opens(root / task.golden_path)
+    if fault:
+        problems.append(
+            ScenarioError(root / task.golden_path, f"python-docx can't open it ({fault})", "a Word document")
+        )
+    if task.oracle_path is None:
+        problems.append(
+            ScenarioError(
+                root / "solution/solve.sh", "not there", "the script that submits the expert's report"
+            )
+        )
+    digest = _digest(root / task.golden_path)
+    problems += [
+        ScenarioError(root / each.path, "is the expert's report", "a source file", "take it out")
+        for each in task.attachments
+        if _digest(root / each.path) == digest
+    ]
+    return problems
+
+
+def named_files(instruction: str) -> set[str]:
+    """File names that an instruction says the agent is given.
+
+    Found are names below `attachments/` anywhere, and names that open an item of a list; commands and
+    stand-ins such as `file.docx` are none.
+    """
+    found = {PurePosixPath(match).name for match in _BELOW.findall(instruction)}
+    found |= {match.strip() for match in _BULLET.findall(instruction)}
+    return {name for name in found if not _COMMAND.match(name) and not _STAND_IN.fullmatch(name)}
+
+
+def opens(path: Path) -> str:
+    """Why python-docx can't open a report; empty where it can. Any exception counts."""
+    docx: Any = importlib.import_module("docx")
+    try:
+        with path.open("rb") as file:  # given a path, the library says of any file that it is not there
+            _ = [paragraph.text for paragraph in docx.Document(file).paragraphs]
+    except Exception as error:  # noqa: BLE001 -- a damaged file can break the library anywhere
+        return f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    return ""
+
+
+def compare(row: IndexRow, task: ReportTask, root: Path) -> list[StaffbenchError]:
+    """Where an index and the tree that it is about say different things; what either leaves out is none."""
+    problems: list[StaffbenchError] = []
+    for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt", "grading_guidance"):
+        mine, theirs = getattr(task, name), getattr(row, name)
+        if mine is not None and theirs is not None and mine.split() != theirs.split():
+            problems.append(
+                ScenarioError(root, f"{name} is {mine!r:.80}", f"{theirs!r:.80}, as the index says")
+            )
+    sides = [{each.criterion_id: each for each in side} for side in (task.criteria, row.criteria)]
+    different = [key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)]
+    if different:
+        problems.append(
+            ScenarioError(
+                root / task.rubric_path, f"{', '.join(different)} differ from the index", "one rubric"
+            )
+        )
+    for what, path, here in (
+        ("golden_report_path", row.golden_report_path, {task.golden_path}),
+        ("rubric_path", row.rubric_path, {task.rubric_path}),
+        ("instruction_path", row.instruction_path, {"instruction.md", task.steps[0].instruction_path}),
+    ):
+        if _in_task(path, row.task_path) not in here:
+            problems.append(ScenarioError(root, f"the index's {what} is {path}", " or ".join(sorted(here))))
+    listed = {_in_task(path, row.task_path) for path in row.attachments}
+    given = {each.path for each in task.attachments}
+    for names, what in ((listed - given, "is in the index only"), (given - listed, "is not in the index")):
+        problems += [ScenarioError(root / name, what, "one list of source files") for name in sorted(names)]
+    return problems
+
+
+def _in_task(path: str, task_path: str) -> str:
+    clean, prefix = inside(path) or path, (inside(task_path) or task_path) + "/"
+    return clean.removeprefix(prefix)
+
+
+def _remarks(task: ReportTask) -> Iterator[str]:
+    if task.unused:
+        yield "kept and not used: " + ", ".join(task.unused)
+    for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt"):
+        if getattr(task, name) is None:
+            yield f"no {name}"
+    sent = " ".join(" ".join(step.instruction for step in task.steps).split())
+    if task.prompt is not None and " ".join(task.prompt.split()) not in sent:
+        yield "the instruction does not hold the prompt word for word"
+    named = {name.casefold() for step in task.steps for name in named_files(step.instruction)}
+    unnamed = [
+        each.name for each in task.attachments if PurePosixPath(each.name).name.casefold() not in named
+    ]
+    if unnamed:
+        yield "given and not named in the instruction: " + ", ".join(unnamed)
+    if not task.attachments:
+        yield "no source files"
+
+
+def _line(task: ReportTask) -> tuple[str, ...]:
+    totals: RubricTotals = task.totals
+    return (
+        task.task_id,
+        *(text or "unknown" for text in (task.title, task.setting, task.reader, task.length_limit)),
+        str(len(task.attachments)),
+        f"{totals.criteria} ({totals.penalties})",
+        f"{totals.positive_points:g} (-{totals.penalty_points:g})",
+        "unknown" if task.mean_score_pct is None else f"{task.mean_score_pct:.1f}%",
+    )
+
+
+def _kind(name: str) -> str:
+    suffix = PurePosixPath(name).suffix.lower().lstrip(".")
+    return _KINDS.get(suffix, f".{suffix}" if suffix else "other")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

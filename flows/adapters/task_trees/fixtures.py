@@ -1,0 +1,197 @@
+"""What only the verifier sees: `config.json`, the rubric and the expert's report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from flows.adapters.task_trees.rubric import LISTS, criteria_of
+from flows.adapters.task_trees.safe_files import inside, is_file, read_json, walk
+from flows.adapters.task_trees.settings import LABELS
+from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.schema.report_task import Criterion
+
+_GOLDEN_KEYS = (
+    "golden",
+    "golden_path",
+    "golden_report",
+    "golden_report_path",
+    "expert_report",
+    "reference_report",
+)
+_RUBRIC_KEYS = ("rubric_path", "criteria_path", *LISTS)
+_GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
+_JUDGE_KEYS = ("judge", "judge_settings")
+_IGNORED_KEYS = ("version", "schema_version", "output", "output_path", "report_path")
+_READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *_GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
+
+_MOUNTS = ("/tests/", "/solution/")
+"""Where Harbor lays these folders in the sandbox; a verifier's files may name them by that path."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What is gathered while one tree is read.
+
+    Attributes:
+        root: folder of the task.
+        step: name of the step whose own files come first; None in a task without steps.
+        problems: faults, one each.
+        notes: what is no fault, a sentence each.
+        unused: keys that nothing reads, with the file they stand in.
+    """
+
+    root: Path
+    step: str | None = None
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
+    notes: list[str] = field(default_factory=list[str])
+    unused: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
+        """Add one fault of the file at `path`."""
+        self.problems.append(ScenarioError(self.root / path, found, expected, remedy))
+
+    def places(self, path: str) -> list[str]:
+        """Where a file or folder may lie: with the step, then at the root, as Harbor looks for them."""
+        return [path] if self.step is None else [f"steps/{self.step}/{path}", path]
+
+    def first(self, path: str) -> str | None:
+        """The first of `places` that is a file; None where none is."""
+        return next((place for place in self.places(path) if is_file(self.root, place)), None)
+
+
+class Config:
+    """`tests/fixtures/config.json`: prompt, grading guidance, judge settings and what else it holds."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self.path = found.first("tests/fixtures/config.json") or ""
+        self.entries: Mapping[str, Any] = {}
+        if not self.path:
+            found.notes.append(
+                "no tests/fixtures/config.json: prompt, guidance and judge settings are not known."
+            )
+            return
+        try:
+            value = read_json(found.root, self.path)
+        except StaffbenchError as error:
+            found.problems.append(error)
+            return
+        if not isinstance(value, dict):
+            found.fault(self.path, f"a {type(value).__name__}", "an object")
+            return
+        self.entries = cast("dict[str, Any]", value)
+        for key, entry in self.entries.items():
+            if key not in _READ and not key.startswith("judge_"):
+                found.unused[f"{self.path}: {key}"] = entry
+
+    def text(self, *keys: str) -> str | None:
+        """The first text under `keys`; None where there is none. Anything but text is named and left."""
+        for key in keys:
+            value = self.entries.get(key)
+            if isinstance(value, str):
+                return value.replace("\r\n", "\n").strip() or None
+            if value is not None:
+                self._found.notes.append(f"{self.path}: {key} is a {type(value).__name__}; it is not used.")
+        return None
+
+    @property
+    def guidance(self) -> str | None:
+        """The expert's grading notes."""
+        return self.text(*_GUIDANCE_KEYS)
+
+    @property
+    def judge(self) -> dict[str, Any]:
+        """The settings under `judge`, and those whose key begins with it."""
+        settings = {
+            key: value
+            for key, value in self.entries.items()
+            if key.startswith("judge_") and key not in _JUDGE_KEYS
+        }
+        for key in _JUDGE_KEYS:
+            judge = self.entries.get(key)
+            if isinstance(judge, dict):
+                settings |= cast("dict[str, Any]", judge)
+            elif judge is not None:
+                settings[key] = judge
+        return settings
+
+    def named(self, what: str, keys: Sequence[str]) -> str | None:
+        """The file that the first text under `keys` names; None where none does, or it isn't there."""
+        name = next((self.entries[key] for key in keys if isinstance(self.entries.get(key), str)), None)
+        if name is None:
+            return None
+        if name.startswith(_MOUNTS):
+            candidates = [path for place in self._found.places(name[1:]) if (path := inside(place))]
+        else:
+            base = PurePosixPath(self.path).parent
+            found = (inside(name, str(base)), inside(name, str(base.parent)), inside(name))
+            candidates = [path for path in found if path is not None]
+        for path in candidates:
+            if is_file(self._found.root, path):
+                return path
+        wrong = "is not there, or is a link" if candidates else "leads out of the task"
+        self._found.fault(self.path, f"{what} {name!r} {wrong}", "the path of a file in the task")
+        return None
+
+
+def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...]]:
+    """The criteria and the file that they stand in; what `config.json` holds of them must say the same."""
+    embedded = next(
+        (config.entries[k] for k in LISTS if isinstance(config.entries.get(k), (list, dict))), None
+    )
+    path = config.named("the rubric", _RUBRIC_KEYS) or found.first("tests/fixtures/rubric.json")
+    inner = () if embedded is None else criteria_of(embedded, found.root / config.path, found.problems)
+    if path is None:
+        if embedded is None:
+            found.fault("tests/fixtures/rubric.json", "not there, or a link", "the criteria")
+        return config.path, inner
+    try:
+        value = read_json(found.root, path)
+    except StaffbenchError as error:
+        found.problems.append(error)
+        return path, ()
+    if isinstance(value, dict):
+        holder = cast("dict[str, Any]", value)
+        if any(key in holder for key in LISTS):
+            found.unused.update({f"{path}: {key}": holder[key] for key in holder if key not in LISTS})
+    criteria = criteria_of(value, found.root / path, found.problems)
+    if embedded is not None:
+        _compare(found, config.path, criteria, inner)
+    return path, criteria
+
+
+def _compare(found: Found, path: str, outer: tuple[Criterion, ...], inner: tuple[Criterion, ...]) -> None:
+    """Two rubrics in one tree that differ in what is judged or paid would make two scores."""
+    sides = [{each.criterion_id: (each.points, each.criterion) for each in side} for side in (outer, inner)]
+    different = sorted(key for key in {*sides[0], *sides[1]} if sides[0].get(key) != sides[1].get(key))
+    if different:
+        found.fault(
+            path,
+            f"its rubric differs from rubric.json in {', '.join(different)}",
+            "one rubric",
+            "correct one of the two",
+        )
+
+
+def find_golden(found: Found, config: Config) -> str:
+    """The expert's report: what `config.json` names, `report.docx`, or the only .docx; `` with a fault."""
+    if any(isinstance(config.entries.get(key), str) for key in _GOLDEN_KEYS):
+        return config.named("the expert's report", _GOLDEN_KEYS) or ""
+    path = found.first("tests/golden/report.docx")
+    if path is not None:
+        return path
+    for folder in found.places("tests/golden"):
+        if not (found.root / folder).is_dir() or (found.root / folder).is_symlink():
+            continue
+        names = walk(found.root, folder, found.problems)
+        reports = [name for name in names if name.lower().endswith(".docx")]
+        if len(reports) == 1:
+            return reports[0]
+        if reports:
+            found.fault(folder, f"{len(reports)} reports", "one, or one named report.docx")
+            return ""
+    found.fault("tests/golden", "no expert's report", "one .docx file, and no link")
+    return ""

@@ -1,0 +1,284 @@
+"""The Parquet index of a release: one row for each task, with the columns that the specification lists.
+
+The release documents names and meanings, not types. What is written has the types below; what is read may
+also hold whole numbers for points, and JSON texts for lists.
+"""
+
+# pyarrow ships no types:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flows.adapters.task_trees.rubric import criteria_of
+from flows.adapters.task_trees.safe_files import inside, parse_json
+from flows.schema.errors import Problems, ScenarioError, StaffbenchError, StoreError
+from flows.schema.report_task import Criterion, ReportTask, RubricTotals
+
+_TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")
+_PATHS = ("golden_report_path", "instruction_path", "rubric_path", "task_path")
+_PER_CENT = 100
+
+SCHEMA: Any = pa.schema(
+    [
+        *(pa.field(name, pa.string(), nullable=name != "task_id") for name in _TEXTS),
+        pa.field("attachments", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
+        pa.field("num_attachments", pa.int64(), nullable=False),
+        pa.field("rubric_count", pa.int64(), nullable=False),  # penalties included, as the table counts
+        pa.field("penalty_count", pa.int64(), nullable=False),
+        pa.field("positive_points", pa.float64(), nullable=False),
+        pa.field("penalty_points", pa.float64(), nullable=False),  # as a positive number
+        pa.field("rubric", pa.string(), nullable=False),  # JSON list of criteria
+        pa.field("grading_guidance", pa.string(), nullable=True),
+        pa.field("mean_score_pct", pa.float64(), nullable=True),
+        *(pa.field(name, pa.string(), nullable=False) for name in _PATHS),
+    ]
+)
+"""The columns of the index, in the specification's order."""
+
+MAX_ROWS = 10_000
+MAX_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One task as the index has it.
+
+    Attributes:
+        task_id, title, report_family, setting, reader, length_limit, prompt, grading_guidance,
+        mean_score_pct: as in `ReportTask`.
+        attachments: paths of the source files.
+        criteria: parsed from `rubric`.
+        golden_report_path, instruction_path, rubric_path, task_path: from the index's folder or from the
+            task's, as the release has them; plain relative paths.
+        unused: further columns with their values.
+    """
+
+    task_id: str
+    title: str | None
+    report_family: str | None
+    setting: str | None
+    reader: str | None
+    length_limit: str | None
+    prompt: str | None
+    grading_guidance: str | None
+    mean_score_pct: float | None
+    attachments: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
+    golden_report_path: str
+    instruction_path: str
+    rubric_path: str
+    task_path: str
+    unused: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def read_index(path: Path) -> tuple[IndexRow, ...]:
+    """Read an index.
+
+    Args:
+        path: a Parquet file.
+
+    Returns:
+        Its rows in file order.
+
+    Raises:
+        Problems: every fault, named by row and column: a column that is missing, a wrong type, counts
+            and points that differ from the rubric beside them, a path that leads out, a task twice.
+    """
+    problems: list[StaffbenchError] = []
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise Problems.of(path, [ScenarioError(path, f"over {MAX_BYTES:,} bytes", "an index")])
+        file = pq.ParquetFile(path)
+        if file.metadata.num_rows > MAX_ROWS:
+            raise Problems.of(path, [ScenarioError(path, f"over {MAX_ROWS:,} rows", "an index")])
+        rows = _rows(file, path)
+        names: list[str] = file.schema_arrow.names
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise Problems.of(path, [ScenarioError(path, f"not readable as Parquet ({error})")]) from error
+    missing = [name for name in SCHEMA.names if name not in names]
+    if missing:
+        columns = ", ".join(SCHEMA.names)
+        raise Problems.of(
+            path, [ScenarioError(path, f"no column {', '.join(missing)}", f"the columns {columns}")]
+        )
+    found = [_row(row, f"{path}: row {number}", problems) for number, row in enumerate(rows, 1)]
+    ids = [row.task_id for row in found if row is not None]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    problems += [ScenarioError(path, f"task {name!r} twice", "each task once") for name in twice]
+    if problems:
+        raise Problems.of(path, problems)
+    return tuple(row for row in found if row is not None)
+
+
+def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
+    """All rows; few at a time, as a small file can unpack to any size."""
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for batch in file.iter_batches(batch_size=8):
+        size += batch.nbytes
+        if size > MAX_BYTES:
+            raise Problems.of(path, [ScenarioError(path, f"unpacks to over {MAX_BYTES:,} bytes", "an index")])
+        rows += batch.to_pylist()
+    return rows
+
+
+def _row(row: dict[str, Any], where: str, problems: list[StaffbenchError]) -> IndexRow | None:
+    before = len(problems)
+
+    def fault(column: str, found: str, expected: str) -> None:
+        problems.append(ScenarioError(where, f"{column} {found}", expected))
+
+    texts = _texts(row, fault)
+    attachments = _list(row["attachments"], "attachments", where, fault)
+    for name in attachments:
+        if not isinstance(name, str) or inside(name) is None:
+            fault("attachments", f"name {name!r}", "relative paths that stay below the index's folder")
+    criteria = criteria_of(_list(row["rubric"], "rubric", where, fault), f"{where}: rubric", problems)
+    mean = row["mean_score_pct"]
+    if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= _PER_CENT):
+        fault("mean_score_pct", f"is {mean!r}", "a number from 0 to 100, or null")
+    if len(problems) > before:
+        return None
+    _counts(row, len(attachments), RubricTotals.of(criteria), fault)
+    if len(problems) > before:
+        return None
+    return IndexRow(
+        task_id=str(texts["task_id"]),
+        **{name: texts[name] for name in (*_TEXTS[1:], "grading_guidance")},
+        mean_score_pct=None if mean is None else float(mean),
+        attachments=tuple(attachments),
+        criteria=criteria,
+        **{name: str(texts[name]) for name in _PATHS},
+        unused={name: value for name, value in row.items() if name not in SCHEMA.names},
+    )
+
+
+def _texts(row: dict[str, Any], fault: Any) -> dict[str, str | None]:
+    texts: dict[str, str | None] = {}
+    for name in (*_TEXTS, "grading_guidance", *_PATHS):
+        value = row[name]
+        texts[name] = value if isinstance(value, str) and value else None
+        if value is not None and not isinstance(value, str):
+            fault(name, f"is a {type(value).__name__}", "text")
+        elif texts[name] is None and name in ("task_id", *_PATHS):
+            fault(name, "is missing", "text")
+        elif name in _PATHS and inside(str(value)) is None:
+            fault(name, f"is {value!r}", "a relative path that stays below the index's folder")
+    return texts
+
+
+def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
+    """A list, written as one or as JSON."""
+    if isinstance(value, str):
+        try:
+            value = parse_json(value, f"{where}: {column}")
+        except ScenarioError as error:
+            fault(column, f"is {error.found}", "a JSON list")
+            return []
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    fault(column, "is missing" if value is None else f"is a {type(value).__name__}", "a list")
+    return []
+
+
+def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: Any) -> None:
+    # The release doesn't say whether its count includes penalties, nor the sign of their points.
+    expected: dict[str, tuple[float, ...]] = {
+        "num_attachments": (attachments,),
+        "rubric_count": (totals.criteria, totals.criteria - totals.penalties),
+        "penalty_count": (totals.penalties,),
+        "positive_points": (totals.positive_points,),
+        "penalty_points": (totals.penalty_points, -totals.penalty_points),
+    }
+    for name, values in expected.items():
+        if isinstance(row[name], bool) or row[name] not in values:
+            fault(name, f"is {row[name]!r}", f"{values[0]:g}, as the row's own lists come to")
+
+
+def index_row(task: ReportTask, task_path: str) -> IndexRow:
+    """A task as a row of the index.
+
+    Args:
+        task: read from its tree.
+        task_path: its folder, relative to the folder that the index is for, `tasks/psr-01`.
+    """
+    return IndexRow(
+        task_id=task.task_id,
+        title=task.title,
+        report_family=task.report_family,
+        setting=task.setting,
+        reader=task.reader,
+        length_limit=task.length_limit,
+        prompt=task.prompt,
+        grading_guidance=task.grading_guidance,
+        mean_score_pct=task.mean_score_pct,
+        attachments=tuple(f"{task_path}/{each.path}" for each in task.attachments),
+        criteria=task.criteria,
+        golden_report_path=f"{task_path}/{task.golden_path}",
+        instruction_path=f"{task_path}/{task.steps[0].instruction_path}",
+        rubric_path=f"{task_path}/{task.rubric_path}",
+        task_path=task_path,
+    )
+
+
+def write_index(path: Path, rows: Iterable[IndexRow]) -> None:
+    """Write an index, sorted by task, whole or not at all; equal rows give equal bytes.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    entries = [_entry(row) for row in sorted(rows, key=lambda row: row.task_id)]
+    table = pa.Table.from_pylist(entries, schema=SCHEMA)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, scratch, compression="zstd", version="2.6")
+        scratch.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):  # its folder may be what is at fault
+            scratch.unlink()
+        raise StoreError(
+            path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
+        ) from error
+
+
+def _entry(row: IndexRow) -> dict[str, Any]:
+    totals = RubricTotals.of(row.criteria)
+    return {
+        **{name: getattr(row, name) for name in (*_TEXTS, "grading_guidance", "mean_score_pct", *_PATHS)},
+        "attachments": list(row.attachments),
+        "num_attachments": len(row.attachments),
+        "rubric_count": totals.criteria,
+        "penalty_count": totals.penalties,
+        "positive_points": totals.positive_points,
+        "penalty_points": totals.penalty_points,
+        "rubric": rubric_json(row.criteria),
+    }
+
+
+def rubric_json(criteria: Sequence[Criterion]) -> str:
+    """Criteria as the index has them: a JSON list with the documented fields; whole points without `.0`."""
+    rows = [
+        {
+            "criterion_id": each.criterion_id,
+            "points": int(each.points) if each.points.is_integer() else each.points,
+            "polarity": each.polarity.value,
+            "criterion": each.criterion,
+            "source": each.source,
+            "justification": each.justification,
+        }
+        for each in criteria
+    ]
+    return json.dumps(rows, ensure_ascii=False)

@@ -1,0 +1,181 @@
+"""Criteria as people wrote them, in the field names that the release documents or plain synonyms of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.schema.report_task import Criterion, Polarity
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "criterion_id": ("criterion_id", "id"),
+    "points": ("points", "weight"),
+    "polarity": ("polarity", "kind", "type"),
+    "criterion": ("criterion", "description", "text", "requirement"),
+    "source": ("source", "sources"),
+    "justification": ("justification", "rationale"),
+}
+"""Field to the names that it may have, the documented one first."""
+
+_MEANING = {name: field for field, names in FIELDS.items() for name in names}
+_POLARITIES = {
+    **dict.fromkeys(("positive", "required", "requirement", "reward", "+"), Polarity.positive),
+    **dict.fromkeys(("negative", "penalty", "error", "-"), Polarity.negative),
+}
+LISTS = ("criteria", "rubric", "items")
+"""Keys under which an object may hold the list of criteria."""
+
+
+def criteria_of(value: Any, where: object, problems: list[StaffbenchError]) -> tuple[Criterion, ...]:
+    """Read criteria.
+
+    Args:
+        value: parsed JSON: a list of objects, an object of objects by criterion id, or an object that
+            holds either under one of LISTS.
+        where: the file, for errors.
+        problems: every fault is added here, named by file, criterion and field.
+
+    Returns:
+        The criteria that have no fault, in order; ids are unique.
+    """
+    rows = _rows(value, where, problems)
+    found: dict[str, Criterion] = {}
+    for number, row in enumerate(rows, 1):
+        criterion = _criterion(row, number, where, problems)
+        if criterion is None:
+            continue
+        if criterion.criterion_id in found:
+            problems.append(
+                ScenarioError(
+                    where,
+                    f"criterion {criterion.criterion_id!r}: criterion_id twice",
+                    "each id once",
+                    "rename one of them",
+                )
+            )
+            continue
+        found[criterion.criterion_id] = criterion
+    if rows and found and not any(each.polarity is Polarity.positive for each in found.values()):
+        problems.append(
+            ScenarioError(where, "no criterion with points above 0", "something that a report can earn")
+        )
+    return tuple(found.values())
+
+
+def _rows(value: Any, where: object, problems: list[StaffbenchError]) -> list[Any]:
+    if isinstance(value, dict):
+        holder = cast("dict[str, Any]", value)
+        named = [key for key in LISTS if key in holder]
+        if len(named) == 1:
+            value = holder[named[0]]
+        elif named:
+            problems.append(
+                ScenarioError(where, f"criteria under {' and '.join(named)}", "one list of criteria")
+            )
+            return []
+        elif not holder or not all(isinstance(entry, dict) for entry in holder.values()):
+            problems.append(
+                ScenarioError(where, f"an object with {', '.join(map(repr, holder))}", "a list of criteria")
+            )
+            return []
+    if isinstance(value, dict):
+        by_id = cast("dict[str, Any]", value)
+        return [
+            {"criterion_id": key, **cast("dict[str, Any]", entry)} if isinstance(entry, dict) else entry
+            for key, entry in by_id.items()
+        ]
+    if isinstance(value, list) and value:
+        return cast("list[Any]", value)
+    found = "an empty list" if isinstance(value, list) else f"a {type(value).__name__}"
+    problems.append(ScenarioError(where, found, "a list of criteria"))
+    return []
+
+
+def _criterion(row: Any, number: int, where: object, problems: list[StaffbenchError]) -> Criterion | None:
+    if not isinstance(row, dict):
+        problems.append(ScenarioError(where, f"criterion {number} is a {type(row).__name__}", "an object"))
+        return None
+    entries = cast("dict[str, Any]", row)
+    before = len(problems)
+    name = _name(entries, number)
+
+    def fault(field: str, found: str, expected: str) -> None:
+        problems.append(ScenarioError(where, f"{name}: {field} {found}", expected))
+
+    fields: dict[str, Any] = {}
+    for key, value in entries.items():
+        field = _MEANING.get(key.strip().lower())
+        if field is None:
+            fault(key, "is no field of a criterion", "one of " + ", ".join(FIELDS))
+        elif field in fields:
+            fault(key, f"says again what {field} is", "each field once")
+        else:
+            fields[field] = value
+    texts = {field: _text(fields.get(field), field, fault) for field in ("criterion_id", "criterion")}
+    extra = {field: _said(fields.get(field), field, fault) for field in ("source", "justification")}
+    points = _points(fields.get("points"), fault)
+    polarity = _polarity(fields.get("polarity"), points, fault)
+    if len(problems) > before or points is None or polarity is None:
+        return None
+    return Criterion(
+        criterion_id=texts["criterion_id"],
+        points=points,
+        polarity=polarity,
+        criterion=texts["criterion"],
+        source=extra["source"],
+        justification=extra["justification"],
+    )
+
+
+def _name(entries: dict[str, Any], number: int) -> str:
+    found = next((entries[key] for key in FIELDS["criterion_id"] if key in entries), None)
+    return f"criterion {number}" if found is None else f"criterion {found!r}"
+
+
+def _text(value: Any, field: str, fault: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and field == "criterion_id":
+        return str(value)  # criteria are often numbered
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    fault(field, "is missing" if value is None else f"is {value!r}", "text")
+    return ""
+
+
+def _said(value: Any, field: str, fault: Any) -> str | None:
+    """Text that may be left out; several sources are joined."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in cast("list[Any]", value)):
+        return "; ".join(entry.strip() for entry in cast("list[str]", value)) or None
+    fault(field, f"is {value!r}", "text")
+    return None
+
+
+def _points(value: Any, fault: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        fault("points", "is missing" if value is None else f"is {value!r}", "a number")
+        return None
+    if value == 0 or abs(value) > 1e6 or not math.isfinite(value):  # noqa: PLR2004 -- no rubric weighs like that
+        fault("points", f"is {value!r}", "a number above 0, or below 0 for a penalty")
+        return None
+    return float(value)
+
+
+def _polarity(value: Any, points: float | None, fault: Any) -> Polarity | None:
+    """What is said must agree with the sign of the points; where nothing is said, the sign says it."""
+    if value is None:
+        return None if points is None else Polarity.positive if points > 0 else Polarity.negative
+    polarity = _POLARITIES.get(value.strip().lower()) if isinstance(value, str) else None
+    if polarity is None:
+        fault("polarity", f"is {value!r}", "positive or negative")
+    elif points is not None and (points > 0) != (polarity is Polarity.positive):
+        sign = "below" if polarity is Polarity.negative else "above"
+        fault(
+            "points", f"is {points:g} and polarity is {value}", f"points {sign} 0 where polarity is {value}"
+        )
+        return None
+    return polarity

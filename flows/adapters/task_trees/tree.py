@@ -1,0 +1,176 @@
+"""A task tree exactly as the specification lays it out, read whole, with all its faults at once.
+
+What Harbor 0.26 would send, lay out and run decides: with `[[steps]]` the instruction at the root is never
+sent, and what lies in a step's own `tests/` and `solution/` comes before what lies at the root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
+from flows.adapters.task_trees.safe_files import is_file, plain_name, read_text, walk
+from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
+from flows.schema.errors import Problems, ScenarioError, StaffbenchError
+from flows.schema.report_task import Attachment, ReportTask, TaskStep
+
+# What builds the sandbox is no file of the agent's.
+_BUILD = re.compile(
+    r"(?:.+\.)?dockerfile(?:\..+)?|(?:docker-)?compose(?:\..+)?\.ya?ml|singularity-compose\.ya?ml|\.dockerignore",
+    re.IGNORECASE,
+)
+
+
+def task_ids(data: Path, wanted: Sequence[str] | None = None) -> list[str]:
+    """Names of the folders below `data` that hold a `task.toml`, sorted; only the wanted ones if any.
+
+    Raises:
+        ScenarioError: the folder or a wanted task is not there, or there is none at all.
+    """
+    if not data.is_dir():
+        raise ScenarioError(data, "no such folder", "a folder of tasks", "set benchmark.data")
+    found = sorted(file.parent.name for file in data.glob("*/task.toml") if not file.parent.is_symlink())
+    if not found:
+        raise ScenarioError(data, "no task", "folders that hold a task.toml")
+    missing = [name for name in wanted or () if name not in found]
+    if missing:
+        raise ScenarioError(
+            "benchmark.scenarios", f"no task {', '.join(missing)}", "one of " + ", ".join(found)
+        )
+    return found if wanted is None else sorted(set(wanted))
+
+
+def read_task(root: Path) -> ReportTask:
+    """Read one task tree.
+
+    Args:
+        root: its folder, whose name is the task's id.
+
+    Raises:
+        Problems: every fault found in the tree.
+    """
+    found = Found(root)
+    if not plain_name(root.name):
+        found.fault("", f"a folder named {root.name!a}", "a plain name")
+        raise Problems.of(root, found.problems)
+    settings = read_settings(root, found.problems)
+    if settings is None:
+        raise Problems.of(root, found.problems)
+    found.step = settings.steps[-1].name
+    found.notes += settings.notes
+    found.unused |= {f"task.toml: {key}": value for key, value in settings.unused.items()}
+    config = Config(found)
+    steps = _steps(found, settings.steps)
+    rubric_path, criteria = read_rubric(found, config)
+    golden = find_golden(found, config)
+    labels = {name: settings.labels.get(name) or config.text(name) for name in LABELS}
+    said = labels["task_id"]
+    if said is not None and said.casefold() != root.name.casefold():
+        found.notes.append(f"the task calls itself {said!r}; its folder's name, {root.name!r}, is its id.")
+    if found.problems:
+        raise Problems.of(root, found.problems)
+    return ReportTask(
+        task_id=root.name,
+        schema_version=settings.schema_version,
+        title=labels["title"],
+        report_family=labels["report_family"],
+        setting=labels["setting"],
+        reader=labels["reader"],
+        length_limit=labels["length_limit"],
+        prompt=config.text("prompt"),
+        steps=steps,
+        criteria=criteria,
+        grading_guidance=config.guidance,
+        golden_path=golden,
+        oracle_path=found.first("solution/solve.sh"),
+        rubric_path=rubric_path,
+        judge={**settings.judge, **config.judge},
+        mean_score_pct=settings.mean_score_pct,
+        unused=dict(found.unused),
+        notes=tuple(found.notes),
+    )
+
+
+def _steps(found: Found, entries: Sequence[StepSettings]) -> tuple[TaskStep, ...]:
+    """The steps with their files; those of `environment/` are there from the first one on."""
+    image = _files(found, "environment", image=True)
+    steps: list[TaskStep] = []
+    for entry in entries:
+        own = {} if entry.name is None else _files(found, f"steps/{entry.name}/workdir", image=False)
+        if own and image:
+            unused = ", ".join(sorted(image.values()))
+            found.notes.append(
+                f"{unused}: built into Harbor's sandbox; not among the files that are given here."
+            )
+            image = {}
+        path = "instruction.md" if entry.name is None else f"steps/{entry.name}/instruction.md"
+        files = {**image, **own}
+        image = {}
+        steps.append(
+            TaskStep(
+                name=entry.name,
+                instruction=_instruction(found, path),
+                instruction_path=path,
+                attachments=tuple(Attachment(name, files[name]) for name in sorted(files)),
+                agent_seconds=entry.agent_seconds,
+                verifier_seconds=entry.verifier_seconds,
+            )
+        )
+    first = steps[0]
+    if first.name is not None and is_file(found.root, "instruction.md"):
+        text = _instruction(found, "instruction.md")
+        if text.split() != first.instruction.split():
+            found.notes.append(
+                f"instruction.md differs from {first.instruction_path}, which is what is sent."
+            )
+    return tuple(steps)
+
+
+def _instruction(found: Found, path: str) -> str:
+    try:
+        text = without_canary(read_text(found.root, path))
+    except StaffbenchError as error:
+        found.problems.append(error)
+        return ""
+    if not text.strip():
+        found.fault(path, "empty", "what the agent is told")
+    return text
+
+
+def without_canary(text: str) -> str:
+    """An instruction without its leading canary lines and the blank ones after them, as Harbor sends it."""
+    lines = text.split("\n")
+    start = 0
+    while start < len(lines) and _is_canary(lines[start].strip().lower()):
+        start += 1
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    return "\n".join(lines[start:])
+
+
+def _is_canary(line: str) -> bool:
+    return "canary" in line and (line.startswith("#") or (line.startswith("<!--") and line.endswith("-->")))
+
+
+def _files(found: Found, folder: str, *, image: bool) -> dict[str, str]:
+    """Name in the agent's folder to path in the task."""
+    parts = PurePosixPath(folder).parts
+    for number in range(len(parts)):
+        path = "/".join(parts[: number + 1])
+        if (found.root / path).is_symlink():
+            found.fault(path, "a link", "a folder", "put the folder itself in its place")
+            return {}
+    if not (found.root / folder).is_dir():
+        return {}
+    files: dict[str, str] = {}
+    for path in walk(found.root, folder, found.problems):
+        name = path[len(folder) + 1 :]
+        if image and _BUILD.fullmatch(PurePosixPath(name).name):
+            continue
+        if not image and name == "setup.sh":
+            found.notes.append(f"{path}: Harbor runs it before the step; it is not run here.")
+            continue
+        files[name] = path
+    return files
