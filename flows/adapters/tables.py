@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,18 @@ VERDICTS: Any = _schema(
     mode=(_TEXT, True),
     reason=(_TEXT, False),
 )
+REPEATS: Any = _schema(
+    condition=(_TEXT, False),
+    judge=(_TEXT, False),
+    scenario_id=(_TEXT, False),
+    seed=(_INT, False),
+    item_id=(_TEXT, False),
+    repeat=(_INT, False),  # of the judge, from 1; `seed` is the brief's
+    status=(_TEXT, False),
+    passed=(_BOOL, True),
+    mode=(_TEXT, True),
+    reason=(_TEXT, False),
+)
 SCORES: Any = _schema(
     condition=(_TEXT, False),
     judge=(_TEXT, False),
@@ -141,7 +156,8 @@ def write_table(
         pq.write_table(table, scratch, compression="zstd", version="2.6")
         scratch.replace(path)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder itself may be what is wrong
+            scratch.unlink()
         raise StoreError(
             path, f"can't be written ({error})", remedy="free space, or mend the rights"
         ) from error
@@ -166,6 +182,28 @@ def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str,
             path, f"schema version {found}", f"version {SCHEMA_VERSION}", "delete it and run again"
         )
     return table.to_pylist(), json.loads(metadata["staffbench"])
+
+
+def forget_pandas() -> None:
+    """Keep pyarrow from importing pandas in this process, where nothing needs it.
+
+    pyarrow looks for pandas at its first conversion, to recognise its types: 50 MB and 0.3 s of CPU for
+    rows that are plain Python. Once it was not found, it is not looked for again.
+    """
+    if "pandas" in sys.modules:
+        return
+    blocker = _NoPandas()
+    sys.meta_path.insert(0, blocker)
+    try:
+        pa.array([1])
+    finally:
+        sys.meta_path.remove(blocker)
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:  # noqa: ARG002 -- the import system's signature
+        if fullname == "pandas":
+            raise ImportError(fullname)
 
 
 def table_files(folder: Path) -> Iterable[Path]:

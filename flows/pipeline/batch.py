@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -11,12 +12,13 @@ from flows.adapters.completions.client import Client
 from flows.adapters.config.compose import Point
 from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
-from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.condition import Condition, Judge, condition_of, judge_of
+from flows.schema.completion import Message, canonical_json, sha256_text
+from flows.schema.condition import Condition, Judge, condition_of, judge_of, members_of
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.scenario import Item, Scenario
-from flows.schema.settings import JudgeKind, Settings, Writer
+from flows.schema.settings import JudgeKind, PromptSettings, Settings, Writer
+from flows.stages.generate import build_messages
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Evaluation:
         settings: the point.
         condition, judge: its names.
         scenarios: in the order of their ids.
-        self_judged: True where the judge is the writer.
+        self_judged: True where the judge, or a member of the panel, is the writer.
+        voters: the same condition under each member of a panel; empty for any other judge.
     """
 
     settings: Settings
@@ -35,6 +38,7 @@ class Evaluation:
     judge: Judge
     scenarios: tuple[Scenario, ...]
     self_judged: bool
+    voters: tuple[Evaluation, ...] = ()
 
     @property
     def name(self) -> str:
@@ -62,6 +66,16 @@ class Batch:
     objects: ObjectStore
     packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])
     stopping: bool = False
+    _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
+        default_factory=dict[tuple[str, PromptSettings], tuple[Message, ...]]
+    )
+
+    def messages(self, scenario: Scenario, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
+        """The prompt of a scenario: rendered once, since every model and seed is sent the same one."""
+        key = (packet.digest, prompt)
+        if key not in self._messages:
+            self._messages[key] = build_messages(scenario.assignment, packet, prompt)
+        return self._messages[key]
 
     def stop(self) -> None:
         """Send nothing more; what is under way ends and is stored."""
@@ -77,12 +91,14 @@ class Batch:
 def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
     """The evaluations that `points` ask for, scenarios loaded once.
 
+    A panel comes after its members, each of which is an evaluation of its own, once.
+
     Raises:
         Problems: faults of scenarios, or points that can't be run together.
     """
     loaded: dict[Path, Scenario] = {}
     problems: list[StaffbenchError] = []
-    evaluations: list[Evaluation] = []
+    asked: list[Evaluation] = []
     for point in points:
         settings = point.settings
         data = project / settings.benchmark.data
@@ -99,19 +115,32 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
                 problems.append(
                     ConfigError(f"model={settings.model.label}", f"{scenario_id} has no such control brief")
                 )
-        evaluations.append(
-            Evaluation(
-                settings,
-                condition_of(settings, point.changed),
-                judge_of(settings, point.changed),
-                tuple(scenarios),
-                _is_self_judged(settings),
-            )
-        )
-    problems += _clashes(evaluations)
+        asked.append(_evaluation(settings, point.changed, tuple(scenarios)))
+    problems += _clashes(asked)
+    problems += [fault for evaluation in asked for fault in _clashes(evaluation.voters)]
     if problems:
         raise Problems.of("run", problems)
+    found = {_name(evaluation): evaluation for evaluation in asked}
+    evaluations: list[Evaluation] = []
+    for evaluation in asked:
+        members = [voter for voter in evaluation.voters if _name(voter) not in found]
+        found |= {_name(voter): voter for voter in members}
+        evaluations += [*members, evaluation]
     return evaluations
+
+
+def _evaluation(settings: Settings, changed: AbstractSet[str], scenarios: tuple[Scenario, ...]) -> Evaluation:
+    voters = tuple(
+        _evaluation(member, differs, scenarios) for member, differs in members_of(settings, changed)
+    )
+    return Evaluation(
+        settings,
+        condition_of(settings, changed),
+        judge_of(settings, changed),
+        scenarios,
+        _is_self_judged(settings) or any(voter.self_judged for voter in voters),
+        voters,
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -160,8 +189,13 @@ def _clashes(evaluations: Sequence[Evaluation]) -> list[StaffbenchError]:
     seen: set[tuple[str, str, str]] = set()
     problems: list[StaffbenchError] = []
     for evaluation in evaluations:
-        name = (evaluation.condition.label, evaluation.judge.label, evaluation.settings.scoring.name)
-        if name in seen:
-            problems.append(ConfigError(evaluation.name, "twice in one run", "each condition once"))
-        seen.add(name)
+        if _name(evaluation) in seen:
+            problems.append(
+                ConfigError(evaluation.name, "twice in one run", "each condition, and each member, once")
+            )
+        seen.add(_name(evaluation))
     return problems
+
+
+def _name(evaluation: Evaluation) -> tuple[str, str, str]:
+    return evaluation.condition.label, evaluation.judge.label, evaluation.settings.scoring.name

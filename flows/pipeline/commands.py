@@ -11,12 +11,13 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.pipeline.packets import load_packet, packet_path
-from flows.pipeline.quality import offline_agreement, pairs_agreement
+from flows.pipeline.quality import judges_agreement, offline_agreement, pairs_agreement
 from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
 from flows.pipeline.run import show_board, shown
 from flows.pipeline.site import write_site
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 from flows.schema.verdict import Agreement
@@ -101,7 +102,7 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 
 
 def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """How far the judges agree with the labelled controls, and the offline judge with the pairs."""
+    """How far the judges agree: with labels, with one another, and each with itself."""
     settings = _settings(project, overrides)
     results = project / settings.results
     scenarios = load_scenarios(project, settings)
@@ -109,8 +110,10 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     measured: list[tuple[str, Agreement]] = [("offline", offline_agreement(scenarios, objects))]
     measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
+    judges: Sequence[JudgeNote] = ()
     if graded:
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+        judges = board.judges
         measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
     for judge, found in measured:
         rows = [("group", "n", "accuracy", "kappa")]
@@ -119,7 +122,31 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
             (name, str(n), number(accuracy, 2), number(kappa, 2)) for name, n, accuracy, kappa in found.groups
         ]
         screen.table(f"{judge} against {found.labels}", rows)
+    _show_judges(judges_agreement(graded, scenarios), judges, screen)
     return _fail(problems, screen)
+
+
+def _show_judges(
+    against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
+) -> None:
+    """The judges against one another, and each against itself, where there is anything to show."""
+    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa")]
+    rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
+    if against:
+        screen.table("judges against each other, on the same briefs", rows)
+    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa")]
+    for note in judges:
+        own = note.self_agreement
+        if own is not None:
+            every = (f"all {own.n_repeats}", str(own.n), str(own.n_ungraded), number(own.unanimous, 2), "-")
+            rows.append((note.judge_id, *every))
+            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in own.pairs]
+    if len(rows) > 1:
+        screen.table("judges against themselves, asked again", rows)
+
+
+def _agreed(found: Agreement) -> tuple[str, str, str, str]:
+    return str(found.n), str(found.n_ungraded), number(found.accuracy, 2), number(found.kappa, 2)
 
 
 def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:

@@ -18,6 +18,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.pipeline.batch import Batch, Evaluation
+from flows.pipeline.judging import Judged, judge_work, judged_of
 from flows.pipeline.record import Outcome, ResultFiles, write_results
 from flows.pipeline.settle import Settled, settle
 from flows.pipeline.stages import (
@@ -25,17 +26,15 @@ from flows.pipeline.stages import (
     all_of,
     brief_of,
     generate_work,
-    judge_work,
     packet_work,
     score_work,
     take_packet,
     truncate_work,
-    verdict_of,
 )
 from flows.schema.brief import Brief
 from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Estimate, Interval, Verdict
+from flows.schema.verdict import BriefScore, Estimate, Interval
 
 
 @dataclass
@@ -157,7 +156,7 @@ async def _evaluate_one(
     job.on_step("aggregate", settled.skipped)
     outcome = Outcome(
         briefs=[brief for chain in chains for brief in chain.briefs],
-        verdicts=[verdict for chain in chains for verdict in chain.verdicts],
+        judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=_estimate(settled.value),
     )
@@ -166,8 +165,9 @@ async def _evaluate_one(
 
 @dataclass(frozen=True)
 class _Chain:
+    scenario_id: str
     briefs: Sequence[Brief]
-    verdicts: Sequence[Verdict]
+    judged: Judged
     scores: Sequence[BriefScore]
     address: str
 
@@ -195,11 +195,11 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
         "judge",
         await settle(batch.objects, name, judge_work(batch, evaluation, scenario, briefs, cut.address)),
     )
-    verdicts = [verdict_of(row) for row in judged.value]
-    scored = done(
-        "score", await settle(batch.objects, name, score_work(evaluation, scenario, verdicts, judged.address))
-    )
-    return _Chain(briefs, verdicts, [BriefScore(**row) for row in scored.value], scored.address)
+    found = judged_of(judged.value)
+    work = score_work(evaluation, scenario, found.verdicts, judged.address)
+    scored = done("score", await settle(batch.objects, name, work))
+    scores = [BriefScore(**row) for row in scored.value]
+    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address)
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:

@@ -17,8 +17,8 @@ from flows.schema.completion import Completion, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, Retry, Writer
-from flows.stages.generate import Written, build_request, read_written
-from flows.stages.judge import JudgeCall, build_requests, judge_outcome, output_room
+from flows.stages.generate import Written, build_messages, build_request, read_written
+from flows.stages.judge import N_CANARIES, JudgeCall, build_requests, judge_outcome, output_room
 from flows.stages.plan import (
     CHARACTERS_PER_TOKEN,
     CHARACTERS_PER_WORD,
@@ -123,14 +123,9 @@ class _Planner:
                     found, scenario, write_local(self._project, settings, scenario, packet, seed)
                 )
             return
-        request = build_request(
-            scenario.assignment,
-            self._packet(found.evaluation, scenario),
-            model=settings.model,
-            effort=settings.effort.level,
-            prompt=settings.prompt,
-            seed=seed,
-        )
+        packet = self._packet(found.evaluation, scenario)
+        messages = build_messages(scenario.assignment, packet, settings.prompt)
+        request = build_request(messages, settings.model, settings.effort.level, seed)
         found.write.total += 1
         stored = self._answer(request, settings.retry)
         if stored is None:
@@ -158,7 +153,12 @@ class _Planner:
                 cut_by_provider=written.cut_by_provider,
             )
             text = brief.text or ""
-        for call in build_requests(scenario.items, text, judge, settings.judge_prompt, 1):
+        calls = [
+            call
+            for number in range(1, judge.repeat + 1)
+            for call in build_requests(scenario.items, text, judge, settings.judge_prompt, number)
+        ]
+        for call in calls:
             found.judge.total += 1
             reply = verdict_tokens(len(call.items), judge)
             if written is None:
@@ -265,7 +265,8 @@ def _warnings(found: Sequence[_Planned]) -> list[str]:
             warnings += [f"prompt.words and word_cap: {mismatch}"] if mismatch else []
         if judge.kind is JudgeKind.remote:
             longest = max(len(scenario.items) for scenario in one.evaluation.scenarios)
-            per_call = 1 if judge.mode is JudgeMode.per_item else longest
+            whole = longest + (N_CANARIES if judge.canaries else 0)
+            per_call = 1 if judge.mode is JudgeMode.per_item else whole
             shortfall = room_shortfall(output_room(per_call, judge), judge)
             warnings += [f"judge.output_tokens: {shortfall}"] if shortfall else []
     misfits: dict[str, list[tuple[int, str]]] = {}

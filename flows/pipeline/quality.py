@@ -1,9 +1,10 @@
-"""How far a judge agrees with labels: those of the controls, and of the judge pairs."""
+"""How far a judge agrees: with the labels of controls and pairs, with other judges, with itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +12,111 @@ from flows.adapters.files import CONTROLS
 from flows.adapters.objects import ObjectStore
 from flows.adapters.pairs import load_pairs
 from flows.pipeline.batch import items_digest
+from flows.pipeline.graded import Graded
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.leaderboard import JudgeNote
-from flows.schema.scenario import Scenario
-from flows.schema.verdict import Agreement, Verdict
-from flows.stages.agreement import LabelledVerdict, measure_agreement
+from flows.schema.scenario import Item, Scenario
+from flows.schema.verdict import Agreement, SelfAgreement, Verdict
+from flows.stages.agreement import (
+    LabelledVerdict,
+    compare_verdicts,
+    measure_agreement,
+    measure_self_agreement,
+)
 from flows.stages.offline import OFFLINE_VERSION, grade_offline
 
 LABELLED_CONTROLS = "labelled controls"
 
 
 def judge_note(
-    judge: str,
-    *,
-    is_stand_in: bool,
-    graded: Sequence[tuple[str, Sequence[Verdict]]],
-    scenarios: Mapping[str, Scenario],
-    objects: ObjectStore,
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], objects: ObjectStore
 ) -> JudgeNote:
-    """What must be said of a judge: for the stand-in always, for others where they graded the controls.
+    """What must be said of a judge.
+
+    The stand-in's agreement with the labelled controls is always known; of another judge it is where
+    it graded them uncut, as their labels are of the whole texts.
 
     Args:
-        judge: its label.
-        is_stand_in: True for the offline judge, which costs nothing to measure.
-        graded: model and verdicts of each condition that it graded whole.
+        graded: everything that the judge graded; not empty.
         scenarios: with their controls.
         objects: where the stand-in's figures are kept.
     """
-    if is_stand_in:
-        return JudgeNote(judge, is_stand_in, (offline_agreement(scenarios, objects),))
-    found = [(model, verdicts) for model, verdicts in graded if model in CONTROLS]
-    pairs = [pair for model, verdicts in found for pair in _labelled(scenarios, model, verdicts)]
-    return JudgeNote(judge, is_stand_in, (measure_agreement(LABELLED_CONTROLS, pairs),) if pairs else ())
+    judge: Mapping[str, Any] = graded[0].about["judge"]
+    missed = [entry.about["n_canary_missed"] for entry in graded]
+    if judge["is_stand_in"]:
+        agreements = (offline_agreement(scenarios, objects),)
+    else:
+        controls = [entry for entry in graded if entry.model in CONTROLS and not entry.is_cut]
+        pairs = [pair for entry in controls for pair in _labelled(scenarios, entry.model, entry.verdicts)]
+        agreements = (measure_agreement(LABELLED_CONTROLS, pairs),) if pairs else ()
+    return JudgeNote(
+        judge_id=str(judge["label"]),
+        is_stand_in=bool(judge["is_stand_in"]),
+        agreements=agreements,
+        members=tuple(judge["members"]),
+        n_canary_missed=None if None in missed else sum(missed),
+        self_agreement=self_agreement(graded, scenarios),
+    )
+
+
+def judges_agreement(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
+) -> list[tuple[str, Agreement]]:
+    """Each pair of judges on the briefs that both graded; equal briefs of a scenario count once.
+
+    Returns:
+        The first judge of a pair, and its agreement with the second, in the order of their names.
+    """
+    items = _items(scenarios)
+    by_judge: dict[str, dict[str, Graded]] = {}
+    for entry in graded:
+        by_judge.setdefault(entry.judge, {})[entry.condition] = entry
+    found: list[tuple[str, Agreement]] = []
+    for first, second in combinations(sorted(by_judge), 2):
+        shared = [name for name in by_judge[first] if name in by_judge[second]]
+        pairs: list[tuple[Item, bool | None, bool | None]] = []
+        for entry, verdicts in _each_brief_once([by_judge[first][name] for name in shared]):
+            other = by_judge[second][entry.condition].passed
+            pairs += [
+                (items[v.scenario_id, v.item_id], v.passed, other[v.scenario_id, v.seed, v.item_id])
+                for v in verdicts
+            ]
+        if pairs:
+            found.append((first, compare_verdicts(second, pairs)))
+    return found
+
+
+def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> SelfAgreement | None:
+    """How far the repeats of one judge agree; None where it was asked once.
+
+    Args:
+        graded: everything that the judge graded; equal briefs of a scenario count once.
+        scenarios: by id.
+    """
+    items = _items(scenarios)
+    repeated = [entry for entry in graded if entry.repeats]
+    asked: list[tuple[Item, list[bool | None]]] = []
+    for entry, verdicts in _each_brief_once(repeated):
+        repeats = entry.passed_at_each_repeat
+        asked += [
+            (items[v.scenario_id, v.item_id], repeats[v.scenario_id, v.seed, v.item_id]) for v in verdicts
+        ]
+    return measure_self_agreement(asked)
+
+
+def _items(scenarios: Mapping[str, Scenario]) -> dict[tuple[str, str], Item]:
+    return {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
+
+
+def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, list[Verdict]]]:
+    """The verdicts on each brief that has a text; of equal briefs of a scenario, on the first."""
+    seen: set[tuple[str, str]] = set()
+    for entry in graded:
+        verdicts = entry.by_brief
+        for (scenario_id, seed), text in entry.texts.items():
+            if text is not None and (scenario_id, text) not in seen:
+                seen.add((scenario_id, text))
+                yield entry, verdicts[scenario_id, seed]
 
 
 def offline_agreement(scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:

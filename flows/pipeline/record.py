@@ -10,9 +10,10 @@ from typing import Any
 import yaml
 
 from flows.adapters.provenance import environment, git_revision, now
-from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
+from flows.adapters.tables import BRIEFS, REPEATS, SCORES, VERDICTS, write_table
 from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Evaluation, rubric_digests
+from flows.pipeline.judging import Judged
 from flows.schema.brief import Brief
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.rows import as_row
@@ -27,14 +28,26 @@ class Outcome:
     """Everything that the stages made of one evaluation.
 
     Attributes:
-        briefs, verdicts, scores: of all scenarios and seeds.
+        briefs, scores: of all scenarios and seeds.
+        judged: what the judge made, by scenario.
         estimate: what they come to.
     """
 
     briefs: Sequence[Brief]
-    verdicts: Sequence[Verdict]
+    judged: Mapping[str, Judged]
     scores: Sequence[BriefScore]
     estimate: Estimate
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of all scenarios and seeds."""
+        return [verdict for judged in self.judged.values() for verdict in judged.verdicts]
+
+    @property
+    def n_canary_missed(self) -> int | None:
+        """Judge's replies that were rejected for a canary; None where none was mixed in."""
+        known = [judged.n_canary_missed for judged in self.judged.values()]
+        return sum(missed for missed in known if missed is not None) if None not in known else None
 
     @property
     def is_whole(self) -> bool:
@@ -47,12 +60,14 @@ class ResultFiles:
     """Where one evaluation's files lie.
 
     Attributes:
-        briefs, verdicts, scores: paths below `results/<benchmark>/`.
+        briefs, verdicts, scores, repeats: paths below `results/<benchmark>/`; `repeats` is written
+            where the judge was asked more than once.
     """
 
     briefs: Path
     verdicts: Path
     scores: Path
+    repeats: Path
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
@@ -65,11 +80,12 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
         folder / "briefs" / f"{condition}.parquet",
         folder / "verdicts" / condition / f"{judge}.parquet",
         folder / "scores" / condition / f"{scores}.parquet",
+        folder / "repeats" / condition / f"{judge}.parquet",
     )
 
 
 def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> ResultFiles:
-    """Write the three tables of an evaluation.
+    """Write the tables of an evaluation.
 
     Raises:
         StoreError: one can't be written.
@@ -98,6 +114,13 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "judge": asdict(judge),
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
+        "n_canary_missed": outcome.n_canary_missed,
+        "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
+        "hidden_characters": {
+            f"{scenario_id}/{seed}": list(kinds)
+            for scenario_id, judged in outcome.judged.items()
+            for seed, kinds in judged.hidden.items()
+        },
     }
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
@@ -114,6 +137,13 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
             }
         )
     write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
+    repeats = [
+        {**names, "repeat": number, **as_row(verdict)}
+        for judged in outcome.judged.values()
+        for number, verdict in judged.repeats
+    ]
+    if repeats:
+        write_table(files.repeats, REPEATS, repeats, (*_BRIEF_KEYS, "item_id", "repeat"), about)
     scoring = evaluation.settings.scoring
     statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
     scores = [
@@ -209,6 +239,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "n_ungraded": estimate.n_ungraded,
         "n_cut": sum(brief.cut for brief in outcome.briefs),
         "n_refused": sum(brief.status.value == "refused" for brief in outcome.briefs),
+        "n_canary_missed": outcome.n_canary_missed,
     }
     by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
     groupings: tuple[Grouping, ...] = ("step", "tier", "severity")

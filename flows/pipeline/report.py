@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
-from flows.adapters.tables import BRIEFS, VERDICTS, read_table, table_files
+from flows.adapters.tables import BRIEFS, REPEATS, VERDICTS, read_table, table_files
 from flows.pipeline.batch import items_digest
+from flows.pipeline.graded import Graded
 from flows.pipeline.quality import judge_note
 from flows.schema.brief import BriefStatus
 from flows.schema.errors import StaffbenchError, StoreError
@@ -26,21 +27,6 @@ from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 # Looked up, not made: a leaderboard of a thousand briefs reads a hundred thousand verdicts.
 _STATUS = {status.value: status for status in VerdictStatus}
 _MODE = {None: None, **{mode.value: mode for mode in FailureMode}}
-
-
-@dataclass(frozen=True)
-class Graded:
-    """One condition under one judge, as its files have it.
-
-    Attributes:
-        about: what the files say of themselves.
-        briefs: rows of the briefs table.
-        verdicts: in file order.
-    """
-
-    about: Mapping[str, Any]
-    briefs: Sequence[Mapping[str, Any]]
-    verdicts: Sequence[Verdict]
 
 
 def load_scenarios(project: Path, settings: Settings, loaded: Sequence[Scenario] = ()) -> dict[str, Scenario]:
@@ -77,22 +63,15 @@ def build_leaderboard(
     """
     rows = [_row(entry, scenarios, scoring) for entry in graded]
     rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
-    judges = {entry.about["judge"]["label"]: entry.about["judge"]["is_stand_in"] for entry in graded}
+    judges: dict[str, list[Graded]] = {}
+    for entry in graded:
+        judges.setdefault(entry.judge, []).append(entry)
     assumed = [f"{name} weighs {scoring.weights[name]:+g}" for name in scoring.assumed]
     return Leaderboard(
         benchmark=str(graded[0].about["condition"]["benchmark"]) if graded else "",
         scoring=scoring.name,
         rows=tuple(rows),
-        judges=tuple(
-            judge_note(
-                judge,
-                is_stand_in=stand_in,
-                graded=_pairs(graded, judge),
-                scenarios=scenarios,
-                objects=objects,
-            )
-            for judge, stand_in in sorted(judges.items())
-        ),
+        judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
         assumptions=tuple(assumed),
     )
 
@@ -127,7 +106,8 @@ def write_text(path: Path, text: str) -> None:
         scratch.write_text(text, encoding="utf-8", newline="\n")
         scratch.replace(path)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder itself may be what is wrong
+            scratch.unlink()
         raise StoreError(
             path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
         ) from error
@@ -135,6 +115,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded:
     rows, about = read_table(path, VERDICTS)
+    if "hidden_characters" not in about:
+        raise StoreError(path, "lacks what this version notes of a judge", remedy="run that condition again")
     model = about["condition"]["model"]
     again = f"run that condition again (model={model}); stored replies are not paid for again"
     for scenario_id, digest in about["rubrics"].items():
@@ -152,28 +134,30 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         raise StoreError(
             path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
         )
-    verdicts = [
-        Verdict(
-            row["scenario_id"],
-            row["seed"],
-            row["item_id"],
-            _STATUS[row["status"]],
-            row["passed"],
-            _MODE[row["mode"]],
-            row["reason"],
-        )
-        for row in rows
-    ]
-    return Graded(about, briefs, verdicts)
+    return Graded(about, briefs, [_verdict(row) for row in rows], _load_repeats(folder, about, again))
 
 
-def _pairs(graded: Sequence[Graded], judge: str) -> list[tuple[str, Sequence[Verdict]]]:
-    """Model and verdicts of what a judge graded, uncut briefs only: labels are of whole briefs."""
-    return [
-        (str(entry.about["condition"]["model"]), entry.verdicts)
-        for entry in graded
-        if entry.about["judge"]["label"] == judge and not any(brief["cut"] for brief in entry.briefs)
-    ]
+def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:
+    """What the judge said at each repeat, where it was asked more than once."""
+    if not about["judge_repeats"]:
+        return []
+    path = folder / "repeats" / about["condition"]["label"] / f"{about['judge']['label']}.parquet"
+    rows, found = read_table(path, REPEATS)
+    if found != about:
+        raise StoreError(path, "of another run than the verdicts", "both of one run", again)
+    return [(row["repeat"], _verdict(row)) for row in rows]
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    return Verdict(
+        row["scenario_id"],
+        row["seed"],
+        row["item_id"],
+        _STATUS[row["status"]],
+        row["passed"],
+        _MODE[row["mode"]],
+        row["reason"],
+    )
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
@@ -216,6 +200,8 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_empty=statuses.count(BriefStatus.empty),
         n_cut=sum(bool(brief["cut"]) for brief in entry.briefs),
         n_cut_by_provider=sum(bool(brief["cut_by_provider"]) for brief in entry.briefs),
+        n_hidden=len(about["hidden_characters"]),
+        n_noticed=sum(brief["text"] is not None and bool(brief["detail"]) for brief in entry.briefs),
         words_raw=_mean([brief["words_raw"] for brief in entry.briefs]),
         words_kept=_mean([brief["words_kept"] for brief in entry.briefs]),
         self_judged=bool(about["self_judged"]),

@@ -10,17 +10,19 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
+from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.server import Server, configure
 from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
 from flows.schema.leaderboard import Leaderboard
-from flows.schema.settings import JudgeKind, Writer
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
 from flows.stages.table import notes, shown_rows, to_markdown
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scre
     Raises:
         StaffbenchError: nothing could be run as asked; nothing was called.
     """
+    forget_pandas()
     server = Server(project / ".prefect" / "server.log")
     configure(project, project / "results")
     server.start()  # it takes seconds to come up: let it, while everything else is looked at
@@ -65,7 +68,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     evaluations = build_evaluations(project, points)
     check_shared(points)
     tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
-    remote = [point.settings for point in points if _calls_anybody(point)]
+    remote = [evaluation.settings for evaluation in evaluations if _calls_anybody(evaluation.settings)]
     batch = Batch(project, results, evaluations, None, ObjectStore(results / ".cache" / "objects"))
     if tracker is not None:
         tracker.start()
@@ -75,6 +78,8 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             for one in remote:
                 check_key(one.model)
                 check_key(one.judge)
+                if settings.runner.batch:
+                    check_batches(_called(one), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
             batch.client = Client(store, settings.runner, settings.budget, settings.retry)
         return _run_batch(batch, server, tracker, screen)
@@ -154,7 +159,12 @@ async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
             assert task is not None
             task.cancel()
             return
-        screen.say("Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind.")
+        if batch.evaluations[0].settings.runner.batch:
+            screen.say("Stopping: batches under way run on at the provider; the same command collects them.")
+        else:
+            screen.say(
+                "Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind."
+            )
         batch.stop()
 
     if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handler
@@ -202,9 +212,15 @@ def _expected(batch: Batch) -> dict[str, int]:
     return {"packet": len(packets), **each, "aggregate": len(batch.evaluations)}
 
 
-def _calls_anybody(point: Point) -> bool:
-    settings = point.settings
+def _calls_anybody(settings: Settings) -> bool:
     return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
+
+
+def _called(settings: Settings) -> list[ModelSettings]:
+    """The models that are called, of those that `settings` name."""
+    model, judge = settings.model, settings.judge
+    called: list[ModelSettings] = [model] if model.writer is Writer.remote else []
+    return [*called, judge] if judge.kind is JudgeKind.remote else called
 
 
 def check_shared(points: Sequence[Point]) -> None:

@@ -48,6 +48,7 @@ class Work:
         self._is_final = is_final
         self.objects: ObjectStore | None = None
         self.error: StaffbenchError | None = None
+        self.started = False
 
     def is_final(self, value: Any) -> bool:
         """False for a value that should be made again."""
@@ -75,6 +76,7 @@ def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
 
 async def _run(name: str, work: Work) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
     assert work.objects is not None
+    work.started = True
     try:
         value = await work.make()
         return work.objects.put(work.stage, work.key, value)
@@ -116,6 +118,10 @@ async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
     """
     work.objects = objects
     state: State[Any] = await TASKS[work.stage](name, work, return_state=True)
+    if state.is_failed() and not work.started:
+        # Prefect found a record and could not read it: it writes in place, and a condition that shares
+        # this work was just writing it.
+        state = await _AGAIN[work.stage](name, work, return_state=True)
     address, value = await _value(objects, work, state)
     skipped = state.name == "Cached"
     if skipped and (value is None or not work.is_final(value)):

@@ -1,10 +1,10 @@
-"""What each stage does for one scenario of one condition, or for one condition: its work."""
+"""What each stage but the judge does for one scenario of one condition, or for one condition: its work."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,30 +13,17 @@ from flows.pipeline.packets import load_packet, packet_key, packet_path
 from flows.pipeline.settle import Work
 from flows.pipeline.writers import local_inputs, write_local
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.condition import judge_fields
 from flows.schema.document import Packet
-from flows.schema.errors import Stopped
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, Retry, Writer
+from flows.schema.settings import Retry, Writer
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
 from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
-from flows.stages.judge import (
-    JUDGE_VERSION,
-    JudgeCall,
-    build_requests,
-    judge_outcome,
-    verdicts_for_brief,
-    verdicts_for_missing,
-)
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
 from flows.stages.score import SCORE_VERSION, score_brief
 from flows.stages.truncate import WORD_COUNTER, truncate, without_text
 
 T = TypeVar("T")
-
-_NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
 
 
 def packet_work(batch: Batch, evaluation: Evaluation, scenario: Scenario) -> Work:
@@ -69,17 +56,8 @@ def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, pack
     settings = evaluation.settings
     seeds = range(1, settings.seeds + 1)
     if settings.model.writer is Writer.remote:
-        requests = [
-            build_request(
-                scenario.assignment,
-                packet,
-                model=settings.model,
-                effort=settings.effort.level,
-                prompt=settings.prompt,
-                seed=seed,
-            )
-            for seed in seeds
-        ]
+        messages = batch.messages(scenario, packet, settings.prompt)
+        requests = [build_request(messages, settings.model, settings.effort.level, seed) for seed in seeds]
         asked = {"effort": settings.effort.level.value, "seed_sent": settings.model.send_seed}
 
         async def make() -> list[dict[str, Any]]:
@@ -113,7 +91,7 @@ def generate_work(batch: Batch, evaluation: Evaluation, scenario: Scenario, pack
         "generate",
         inputs,
         make,
-        lambda rows: not _asks_again(settings.retry, [row["status"] for row in rows]),
+        lambda rows: not asks_again(settings.retry, [row["status"] for row in rows]),
     )
 
 
@@ -130,29 +108,6 @@ def truncate_work(
         "truncate",
         {"scenario": scenario.scenario_id, "word_counter": WORD_COUNTER, "cap": cap, "written": source},
         make,
-    )
-
-
-def judge_work(
-    batch: Batch, evaluation: Evaluation, scenario: Scenario, briefs: Sequence[Brief], source: str
-) -> Work:
-    """Verdicts on every item of every brief."""
-    settings = evaluation.settings
-
-    async def make() -> list[dict[str, Any]]:
-        graded = await all_of([_grade(batch, evaluation, scenario, brief) for brief in briefs])
-        return [as_row(verdict) for verdicts in graded for verdict in verdicts]
-
-    offline = settings.judge.kind is JudgeKind.offline
-    inputs = {
-        "scenario": scenario.scenario_id,
-        "version": OFFLINE_VERSION if offline else JUDGE_VERSION,
-        "judge": judge_fields(settings.judge, settings.judge_prompt),
-        "items": items_digest(scenario.items),
-        "briefs": source,
-    }
-    return Work(
-        "judge", inputs, make, lambda rows: not _asks_again(settings.retry, [row["status"] for row in rows])
     )
 
 
@@ -220,49 +175,10 @@ async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     return [result for result in results if not isinstance(result, BaseException)]
 
 
-async def _grade(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> list[Verdict]:
-    if brief.text is None:
-        reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
-        return verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason)
-    settings = evaluation.settings
-    if batch.stopping:
-        raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
-    if settings.judge.kind is JudgeKind.offline:
-        grades = await asyncio.to_thread(grade_offline, scenario.items, brief.text)
-        return [
-            Verdict(
-                brief.scenario_id,
-                brief.seed,
-                grade.item_id,
-                VerdictStatus.graded,
-                grade.passed,
-                grade.mode,
-                grade.reason,
-            )
-            for grade in grades
-        ]
-    # The judge's own repeat is 1: the brief's seed is no part of the question.
-    calls = build_requests(scenario.items, brief.text, settings.judge, settings.judge_prompt, 1)
-    answers = await all_of([_ask(batch, evaluation, call) for call in calls])
-    return verdicts_for_brief(scenario.items, brief, [verdict for answer in answers for verdict in answer])
-
-
-async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> Sequence[Any]:
-    """Ask, and ask again what was rejected, as the judge stage says."""
-    assert batch.client is not None
-    judge = evaluation.settings.judge
-    asked = {"effort": judge.effort.value, "mode": judge.mode.value}
-    step: JudgeCall | Sequence[Any] = call
-    while isinstance(step, JudgeCall):
-        outcome = await batch.client.complete(step.request, judge, asked)
-        step = judge_outcome(step, outcome.completion, judge.max_attempts)
-    return step
-
-
 def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
     if row.text is None:
         return without_text(scenario_id, row.seed, row.status, row.detail, completion=row.completion)
-    return truncate(
+    brief = truncate(
         scenario_id,
         row.seed,
         row.text,
@@ -270,6 +186,7 @@ def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
         completion=row.completion,
         cut_by_provider=row.cut_by_provider,
     )
+    return replace(brief, detail=row.detail)
 
 
 def _written(row: dict[str, Any]) -> Written:
@@ -277,7 +194,8 @@ def _written(row: dict[str, Any]) -> Written:
     return Written(**fields)
 
 
-def _asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
+def asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
+    """True where a stage with outcomes of these statuses is to be run again."""
     again = {
         Retry.none: set[str](),
         Retry.failed: {"error"},

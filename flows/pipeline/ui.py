@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
@@ -14,7 +14,7 @@ from flows.adapters.tracking import store_uri
 from flows.schema.errors import StaffbenchError
 
 
-def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> int:
+def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> NoReturn:
     """Serve MLflow's page until a person ends it, and say how to open Prefect's.
 
     Raises:
@@ -45,7 +45,6 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
         str(port),
     ]
     command += ["--backend-store-uri", store_uri(results)]
-    try:
-        return subprocess.call(command, env=environment)  # noqa: S603 -- our own words and a path of ours
-    except KeyboardInterrupt:
-        return 0
+    sys.stdout.flush()
+    # In our place, not below us: whoever ends this process ends the page.
+    os.execve(command[0], command, environment)  # noqa: S606 -- our own words and a path of ours

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from flows.stages.generate import Written, written
 
 _SUFFIXES = (".md", ".txt", ".docx", ".pdf")
 _PLAIN = (".md", ".txt")
+_NOTICE_CHARS = 200
+_NOTICES_TOLD = 20
 
 
 def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: Packet) -> dict[str, Any]:
@@ -48,23 +52,33 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
         case Writer.control:
             return written(scenario.controls[settings.model.label].text, seed)
         case Writer.files:
-            return written(read_brief(_brief_file(project, settings, scenario, seed)), seed)
+            text, left_out = read_brief(_brief_file(project, settings, scenario, seed))
+            return replace(written(text, seed), detail=left_out)
         case Writer.empty:
             return written("", seed)
         case Writer.remote:
             raise ValueError("a remote model does not write here")
 
 
-def read_brief(path: Path) -> str:
+def read_brief(path: Path) -> tuple[str, str]:
     """The text of a brief that somebody wrote: Markdown and plain text as they are, others read.
+
+    Returns:
+        The text, and what the reader left out of it or mended, such as hidden text, with its place;
+        empty where there was nothing.
 
     Raises:
         ReadError: it can't be read.
     """
     document = read_document(path)
     if path.suffix.lower() in _PLAIN:
-        return path.read_text(encoding="utf-8-sig", errors="strict")
-    return document.text
+        return path.read_text(encoding="utf-8-sig", errors="strict"), ""
+    told = [
+        textwrap.shorten(f"{notice.kind}, {notice.place}: {notice.detail}", _NOTICE_CHARS, placeholder=" ...")
+        for notice in document.notices
+    ]
+    more = len(told) - _NOTICES_TOLD
+    return document.text, "; ".join(told[:_NOTICES_TOLD] + ([f"and {more} more"] if more > 0 else []))
 
 
 def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:

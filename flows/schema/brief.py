@@ -30,7 +30,8 @@ class Brief:
         cut_by_provider: True where the provider stopped at its output limit.
         word_counter: version of the rule that counted.
         completion: key of the reply that it came from; None for briefs written elsewhere.
-        detail: why there is no text; empty otherwise.
+        detail: why there is no text; where there is one, what the reader of its file left out of it,
+            such as hidden text. Empty otherwise.
     """
 
     scenario_id: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from flows.schema.completion import canonical_json, sha256_text
@@ -16,6 +16,8 @@ HARNESS = "single_prompt"
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
 _UNSENT = ("label", "note", "price", "api_key_env", "context_tokens", "benchmark_effort")
 """Fields of a model that change no reply."""
+_UNASKED = ("allow_self", "members", "quorum")
+"""Fields of a judge that is asked which change no verdict of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,10 @@ class Judge:
         label: as in `Condition`.
         digest: sha256 over everything that changes a verdict.
         name: the judge's label as configured.
-        effort, mode, prompt: as printed; None for the offline judge, which has none.
+        effort, mode, prompt: as printed; None for the offline judge, which has none. A panel has
+            only a prompt: efforts and modes are its members'.
         is_stand_in: True for the offline judge: every table says so.
+        members: labels of a panel's members; empty for any other judge.
     """
 
     label: str
@@ -58,6 +62,7 @@ class Judge:
     mode: str | None
     prompt: str | None
     is_stand_in: bool
+    members: tuple[str, ...] = ()
 
 
 def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
@@ -94,19 +99,62 @@ def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
 
 
 def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
-    """The judge that `settings` describe."""
+    """The judge that `settings` describe; `changed` as for a condition."""
     judge, prompt = settings.judge, settings.judge_prompt
     digest = _digest(judge_fields(judge, prompt))
-    offline = judge.kind is JudgeKind.offline
-    parts = [judge.label] if offline else [judge.label, judge.effort.value, judge.mode.value, prompt.version]
+    offline, asked = judge.kind is JudgeKind.offline, judge.kind is JudgeKind.remote
+    parts = [judge.label]
+    if asked:
+        parts += [judge.effort.value, judge.mode.value]
+    if not offline:
+        parts.append(prompt.version)
+    members = members_of(settings, changed)
     return Judge(
         label=_label(parts, digest, changed & ({"judge"} if offline else {"judge", "judge_prompt"})),
         digest=digest,
         name=judge.label,
-        effort=None if offline else judge.effort.value,
-        mode=None if offline else judge.mode.value,
+        effort=judge.effort.value if asked else None,
+        mode=judge.mode.value if asked else None,
         prompt=None if offline else prompt.version,
         is_stand_in=offline,
+        members=tuple(judge_of(member, differs).label for member, differs in members),
+    )
+
+
+def members_of(settings: Settings, changed: AbstractSet[str]) -> list[tuple[Settings, frozenset[str]]]:
+    """Each member of a panel as the judge of settings of its own; empty for any other judge.
+
+    A member that is asked as its preset says has the label, and so the files, of that judge alone.
+
+    Args:
+        settings: of the panel.
+        changed: sections with overridden values; `judge.members.NAME` is one where that member
+            differs from the preset that it was chosen by.
+
+    Returns:
+        Settings, and the sections of them that differ, in the order of the members' names.
+    """
+    found: list[tuple[Settings, frozenset[str]]] = []
+    for name, configured in sorted(settings.judge.members.items()):
+        member = as_asked(settings.judge, configured)
+        differs = set(changed) - {"judge"}
+        prompt = settings.judge_prompt
+        more = judge_fields(member, prompt) != judge_fields(configured, prompt)
+        if more or f"judge.members.{name}" in changed:
+            differs.add("judge")
+        found.append((replace(settings, judge=member), frozenset(differs)))
+    return found
+
+
+def as_asked(panel: JudgeSettings, member: JudgeSettings) -> JudgeSettings:
+    """A member with what its panel asks of every remote one."""
+    if member.kind is not JudgeKind.remote:
+        return member
+    return replace(
+        member,
+        repeat=max(member.repeat, panel.repeat),
+        canaries=member.canaries or panel.canaries,
+        allow_self=member.allow_self or panel.allow_self,
     )
 
 
@@ -119,7 +167,21 @@ def judge_fields(judge: JudgeSettings, prompt: JudgePromptSettings) -> dict[str,
     """The fields of a judge that can change a verdict."""
     if judge.kind is JudgeKind.offline:
         return {"kind": judge.kind.value}
-    return {"judge": sent_fields(judge), "prompt": asdict(prompt)}
+    if judge.kind is JudgeKind.panel:
+        members = [as_asked(judge, member) for _, member in sorted(judge.members.items())]
+        return {
+            "kind": judge.kind.value,
+            "members": [judge_fields(member, prompt) for member in members],
+            "quorum": quorum_of(judge),
+        }
+    sent = {key: value for key, value in sent_fields(judge).items() if key not in _UNASKED}
+    return {"judge": sent, "prompt": asdict(prompt)}
+
+
+def quorum_of(judge: JudgeSettings) -> int:
+    """How many voters must have a verdict on an item: members of a panel, or repeats of a judge."""
+    voters = len(judge.members) if judge.kind is JudgeKind.panel else judge.repeat
+    return voters // 2 + 1 if judge.quorum is None else judge.quorum
 
 
 def _label(parts: list[str], digest: str, changed: AbstractSet[str]) -> str:

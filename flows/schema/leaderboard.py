@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flows.schema.verdict import Agreement
+from flows.schema.verdict import Agreement, SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,9 @@ class LeaderboardRow:
         n_ungraded: items without a verdict.
         n_refused, n_error, n_empty: briefs that were refused, that failed, and that are empty.
         n_cut, n_cut_by_provider: briefs cut at the word cap, and at the provider's output limit.
+        n_hidden: briefs that held characters a reader does not see; a judge behind an endpoint is
+            shown the text without them.
+        n_noticed: briefs of whose file the reader left something out, such as hidden text.
         words_raw, words_kept: mean words of a brief before and after the cut.
         self_judged: True where the judge is the writer.
         condition: name of its files.
@@ -60,6 +63,8 @@ class LeaderboardRow:
     n_empty: int
     n_cut: int
     n_cut_by_provider: int
+    n_hidden: int
+    n_noticed: int
     words_raw: float | None
     words_kept: float | None
     self_judged: bool
@@ -77,11 +82,17 @@ class JudgeNote:
         judge_id: as in the rows.
         is_stand_in: True for the offline judge.
         agreements: how far it agreed with labels; empty where nobody measured it.
+        members: names of the files of a panel's members; empty for any other judge.
+        n_canary_missed: replies that were rejected for a canary item; None where none was mixed in.
+        self_agreement: how far its repeats agree; None where it was asked once.
     """
 
     judge_id: str
     is_stand_in: bool
     agreements: tuple[Agreement, ...]
+    members: tuple[str, ...] = ()
+    n_canary_missed: int | None = None
+    self_agreement: SelfAgreement | None = None
 
 
 @dataclass(frozen=True, slots=True)

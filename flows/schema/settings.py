@@ -2,64 +2,47 @@
 
 Hydra composes the YAML, `flows.__main__` merges it over these types, so that an unknown key or a
 wrong type is refused before anything runs. Every field here is read somewhere
-(`tests/test_conf.py` looks), and has its default in `conf/`, not here.
+(`tests/test_presets.py` looks), and has its default in `conf/`, not here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from flows.schema.models import (
+    Effort,
+    JudgeKind,
+    JudgeMode,
+    JudgeSettings,
+    ModelSettings,
+    Price,
+    Strict,
+    Transport,
+    Writer,
+)
 
-class _Strict:
-    """Makes pydantic refuse unknown keys when it reads a dataclass from YAML."""
-
-    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 -- pydantic reads it from the class
-
-
-class Effort(StrEnum):
-    """How hard a model is asked to reason. What is sent for each is in the model's preset."""
-
-    default = "default"  # nothing is sent: the provider decides, and the table says so
-    none = "none"
-    minimal = "minimal"
-    low = "low"
-    medium = "medium"
-    high = "high"
-    max = "max"
-
-
-class Writer(StrEnum):
-    """Who writes the briefs."""
-
-    extractive = "extractive"  # chooses sentences from the packet; no model
-    files = "files"  # briefs that lie in a folder
-    control = "control"  # the scenario's labelled control of that name
-    empty = "empty"  # writes nothing
-    remote = "remote"  # a language model behind an endpoint
-
-
-class Transport(StrEnum):
-    """How a remote model is reached."""
-
-    openai_http = "openai_http"  # the OpenAI chat protocol, spoken directly
-    litellm = "litellm"  # everything else, by way of litellm
-
-
-class JudgeKind(StrEnum):
-    """Who grades."""
-
-    offline = "offline"  # the deterministic stand-in
-    remote = "remote"  # a language model behind an endpoint
-
-
-class JudgeMode(StrEnum):
-    """What is asked of a judge in one call."""
-
-    failed_only = "failed_only"  # the whole rubric, the failed items listed
-    all_items = "all_items"  # the whole rubric, every item true or false
-    per_item = "per_item"  # one item a call
+__all__ = [
+    "BenchmarkSettings",
+    "BudgetSettings",
+    "Effort",
+    "EffortSettings",
+    "JudgeKind",
+    "JudgeMode",
+    "JudgePromptSettings",
+    "JudgeSettings",
+    "ModelSettings",
+    "Price",
+    "PromptSettings",
+    "Retry",
+    "RunnerSettings",
+    "ScoringSettings",
+    "Settings",
+    "TrackingSettings",
+    "Transport",
+    "WordCapSettings",
+    "Writer",
+]
 
 
 class Retry(StrEnum):
@@ -71,7 +54,7 @@ class Retry(StrEnum):
 
 
 @dataclass(frozen=True)
-class BenchmarkSettings(_Strict):
+class BenchmarkSettings(Strict):
     """Which scenarios.
 
     Attributes:
@@ -86,93 +69,7 @@ class BenchmarkSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class Price(_Strict):
-    """List prices in US dollars per million tokens; None where unknown.
-
-    Attributes:
-        input_usd: for input tokens.
-        output_usd: for output tokens, reasoning included.
-        taken: the date they were read, ISO; None where there are none.
-    """
-
-    input_usd: float | None = None
-    output_usd: float | None = None
-    taken: str | None = None
-
-
-@dataclass(frozen=True)
-class ModelSettings(_Strict):
-    """One model and how it is called.
-
-    Attributes:
-        label: its name in tables and file names.
-        writer: who writes.
-        transport: how it is reached; ignored unless remote.
-        provider: whose limits it shares: calls of one provider count against one limit.
-        name: the provider's name of the model; None unless remote.
-        api_base: address of the endpoint; None for the provider's own.
-        api_key_env: environment variable that holds the key; None where none is needed.
-        context_tokens: what fits in, input and output; None where unknown.
-        output_tokens: the most it can write, reasoning included; None where unknown.
-        max_tokens_field: name of the request's field for the output limit.
-        price: list prices.
-        benchmark_effort: what `effort=benchmark` means for it: the paper's `medium` where it takes
-            one, `default` elsewhere.
-        efforts: for each effort it takes, the fields that are sent.
-        parameters: further fields, sent as they are.
-        send_seed: True where the endpoint takes a seed.
-        stream: True to receive the reply as it is written.
-        structured_output: True where the endpoint takes a JSON schema for the reply.
-        folder: where the briefs lie; None unless `files`.
-        note: what a reader of a table must know about this model; may be empty.
-    """
-
-    label: str
-    writer: Writer
-    transport: Transport
-    provider: str
-    name: str | None
-    api_base: str | None
-    api_key_env: str | None
-    context_tokens: int | None
-    output_tokens: int | None
-    max_tokens_field: str
-    price: Price
-    benchmark_effort: Effort
-    efforts: dict[str, dict[str, Any]]
-    parameters: dict[str, Any]
-    send_seed: bool
-    stream: bool
-    structured_output: bool
-    folder: str | None
-    note: str
-
-
-@dataclass(frozen=True)
-class JudgeSettings(ModelSettings):
-    """One judge: a model, or the offline stand-in, and how it is asked.
-
-    Attributes:
-        kind: who grades.
-        effort: how hard it is asked to reason.
-        mode: what is asked in one call.
-        max_attempts: how often a reply may be rejected before its items are `unparsed`.
-        tokens_per_item: room for one item in the reply.
-        tokens_thinking: room for reasoning; added to the items' to make the output limit.
-        allow_self: True to let a model grade its own briefs; marked in every table.
-    """
-
-    kind: JudgeKind
-    effort: Effort
-    mode: JudgeMode
-    max_attempts: int
-    tokens_per_item: int
-    tokens_thinking: int
-    allow_self: bool
-
-
-@dataclass(frozen=True)
-class EffortSettings(_Strict):
+class EffortSettings(Strict):
     """How hard the writer is asked to reason.
 
     Attributes:
@@ -183,7 +80,7 @@ class EffortSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class WordCapSettings(_Strict):
+class WordCapSettings(Strict):
     """How much of a brief is graded.
 
     Attributes:
@@ -194,7 +91,7 @@ class WordCapSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class PromptSettings(_Strict):
+class PromptSettings(Strict):
     """What a writer is told.
 
     Attributes:
@@ -215,7 +112,7 @@ class PromptSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class JudgePromptSettings(_Strict):
+class JudgePromptSettings(Strict):
     """What a judge is told, by mode.
 
     Attributes:
@@ -235,7 +132,7 @@ class JudgePromptSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class ScoringSettings(_Strict):
+class ScoringSettings(Strict):
     """How verdicts become a score.
 
     Attributes:
@@ -254,7 +151,7 @@ class ScoringSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class RunnerSettings(_Strict):
+class RunnerSettings(Strict):
     """How calls are made.
 
     Attributes:
@@ -267,6 +164,10 @@ class RunnerSettings(_Strict):
         total_timeout_s: seconds that one try may take in all.
         backoff_s: first pause after a fault, in seconds; doubled at each further one, with jitter.
         backoff_max_s: longest pause, in seconds.
+        batch: True to send calls as the provider's batches: cheaper, and done within a day.
+        batch_wait_s: a batch goes out when no call has joined it for so many seconds.
+        batch_poll_s: seconds between two looks at a batch that is under way.
+        batch_max_requests: calls in one batch, at most.
     """
 
     concurrency: int
@@ -278,10 +179,15 @@ class RunnerSettings(_Strict):
     total_timeout_s: float
     backoff_s: float
     backoff_max_s: float
+    # Their defaults say that batches are off, for whoever makes calls without `conf/`.
+    batch: bool = False
+    batch_wait_s: float = 10.0
+    batch_poll_s: float = 60.0
+    batch_max_requests: int = 10_000
 
 
 @dataclass(frozen=True)
-class BudgetSettings(_Strict):
+class BudgetSettings(Strict):
     """What a run may spend; None for no limit. Reaching one stops the run, resumable.
 
     Attributes:
@@ -296,7 +202,7 @@ class BudgetSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class TrackingSettings(_Strict):
+class TrackingSettings(Strict):
     """Where runs are logged.
 
     Attributes:
@@ -309,7 +215,7 @@ class TrackingSettings(_Strict):
 
 
 @dataclass(frozen=True)
-class Settings(_Strict):
+class Settings(Strict):
     """One point of the design, whole.
 
     Attributes:

@@ -133,12 +133,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a judge's verdicts agree with labels.
+    """How far a judge's verdicts agree with labels, or with another judge's.
 
     Attributes:
-        labels: what was compared with, as printed (`labelled controls`, `judge pairs`).
+        labels: what was compared with, as printed (`labelled controls`, `judge pairs`, a judge).
         n: verdicts compared.
-        n_ungraded: labelled items that the judge left without a verdict; not in `n`.
+        n_ungraded: items that the judge, or the other one, left without a verdict; not in `n`.
         accuracy: share that agree; None where n is 0.
         kappa: Cohen's kappa; None where n is 0 or either side never varies.
         groups: the same by `tier`, `severity` and `polarity`: `tier=1` to (n, accuracy, kappa).
@@ -150,3 +150,22 @@ class Agreement:
     accuracy: float | None
     kappa: float | None
     groups: tuple[tuple[str, int, float | None, float | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelfAgreement:
+    """How far a judge agrees with itself, asked the same question several times.
+
+    Attributes:
+        n_repeats: how often it was asked.
+        n: items of briefs on which every repeat has a verdict.
+        n_ungraded: those on which one or more have none; not in `n`.
+        unanimous: share of `n` on which all repeats agree; None where n is 0.
+        pairs: each repeat against each later one.
+    """
+
+    n_repeats: int
+    n: int
+    n_ungraded: int
+    unanimous: float | None
+    pairs: tuple[Agreement, ...]

@@ -1,12 +1,13 @@
-"""How far one judge's verdicts agree with labels."""
+"""How far a judge's verdicts agree with labels, with another judge's, and with its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from flows.schema.scenario import Item, Severity, Tier
-from flows.schema.verdict import Agreement
+from flows.schema.verdict import Agreement, SelfAgreement
 
 STAGE_VERSION = "1"
 
@@ -55,6 +56,54 @@ def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreemen
         accuracy=overall.accuracy,
         kappa=overall.kappa,
         groups=tuple(groups),
+    )
+
+
+def compare_verdicts(name: str, pairs: Sequence[tuple[Item, bool | None, bool | None]]) -> Agreement:
+    """Two graders on the same items. Neither is taken to be right: accuracy is the share that agrees.
+
+    Args:
+        name: of the other grader, as printed.
+        pairs: an item of a brief and both verdicts, in the sense of `Verdict.passed`; None where a
+            grader has none, which counts in `n_ungraded` alone.
+    """
+    labelled = [
+        LabelledVerdict(item, first is True, None if first is None else second)
+        for item, first, second in pairs
+    ]
+    return measure_agreement(name, labelled)
+
+
+def measure_self_agreement(asked: Sequence[tuple[Item, Sequence[bool | None]]]) -> SelfAgreement | None:
+    """How far the repeats of one judge agree; None where nothing was asked more than once.
+
+    Args:
+        asked: an item of a brief and its verdict at each repeat, as many for each item.
+
+    Raises:
+        ValueError: items with different numbers of repeats.
+    """
+    numbers = {len(verdicts) for _, verdicts in asked}
+    if len(numbers) > 1:
+        raise ValueError(f"items with {sorted(numbers)} repeats")
+    n_repeats = max(numbers, default=0)
+    if n_repeats < 2:  # noqa: PLR2004 -- it takes two to agree
+        return None
+    whole = [verdicts for _, verdicts in asked if None not in verdicts]
+    same = sum(len(set(verdicts)) == 1 for verdicts in whole)
+    pairs = [
+        compare_verdicts(
+            f"repeat {first + 1} against repeat {second + 1}",
+            [(item, verdicts[first], verdicts[second]) for item, verdicts in asked],
+        )
+        for first, second in combinations(range(n_repeats), 2)
+    ]
+    return SelfAgreement(
+        n_repeats=n_repeats,
+        n=len(whole),
+        n_ungraded=len(asked) - len(whole),
+        unanimous=same / len(whole) if whole else None,
+        pairs=tuple(pairs),
     )
 
 

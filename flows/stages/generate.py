@@ -11,7 +11,7 @@ from flows.schema.completion import Completion, CompletionStatus, Message, Reque
 from flows.schema.document import Packet
 from flows.schema.settings import Effort, ModelSettings, PromptSettings
 
-GENERATE_VERSION = "1"
+GENERATE_VERSION = "2"
 """Raised when requests are built or replies are read in another way."""
 
 
@@ -25,7 +25,7 @@ class Written:
         text: whole; None unless written or empty.
         cut_by_provider: True where the provider stopped at its output limit.
         completion: key of the stored reply; None where nobody was paid.
-        detail: why there is no text; empty otherwise.
+        detail: why there is no text, or what the reader of its file left out of it; else empty.
     """
 
     seed: int

@@ -52,6 +52,7 @@ def notes(board: Leaderboard) -> list[str]:
         )
     if any(row.self_judged for row in board.rows):
         found.append("A judge marked * graded briefs of its own model.")
+    found += _hidden_notes(board)
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]
     return found
 
@@ -128,10 +129,52 @@ def _of(part: int, whole: int) -> str:
     return str(part) if part == whole else f"{part} of {whole}"
 
 
+def _hidden_notes(board: Leaderboard) -> list[str]:
+    # Each judge has a row on a condition; the briefs are the same.
+    hidden = {row.condition: row.n_hidden for row in board.rows}
+    noticed = {row.condition: row.n_noticed for row in board.rows}
+    found: list[str] = []
+    if number_of := sum(hidden.values()):
+        found.append(
+            f"{_briefs(number_of)} held characters that a reader does not see; judges behind an endpoint "
+            "were shown the text without them."
+        )
+    if number_of := sum(noticed.values()):
+        found.append(
+            f"{_briefs(number_of)} came from a file of which the reader left something out or mended it, "
+            "such as hidden text; the briefs table says what, under detail."
+        )
+    return found
+
+
+def _briefs(number_of: int) -> str:
+    return "1 brief" if number_of == 1 else f"{number_of} briefs"
+
+
 def _judge_note(note: JudgeNote) -> str:
+    return " ".join([_agreement_note(note), *_noise_notes(note)])
+
+
+def _noise_notes(note: JudgeNote) -> list[str]:
+    found: list[str] = []
+    if note.n_canary_missed is not None:
+        found.append(f"Replies rejected because of an item with a known verdict: {note.n_canary_missed}.")
+    own = note.self_agreement
+    if own is not None:
+        kappas = [number(pair.kappa, 2) for pair in own.pairs]
+        found.append(
+            f"Asked {own.n_repeats} times, of which the majority counts; every time the same verdict on "
+            f"{percent(own.unanimous)} of {own.n} items, kappa {', '.join(kappas)}."
+        )
+    return found
+
+
+def _agreement_note(note: JudgeNote) -> str:
     who = f"Judge {note.judge_id}"
     if note.is_stand_in:
         who += " is a deterministic stand-in, no judge to publish with"
+    if note.members:
+        who += f" is the majority of {', '.join(note.members)}"
     measured = "; ".join(agreement_text(agreement) for agreement in note.agreements)
     return (
         f"{who}. Its agreement: {measured}."

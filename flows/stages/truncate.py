@@ -112,7 +112,7 @@ def truncate(
         ConfigError: `cap` is negative.
     """
     words_raw = count_words(text)
-    kept = text if cap is not None and 0 <= cap and words_raw <= cap else cut_words(text, cap)
+    kept = text if cap is not None and cap >= 0 and words_raw <= cap else cut_words(text, cap)
     return Brief(
         scenario_id=scenario_id,
         seed=seed,

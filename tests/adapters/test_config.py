@@ -152,3 +152,90 @@ def test_the_composed_configuration_can_be_read(project):
     text = composed_yaml(project, ["word_cap=500"])
     assert "words: 500" in text
     assert "hydra" not in text
+
+
+def asked(place, name):
+    key = f"judge.members.{place}"
+    return [f"{key}=openai_compatible", f"{key}.name={name}", f"{key}.api_base=http://127.0.0.1:9/v1"]
+
+
+def labels(point):
+    return judge_of(point.settings, point.changed).members
+
+
+def test_a_panel_of_presets_has_their_labels_in_the_order_of_its_places(project):
+    point = one(project, "judge=panel")
+    assert judge_of(point.settings, point.changed).label == "panel-v1"
+    alone = [
+        judge_of(other.settings, other.changed).label
+        for preset in ("claude_opus_5_5", "gpt_6_1_sol", "gemini_4_argon")
+        for other in [one(project, f"judge={preset}")]
+    ]
+    assert list(labels(point)) == alone  # so they are filed as the judges that they are
+
+
+def test_members_are_chosen_added_left_out_and_changed_like_judges(project):
+    point = one(
+        project, "judge=panel", *asked("first", "a"), "judge.members.second=offline",
+        "~judge.members.third", "+judge.members.tenth=gpt_6_luna", "judge.members.tenth.effort=high",
+    )  # fmt: skip
+    members = point.settings.judge.members
+    assert {name: member.label for name, member in members.items()} == {
+        "first": "a", "second": "offline", "tenth": "gpt-6-luna",
+    }  # fmt: skip
+    assert members["first"].provider == "http://127.0.0.1:9/v1"
+    assert {"judge", "judge.members.first", "judge.members.tenth"} <= point.changed
+    assert "judge.members.second" not in point.changed
+    first, second, tenth = labels(point)
+    assert first.startswith("a-medium-failed_only-v1-")
+    assert second == "offline"
+    assert tenth.startswith("gpt-6-luna-high-failed_only-v1-")
+
+
+def test_what_a_panel_asks_for_holds_for_its_members_and_changes_their_digests(project):
+    plain = one(project, "judge=panel")
+    before = judge_of(plain.settings, plain.changed)
+    for override in ("judge.canaries=true", "judge.repeat=2", "judge.members.first.max_attempts=7"):
+        point = one(project, "judge=panel", override)
+        after = judge_of(point.settings, point.changed)
+        assert after.digest != before.digest
+        assert after.members[0] != before.members[0]
+    quorum = one(project, "judge=panel", "judge.quorum=3")
+    assert judge_of(quorum.settings, quorum.changed).digest != before.digest
+    assert labels(quorum) == before.members
+    # More than half of three is two: said or not, it is the same panel.
+    same = one(project, "judge=panel", "judge.quorum=2")
+    assert judge_of(same.settings, same.changed).digest == before.digest
+
+
+def test_leave_to_grade_itself_changes_no_verdict(project):
+    digests = {
+        judge_of(point.settings, point.changed).digest
+        for override in ("judge.allow_self=false", "judge.allow_self=true")
+        for point in [one(project, "judge=gpt_6_luna", override)]
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["judge.members.first=ofline"], "offline"),
+        (["judge.members.first.nmae=x"], "judge.name"),
+        (["judge.members.first=openai_compatible"], "judge.members.first.name"),
+        (["judge.members.first=panel"], "panels have no panels"),
+        (["judge.members.first.effort=minimal"], "judge.members.first.effort"),
+        (["judge.members.first.repeat=0"], "judge.members.first.repeat"),
+        (["~judge.members.first", "~judge.members.second"], "two or more"),
+        (["judge.quorum=4"], "1 to 3"),
+        (["judge.quorum=0"], "1 to 3"),
+    ],
+)
+def test_a_panel_that_makes_no_sense_is_refused(project, overrides, said):
+    assert said in refusal(project, "judge=panel", *overrides)
+
+
+def test_only_a_panel_has_a_quorum_and_the_stand_in_is_asked_nothing(project):
+    assert "judge.quorum" in refusal(project, "judge=gpt_6_luna", "judge.quorum=1")
+    assert "judge.repeat" in refusal(project, "judge.repeat=2")
+    assert "judge.canaries" in refusal(project, "judge.canaries=true")

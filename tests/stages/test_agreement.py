@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
-from flows.stages.agreement import LabelledVerdict, measure_agreement
+from flows.stages.agreement import (
+    LabelledVerdict,
+    compare_verdicts,
+    measure_agreement,
+    measure_self_agreement,
+)
 
 
 def item(tier=Tier.stated, severity=Severity.important):
@@ -129,3 +134,44 @@ def test_the_closed_form_is_the_definition(cells):
     else:
         assert result.kappa == pytest.approx(((a + d) / n - chance) / (1 - chance), abs=1e-9)
         assert -1 <= result.kappa <= 1
+
+
+def test_two_judges_are_compared_where_both_have_a_verdict():
+    of = item()
+    pairs = [(of, True, True)] * 3 + [(of, True, False)] + [(of, False, False)] * 2
+    missing = [(of, None, True), (of, None, False), (of, False, None), (of, None, None)]
+    found = compare_verdicts("judge-b", pairs + missing)
+    # n = 6, p_o = 5/6; passed 4/6 and 3/6; p_e = 1/3 + 1/6 = 1/2; kappa = (1/3) / (1/2) = 2/3.
+    assert (found.labels, found.n, found.n_ungraded) == ("judge-b", 6, 4)
+    assert found.accuracy == pytest.approx(5 / 6)
+    assert found.kappa == pytest.approx(2 / 3)
+    turned = compare_verdicts("judge-a", [(of, second, first) for of, first, second in pairs + missing])
+    assert (turned.n, turned.accuracy, turned.kappa) == (found.n, found.accuracy, found.kappa)
+
+
+def test_a_judge_against_itself():
+    of = item()
+    asked = [
+        (of, [True, True, True]),
+        (of, [True, False, True]),
+        (of, [False, False, False]),
+        (of, [True, None, True]),
+    ]
+    found = measure_self_agreement(asked)
+    assert (found.n_repeats, found.n, found.n_ungraded) == (3, 3, 1)
+    assert found.unanimous == pytest.approx(2 / 3)
+    assert [pair.labels for pair in found.pairs] == [
+        "repeat 1 against repeat 2", "repeat 1 against repeat 3", "repeat 2 against repeat 3",
+    ]  # fmt: skip
+    assert [(pair.n, pair.n_ungraded) for pair in found.pairs] == [(3, 1), (4, 0), (3, 1)]
+    # Repeats 1 and 2: n 3, p_o 2/3, passed 2/3 and 1/3; p_e = 2/9 + 2/9; kappa = (2/9) / (5/9) = 0.4.
+    assert [pair.kappa for pair in found.pairs] == pytest.approx([0.4, 1, 0.4])
+
+
+def test_self_agreement_needs_repeats_and_of_every_item_as_many():
+    assert measure_self_agreement([]) is None
+    assert measure_self_agreement([(item(), [True])]) is None
+    nothing = measure_self_agreement([(item(), [None, True])])
+    assert (nothing.n, nothing.n_ungraded, nothing.unanimous) == (0, 1, None)
+    with pytest.raises(ValueError, match=r"items with \[1, 2\] repeats"):
+        measure_self_agreement([(item(), [True]), (item(), [True, True])])

@@ -76,6 +76,8 @@ JUDGE = JudgeSettings(
     tokens_per_item=60,
     tokens_thinking=16_000,
     allow_self=False,
+    repeat=1,
+    canaries=False,
 )
 
 

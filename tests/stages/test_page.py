@@ -70,6 +70,7 @@ ROW = LeaderboardRow(
     score=0.5, ci_low=None, ci_high=None, ci_level=None, ci_method=None, score_low=0.5, score_high=0.5,
     score_clamped=0.5, correct=0.6, passed=0.5, wrong=1.0, n_scenarios=1, n_scenarios_all=1, n_briefs=1,
     n_briefs_all=1, n_ungraded=0, n_refused=0, n_error=0, n_empty=0, n_cut=0, n_cut_by_provider=0,
+    n_hidden=0, n_noticed=0,
     words_raw=4.0, words_kept=4.0, self_judged=False, condition="m-default-3000-v1", judge_id="j-medium",
     condition_digest="c" * 64, judge_digest="d" * 64,
 )  # fmt: skip

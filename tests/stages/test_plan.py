@@ -27,7 +27,7 @@ from flows.schema.settings import (
     Transport,
     Writer,
 )
-from flows.stages.generate import build_request
+from flows.stages.generate import build_messages, build_request
 from flows.stages.judge import build_requests
 from flows.stages.plan import (
     Cost,
@@ -78,6 +78,8 @@ JUDGE = JudgeSettings(
     tokens_per_item=60,
     tokens_thinking=1000,
     allow_self=False,
+    repeat=1,
+    canaries=False,
 )
 
 
@@ -297,14 +299,8 @@ def requests_of(project, brief):
     settings, scenario = evaluation.settings, evaluation.scenarios[0]
     data = project / "data" / "ma_bench"
     packet = load_packet(data / "bridge", scenario, packet_path(data, "ma_bench", "bridge"))
-    write = build_request(
-        scenario.assignment,
-        packet,
-        model=settings.model,
-        effort=settings.effort.level,
-        prompt=settings.prompt,
-        seed=1,
-    )
+    messages = build_messages(scenario.assignment, packet, settings.prompt)
+    write = build_request(messages, settings.model, settings.effort.level, 1)
     judge = build_requests(scenario.items, brief, settings.judge, settings.judge_prompt, 1)[0].request
     return write, judge
 

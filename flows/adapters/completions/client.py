@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flows.adapters.completions.attempts import Attempts, Call, Sender
+from flows.adapters.completions.batches.check import batch_price
+from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.budget import Budget
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.halts import EVERYTHING, Halts, Target
@@ -96,7 +98,8 @@ class Client:
         self._budget = Budget(budget, self._halts)
         self._attempts = Attempts(runner, self._budget, self._halts, self.totals, self._emit)
         self._limits: dict[str, ProviderLimits] = {}
-        self._senders: dict[Transport, Sender] = {}
+        self._senders: dict[tuple[str, ...], Sender] = {}
+        self._batches = Ledger(store.folder) if runner.batch else None
         self._asked_now: set[str] = set()
         self._tasks: set[asyncio.Task[CallOutcome]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -123,6 +126,9 @@ class Client:
         stored = self._store.get(key)
         if stored is not None and self._stands(stored):
             return self._replay(stored, model)
+        if self._batches is not None:
+            # Recorded with what was asked for: a batch is cheaper, and its requests do not stream.
+            model, asked = replace(model, price=batch_price(model.price)), {**asked, "batch": True}
         call = Call(request, key, model, asked, Target.of(model))
         self._halts.check(call.target)
         self._check(call)
@@ -143,7 +149,8 @@ class Client:
 
         May be called from a signal handler or another thread.
         """
-        reason = Stopped("run", "stopped", remedy="what was paid is stored: the same command resumes")
+        left = "what was paid is stored" if self._batches is None else "batches under way run on"
+        reason = Stopped("run", "stopped", remedy=f"{left}: the same command resumes")
         loop = self._loop
         if loop is None or loop.is_closed() or _running_loop() is loop:
             self._halts.set(EVERYTHING, reason)
@@ -158,6 +165,8 @@ class Client:
         for sender in self._senders.values():
             await sender.aclose()
         self._senders.clear()
+        if self._batches is not None:
+            self._batches.close()
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
         """Pay for a call, unless whoever held its lock before has done so."""
@@ -178,6 +187,8 @@ class Client:
                 raise
             finally:
                 call.leave()
+            if self._batches is not None:
+                self._batches.stored(call.key)
             self._asked_now.add(call.key)
             self.totals.add(completion, lost_tries=call.lost)
             self._emit(
@@ -237,11 +248,26 @@ class Client:
         if not self._probed:
             self._store.probe()
             self._probed = True
-        if model.transport not in self._senders:
-            self._senders[model.transport] = _new_sender(model.transport, self._runner)
+        slot = (model.transport.value,) if self._batches is None else Target.of(model).account
+        if slot not in self._senders:
+            self._senders[slot] = self._new_sender(model)
         if model.provider not in self._limits:
             self._limits[model.provider] = ProviderLimits(self._runner, self._halts)
-        return self._senders[model.transport], self._limits[model.provider]
+        return self._senders[slot], self._limits[model.provider]
+
+    def _new_sender(self, model: ModelSettings) -> Sender:
+        # Imported here, so that whoever only replays does not wait for an HTTP library.
+        if self._batches is not None:
+            from flows.adapters.completions.batches.sender import BatchSender
+
+            return BatchSender(model, self._runner, self._store, self._batches, self._halts)
+        if model.transport is Transport.litellm:
+            from flows.adapters.completions.send_litellm import LiteLLMSender
+
+            return LiteLLMSender(self._runner)
+        from flows.adapters.completions.send_openai import OpenAISender
+
+        return OpenAISender(self._runner)
 
     def _emit(self, event: CallEvent) -> None:
         if self._on_event is None:
@@ -256,17 +282,6 @@ class Client:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # heard, also where the caller was cancelled and nobody else asks
-
-
-def _new_sender(transport: Transport, runner: RunnerSettings) -> Sender:
-    # Imported here, so that whoever only replays does not wait for an HTTP library.
-    if transport is Transport.litellm:
-        from flows.adapters.completions.send_litellm import LiteLLMSender
-
-        return LiteLLMSender(runner)
-    from flows.adapters.completions.send_openai import OpenAISender
-
-    return OpenAISender(runner)
 
 
 def _key(request: Request) -> str:

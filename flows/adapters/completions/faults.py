@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -155,6 +156,6 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
             if when.tzinfo is None:
                 when = when.replace(tzinfo=UTC)
             seconds = (when - (now or datetime.now(UTC))).total_seconds()
-        if seconds == seconds and seconds != float("inf"):  # noqa: PLR0124 -- "nan" parses as a float
+        if math.isfinite(seconds):  # "nan" and "inf" parse as floats
             return max(0.0, seconds)
     return None

@@ -16,7 +16,10 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Settings, Writer
+from flows.schema.settings import Effort, JudgeKind, JudgeSettings, ModelSettings, Settings, Writer
+
+MEMBERS = "judge.members."
+"""What the key of a panel's member begins with; its name follows."""
 
 
 def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
@@ -27,6 +30,11 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
     """
     for section in ("model", "judge"):
         _refuse_nameless(section, container.get(section))
+    judge: Any = container.get("judge")
+    if isinstance(judge, dict):
+        members: Any = cast("dict[str, Any]", judge).get("members")
+        for name, member in cast("dict[str, Any]", members or {}).items():
+            _refuse_nameless(f"{MEMBERS}{name}", member)
     try:
         settings = TypeAdapter(Settings).validate_json(json.dumps(container), strict=True)
     except ValidationError as error:
@@ -69,11 +77,11 @@ def _explained(detail: Any) -> ConfigError:
 
 def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
     """Key, found and expected of every value that no run can use."""
+    judges = [("judge", s.judge), *((f"{MEMBERS}{name}", one) for name, one in s.judge.members.items())]
     positive: dict[str, float | None] = {
         "seeds": s.seeds,
         "word_cap.words": s.word_cap.words,
         "prompt.words": s.prompt.words,
-        "judge.max_attempts": s.judge.max_attempts,
         "scoring.resamples": s.scoring.resamples,
         "runner.concurrency": s.runner.concurrency,
         "runner.requests_per_minute": s.runner.requests_per_minute,
@@ -82,6 +90,8 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "runner.connect_timeout_s": s.runner.connect_timeout_s,
         "runner.idle_timeout_s": s.runner.idle_timeout_s,
         "runner.total_timeout_s": s.runner.total_timeout_s,
+        **{f"{where}.max_attempts": judge.max_attempts for where, judge in judges},
+        **{f"{where}.repeat": judge.repeat for where, judge in judges},
     }
     found = [
         (key, str(value), "more than 0")
@@ -94,8 +104,8 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "budget.max_tokens": s.budget.max_tokens,
         "runner.backoff_s": s.runner.backoff_s,
         "runner.backoff_max_s": s.runner.backoff_max_s,
-        "judge.tokens_per_item": s.judge.tokens_per_item,
-        "judge.tokens_thinking": s.judge.tokens_thinking,
+        **{f"{where}.tokens_per_item": judge.tokens_per_item for where, judge in judges},
+        **{f"{where}.tokens_thinking": judge.tokens_thinking for where, judge in judges},
     }
     found += [
         (key, str(value), "0 or more")
@@ -106,17 +116,34 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
-    for section, model in (("model", s.model), ("judge", s.judge)):
-        level = s.effort.level if section == "model" else s.judge.effort
-        if level.value not in model.efforts:
-            where = "effort" if section == "model" else "judge.effort"
-            found.append(
-                (
-                    f"{where}={level.value}",
-                    f"{model.label} does not take it",
-                    "one of " + ", ".join(model.efforts),
-                )
-            )
+    efforts: list[tuple[str, Effort, ModelSettings]] = [("effort", s.effort.level, s.model)]
+    efforts += [(f"{where}.effort", judge.effort, judge) for where, judge in judges]
+    found += [
+        (f"{where}={level.value}", f"{model.label} does not take it", "one of " + ", ".join(model.efforts))
+        for where, level, model in efforts
+        if level.value not in model.efforts
+    ]
+    for where, judge in judges:
+        found += _unfit_judge(where, judge)
+    return found
+
+
+def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]:
+    """What does not go together in a judge: in a panel, in a member of one, in the stand-in."""
+    found: list[tuple[str, str, str]] = []
+    if judge.kind is JudgeKind.offline and judge.repeat != 1:
+        found.append((f"{where}.repeat", str(judge.repeat), "1: the offline judge never differs from itself"))
+    if judge.kind is JudgeKind.offline and judge.canaries:
+        found.append((f"{where}.canaries", "true", "false: the offline judge is asked nothing"))
+    if judge.kind is not JudgeKind.panel:
+        return found
+    if where != "judge":
+        return [(where, "a panel", "a judge of another kind: panels have no panels as members")]
+    number = len(judge.members)
+    if number < 2:  # noqa: PLR2004 -- one voice is no panel
+        found.append((f"{where}.members", str(number), "two or more"))
+    elif judge.quorum is not None and not 1 <= judge.quorum <= number:
+        found.append((f"{where}.quorum", str(judge.quorum), f"1 to {number}, or null for more than half"))
     return found
 
 
@@ -125,6 +152,12 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
     for override in overrides:
         key, _, value = override.partition("=")
         name = key.lstrip("+~")
+        if is_member(name):
+            if value not in known["judge"] and not key.startswith("~"):
+                raise ConfigError(override, f"no option {value!r}", _nearest(value, known["judge"]))
+            continue
+        if name.startswith(MEMBERS):  # what is said of a judge may be said of a member
+            name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
         if name in known:
             any_number = name == "word_cap" and value.isdigit()
             if value.strip("'") not in known[name] and not any_number and not key.startswith("~"):
@@ -143,6 +176,12 @@ def _nearest(word: str, valid: Sequence[str]) -> str:
 @cache
 def _key_names() -> frozenset[str]:
     return frozenset(_walk(Settings, ""))
+
+
+def is_member(key: str) -> bool:
+    """True for the key that chooses a member of a panel: `judge.members.first`, `+judge.members.new`."""
+    name = key.lstrip("+~")
+    return name.startswith(MEMBERS) and "." not in name.removeprefix(MEMBERS)
 
 
 def below_free_key(name: str) -> bool:

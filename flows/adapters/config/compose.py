@@ -22,7 +22,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from flows.adapters.config.check import below_free_key, checked, refuse_unknown
+from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
 
@@ -36,8 +36,9 @@ class Point:
     Attributes:
         settings: checked.
         choices: the option chosen on each axis.
-        changed: the sections (`model`, `prompt`, `judge`, ...) that differ from what their named
-            option says; a condition with a changed section carries a digest in its name.
+        changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
+            from what their named option says; a condition with a changed section carries a digest in
+            its name.
     """
 
     settings: Settings
@@ -68,10 +69,12 @@ def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
 
 
 def options(project: Path) -> dict[str, list[str]]:
-    """The options of every axis, by axis."""
+    """The options of every axis, by axis. A file whose name begins with _ is part of others, and none."""
     conf = project / "conf"
     return {
-        str(folder.relative_to(conf)): sorted(file.stem for file in folder.glob("*.yaml"))
+        str(folder.relative_to(conf)): sorted(
+            file.stem for file in folder.glob("*.yaml") if not file.stem.startswith("_")
+        )
         for folder in sorted(conf.rglob("*"))
         if folder.is_dir()
     }
@@ -118,6 +121,10 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     settings = checked(container, overrides)
     named = _named(project, tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
+    for name, member in container["judge"].get("members", {}).items():
+        preset = choices[f"judge@{MEMBERS}{name}"]
+        if member != _named(project, (f"judge={preset}",))["judge"]:
+            changed.add(f"{MEMBERS}{name}")
     return Point(settings, choices, frozenset(changed))
 
 
@@ -151,13 +158,17 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
 
 
 def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
-    """Two ways of writing that a person expects to work and Hydra refuses.
+    """Ways of writing that a person expects to work and Hydra refuses.
 
-    An option whose name is a number (`word_cap=500`) must be quoted; a number of words that has no
-    option of its own is the key `word_cap.words`. A key below `parameters`, where anything may
-    stand, needs Hydra's `++`.
+    A member of a panel is chosen as a judge is (`judge.members.second=offline`), for which Hydra
+    wants to be told the axis. An option whose name is a number (`word_cap=500`) must be quoted; a
+    number of words that has no option of its own is the key `word_cap.words`. A key below
+    `parameters`, where anything may stand, needs Hydra's `++`.
     """
     key, _, value = override.partition("=")
+    if is_member(key):
+        prefix = key[: len(key) - len(key.lstrip("+~"))]
+        return f"{prefix}judge@{override.removeprefix(prefix)}"
     if key == "word_cap" and value.isdigit():
         return f"word_cap='{value}'" if value in known["word_cap"] else f"word_cap.words={value}"
     if below_free_key(key):

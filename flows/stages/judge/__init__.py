@@ -3,30 +3,39 @@
 `build_requests` makes the calls, the pipeline sends them, `judge_outcome` says what follows from
 what came back: verdicts, or the same question again with the fault named. An error, a refusal or a
 reply that breaks the format never becomes a verdict, for requirements as for wrong moves.
+`majority` makes one verdict of several: of a panel's members, or of a judge's repeats.
 """
 
+from flows.stages.judge.canary import N_CANARIES, with_canaries
 from flows.stages.judge.reply import (
     ItemVerdict,
+    MissedCanary,
     RejectedReply,
     judge_outcome,
+    misses_canary,
     read_reply,
     reject_if_cut,
-    verdicts_for_brief,
-    verdicts_for_missing,
 )
 from flows.stages.judge.request import JudgeCall, build_requests, output_room, render_items, with_fault
 from flows.stages.judge.shield import shield
+from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing
+from flows.stages.judge.vote import VOTE_VERSION, majority
 
-JUDGE_VERSION = "1"
-"""Raised when the shield, the rendering of items or the reading of replies changes."""
+JUDGE_VERSION = "2"
+"""Raised when the shield, the rendering of items, the canaries or the reading of replies changes."""
 
 __all__ = [
     "JUDGE_VERSION",
+    "N_CANARIES",
+    "VOTE_VERSION",
     "ItemVerdict",
     "JudgeCall",
+    "MissedCanary",
     "RejectedReply",
     "build_requests",
     "judge_outcome",
+    "majority",
+    "misses_canary",
     "output_room",
     "read_reply",
     "reject_if_cut",
@@ -34,5 +43,6 @@ __all__ = [
     "shield",
     "verdicts_for_brief",
     "verdicts_for_missing",
+    "with_canaries",
     "with_fault",
 ]

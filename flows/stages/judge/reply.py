@@ -8,16 +8,14 @@ guessing, the first valid reply counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from flows.schema.brief import Brief
 from flows.schema.completion import Completion, CompletionStatus
 from flows.schema.errors import StaffbenchError
-from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode
-from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
+from flows.schema.verdict import FailureMode, VerdictStatus
 from flows.stages.judge.request import JudgeCall, with_fault
 
 _LONGEST_QUOTE = 80  # characters of a reply that a fault repeats
@@ -36,6 +34,17 @@ class RejectedReply(StaffbenchError):  # noqa: N818 -- it is a reply that broke 
 
     def __reduce__(self) -> tuple[object, tuple[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- one argument to rebuild from, not four
         return type(self), (self.fault,)
+
+
+class MissedCanary(RejectedReply):
+    """A reply of the right format that gets an item wrong whose verdict is known."""
+
+    def __init__(self) -> None:
+        # The judge is shown this, so it must not say which items are meant.
+        super().__init__("the gradings go against the items' own pass and fail conditions")
+
+    def __reduce__(self) -> tuple[object, tuple[()]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- nothing to rebuild from
+        return type(self), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +73,8 @@ def judge_outcome(
 
     The pipeline sends `call.request` and comes here with what came back, until this returns
     verdicts. They are `graded` after the first valid reply, `refused` or `error` where the judge
-    gave none, `unparsed` where `max_attempts` replies were rejected.
+    gave none, `unparsed` where `max_attempts` replies were rejected. A canary has no verdict: a
+    question about one alone ends with none.
 
     Args:
         call: the question that was asked.
@@ -89,6 +99,19 @@ def _ungraded(call: JudgeCall, status: VerdictStatus, reason: str) -> tuple[Item
     return tuple(ItemVerdict(item_id, status, None, reason=reason) for item_id in call.item_ids)
 
 
+def misses_canary(call: JudgeCall, completion: Completion) -> bool:
+    """True where a reply is rejected for a canary: it is whole and valid, and gets one wrong."""
+    if not call.canaries or completion.status is not CompletionStatus.complete:
+        return False
+    try:
+        read_reply(call, completion.text or "")
+    except MissedCanary:
+        return True
+    except RejectedReply:
+        pass
+    return False
+
+
 def reject_if_cut(completion: Completion) -> None:
     """Refuse a reply that stopped at the output limit, however complete it looks.
 
@@ -100,7 +123,7 @@ def reject_if_cut(completion: Completion) -> None:
 
 
 def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
-    """The verdicts in a reply, in the order that the items were shown.
+    """The verdicts in a reply, in the order that the items were shown; canaries are left out.
 
     Requirements that `failed_only` does not list are passed; errors that it does not list were not
     committed. Where every item is listed, `met` means passed for a requirement and committed for an
@@ -108,7 +131,17 @@ def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
 
     Raises:
         RejectedReply: the reply is anything but one JSON object of exactly the format asked for.
+        MissedCanary: it is, and gets a canary wrong.
     """
+    found = _read(call, completion_text)
+    is_error = {item.item_id: item.severity.is_error for item in call.items}
+    # The requirement can't be passed, the error can't be made.
+    if any(v.passed != is_error[v.item_id] for v in found if v.item_id in call.canaries):
+        raise MissedCanary
+    return [verdict for verdict in found if verdict.item_id not in call.canaries]
+
+
+def _read(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
     reply = _one_object(completion_text)
     errors = {item.item_id: item.severity.is_error for item in call.items}
     if call.mode is JudgeMode.failed_only:
@@ -228,53 +261,3 @@ def _quoted(value: Any) -> str:
     if isinstance(value, str):
         text = f"'{text[1:-1]}'"
     return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
-
-
-def verdicts_for_brief(items: Sequence[Item], brief: Brief, found: Iterable[ItemVerdict]) -> list[Verdict]:
-    """The verdicts of a brief in rubric order, from what its calls came to.
-
-    Raises:
-        ValueError: an item of the rubric is missing or there twice, or one is not of the rubric.
-    """
-    by_id: dict[str, ItemVerdict] = {}
-    for verdict in found:
-        if verdict.item_id in by_id:
-            raise ValueError(f"{brief.brief_id}: two verdicts on {verdict.item_id}")
-        by_id[verdict.item_id] = verdict
-    odd = by_id.keys() ^ {item.item_id for item in items}
-    if odd:
-        raise ValueError(f"{brief.brief_id}: verdicts and rubric differ in {', '.join(sorted(odd))}")
-    verdicts: list[Verdict] = []
-    for item in items:
-        found_one = by_id[item.item_id]
-        verdicts.append(
-            Verdict(
-                brief.scenario_id,
-                brief.seed,
-                item.item_id,
-                found_one.status,
-                found_one.passed,
-                found_one.mode,
-                found_one.reason,
-            )
-        )
-    return verdicts
-
-
-def verdicts_for_missing(
-    items: Sequence[Item], brief: Brief, status: VerdictStatus, reason: str
-) -> list[Verdict]:
-    """The verdicts of a brief that nobody graded: every item has `status`, none is passed or failed.
-
-    Args:
-        items: the rubric, in file order.
-        brief: one without a text, or one whose judge gave no reply.
-        status: `refused`, `unparsed` or `error`.
-        reason: why there is no verdict.
-
-    Raises:
-        ValueError: `status` is `graded`.
-    """
-    return [
-        Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason) for item in items
-    ]

@@ -12,6 +12,7 @@ from flows.schema.errors import ScenarioError
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
 from flows.schema.verdict import FailureMode
+from flows.stages.judge.canary import with_canaries
 from flows.stages.judge.shield import escape, shield
 
 _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
@@ -24,9 +25,10 @@ class JudgeCall:
     Attributes:
         request: what is sent.
         mode: the format of the reply that it asks for.
-        items: the items asked about, in the order shown.
+        items: the items asked about, in the order shown, canaries included.
         rejected: what is added after a reply was rejected; `{{fault}}` is filled in.
         attempt: how often this question has been asked, this time included; from 1.
+        canaries: ids of the items that only test the judge; empty where there are none.
     """
 
     request: Request
@@ -34,11 +36,12 @@ class JudgeCall:
     items: tuple[Item, ...]
     rejected: str
     attempt: int = 1
+    canaries: tuple[str, ...] = ()
 
     @property
     def item_ids(self) -> tuple[str, ...]:
-        """Ids of the items asked about, in the order shown."""
-        return tuple(item.item_id for item in self.items)
+        """Ids of the items that get a verdict, in the order shown: all but the canaries."""
+        return tuple(item.item_id for item in self.items if item.item_id not in self.canaries)
 
 
 def render_items(items: Sequence[Item]) -> str:
@@ -108,8 +111,9 @@ def build_requests(
 ) -> list[JudgeCall]:
     """The calls that grade one brief: one for the whole rubric, or one for each item.
 
-    The request says nothing of who wrote the brief or of which repeat it is, so equal briefs are the
-    same question, and paid for once.
+    With `judge.canaries`, two items with a known verdict stand among the others: within the rubric,
+    or each in a call of its own. The request says nothing of who wrote the brief or of which repeat
+    of the writer's it is, so equal briefs are the same question, and paid for once.
 
     Args:
         items: the rubric, in file order.
@@ -130,7 +134,8 @@ def build_requests(
         known.add(item.item_id)
     if not items:
         raise ScenarioError("rubric", "no items", "at least one")
-    groups = [(item,) for item in items] if judge.mode is JudgeMode.per_item else [tuple(items)]
+    shown, canaries = with_canaries(items) if judge.canaries else (tuple(items), ())
+    groups = [(item,) for item in shown] if judge.mode is JudgeMode.per_item else [shown]
     template = {
         JudgeMode.failed_only: prompt.failed_only,
         JudgeMode.all_items: prompt.all_items,
@@ -148,7 +153,8 @@ def build_requests(
             output_tokens=output_room(len(group), judge),
             response_format=_response_format(judge.mode),
         )
-        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected))
+        own = tuple(item.item_id for item in group if item.item_id in canaries)
+        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected, canaries=own))
     return calls
 
 

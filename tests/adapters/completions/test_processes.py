@@ -54,7 +54,8 @@ def a_killed_run(folder, server, count, blow):
             lines.append(line.rstrip("\n").split(" ", 2))
         os.kill(worker.pid, signal.SIGKILL)
         rest, _err = worker.communicate(timeout=60)
-        return lines + [line.split(" ", 2) for line in rest.splitlines()]
+        whole = rest[: rest.rfind("\n") + 1]
+        return lines + [line.split(" ", 2) for line in whole.splitlines()]
 
 
 def kill_and_resume(folder, blows, count):

@@ -1,0 +1,69 @@
+"""Whether a model's calls can go out as batches, said before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from flows.adapters.completions.batches.protocol import MAX_REQUESTS
+from flows.schema.errors import ConfigError
+from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
+
+PROVIDERS = ("openai", "azure")
+"""First part of litellm's name of a model whose provider has batches that can be found again."""
+
+
+def check_batches(
+    models: Iterable[ModelSettings], runner: RunnerSettings, budget: BudgetSettings | None = None
+) -> None:
+    """Refuse models that have no batches, and settings that no batch can have.
+
+    Args:
+        models: those that are called.
+        runner: how.
+        budget: that must be held; None where that is looked at elsewhere.
+
+    Raises:
+        ConfigError: what can't be.
+    """
+    for key, found, expected, wrong in (
+        ("runner.batch_wait_s", runner.batch_wait_s, "0 or more", runner.batch_wait_s < 0),
+        ("runner.batch_poll_s", runner.batch_poll_s, "more than 0", runner.batch_poll_s <= 0),
+        (
+            "runner.batch_max_requests",
+            runner.batch_max_requests,
+            f"1 to {MAX_REQUESTS}",
+            not 1 <= runner.batch_max_requests <= MAX_REQUESTS,
+        ),
+    ):
+        if wrong:
+            raise ConfigError(key, str(found), expected)
+    for model in models:
+        provider = (model.name or "").split("/", 1)[0]
+        if model.transport is Transport.litellm and provider not in PROVIDERS:
+            raise ConfigError(
+                "runner.batch",
+                f"the provider of {model.label} ({model.name}) has no batches that can be used",
+                " or ".join(f"{name}/..." for name in PROVIDERS)
+                + ", or an endpoint with OpenAI's files and batches",
+                "choose runner=standard: its calls go out one by one",
+            )
+        if budget is not None and budget.max_usd is not None and model.price.batch_factor is None:
+            raise ConfigError(
+                "budget.max_usd",
+                f"what {model.label} costs in a batch is unknown, so this limit can't be held",
+                "price.batch_factor of the model",
+                "set it (0.5 where a batch costs half), or limit budget.max_calls or budget.max_tokens",
+            )
+
+
+def batch_price(price: Price) -> Price:
+    """What a call costs in a batch; unknown where the model's settings do not say."""
+    factor = price.batch_factor
+    if factor is None:
+        return replace(price, input_usd=None, output_usd=None)
+    return replace(
+        price,
+        input_usd=None if price.input_usd is None else price.input_usd * factor,
+        output_usd=None if price.output_usd is None else price.output_usd * factor,
+    )

@@ -1,0 +1,264 @@
+"""Which calls are in which batch: written before one is submitted, and outliving a crash.
+
+One file for each batch, `<fingerprint>-<random>.json`, replaced whole. The fingerprint is the hash of
+the batch's sorted request keys; the whole name is the marker that the batch carries at the provider,
+by which it is found again when its id was lost.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from flows.schema.completion import sha256_text
+from flows.schema.errors import StoreError
+
+FORMAT = 1
+FOLDER = "batches"
+"""Below the store's folder."""
+
+_SUFFIX = ".json"
+_UNSURE_NS = 1_000_000_000  # a folder that changed so recently may change again with the same time
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One batch.
+
+    Attributes:
+        marker: its name here and at the provider.
+        model: the provider's name of the model.
+        api_base: address of the endpoint; None for the provider's own.
+        api_key_env: variable of the key it was sent with; None for none.
+        created_at: UTC, ISO 8601.
+        keys: of the requests in it.
+        batch_id: the provider's; None until it is known.
+        settled: those of `keys` that are done with: answered and stored, or known to be unanswered.
+        void: True where the provider has no such batch: nothing was submitted.
+    """
+
+    marker: str
+    model: str
+    api_base: str | None
+    api_key_env: str | None
+    created_at: str
+    keys: frozenset[str]
+    batch_id: str | None = None
+    settled: set[str] = field(default_factory=set[str])
+    void: bool = False
+
+    def holds(self, key: str) -> bool:
+        """Whether the call of `key` has its answer, or will have it, in this batch."""
+        return not self.void and key in self.keys and key not in self.settled
+
+
+class Ledger:
+    """The batches of a store.
+
+    Several processes may use one folder; an entry belongs to whoever holds the store's lock of its
+    marker. Belongs to one event loop.
+    """
+
+    def __init__(self, store: Path) -> None:
+        """Look at nothing yet.
+
+        Args:
+            store: the completion store's folder; the ledger's is below it, from its first batch on.
+        """
+        self._folder = store / FOLDER
+        self._entries: dict[str, Entry] = {}
+        self._versions: dict[str, tuple[int, int, int]] = {}
+        self._open: dict[str, Entry] = {}
+        self._looked_at: int | None = None
+        self._unwritten: set[str] = set()
+
+    def path(self, entry: Entry) -> Path:
+        """Where an entry lies."""
+        return self._folder / f"{entry.marker}{_SUFFIX}"
+
+    def find(self, key: str) -> Entry | None:
+        """The batch that the call of `key` is in and waits for, if there is one.
+
+        Raises:
+            StoreError: the folder or an entry can't be read.
+        """
+        self._refresh()
+        entry = self._open.get(key)
+        return entry if entry is not None and entry.holds(key) else None
+
+    def intend(
+        self, keys: Iterable[str], *, model: str, api_base: str | None, api_key_env: str | None
+    ) -> Entry:
+        """Write down that a batch of `keys` is about to be submitted; returns when that is durable.
+
+        Raises:
+            StoreError: it could not be written; nothing may be submitted.
+        """
+        held = frozenset(keys)
+        fingerprint = sha256_text("\n".join(sorted(held)))
+        entry = Entry(
+            marker=f"{fingerprint}-{secrets.token_hex(8)}",
+            model=model,
+            api_base=api_base,
+            api_key_env=api_key_env,
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            keys=held,
+        )
+        self._write(entry)
+        return entry
+
+    def submitted(self, entry: Entry, batch_id: str) -> None:
+        """Write down the provider's id; returns when it is durable."""
+        entry.batch_id = batch_id
+        self._write(entry)
+
+    def never_submitted(self, entry: Entry) -> None:
+        """Write down that the provider has no such batch: its calls may go out again."""
+        entry.void = True
+        self._write(entry)
+
+    def settle(self, entry: Entry, keys: Iterable[str]) -> None:
+        """Write down that these calls are done with: they may go out again."""
+        entry.settled |= set(keys)
+        self._write(entry)
+
+    def stored(self, key: str) -> None:
+        """Take note that the answer of a call is in the store; written down later.
+
+        Lost in a crash, it costs nothing: the store answers for the call from now on.
+        """
+        entry = self._open.get(key)
+        if entry is not None and entry.holds(key):
+            entry.settled.add(key)
+            self._unwritten.add(entry.marker)
+
+    def close(self) -> None:
+        """Write down what `stored` took note of, as far as that can be written."""
+        while self._unwritten:
+            with suppress(StoreError):
+                self._write(self._entries[self._unwritten.pop()])
+
+    def reload(self, entry: Entry) -> Entry:
+        """The entry as it lies there now; what this process knows to be settled is kept."""
+        self._read(f"{entry.marker}{_SUFFIX}")
+        return self._entries[entry.marker]
+
+    def _refresh(self) -> None:
+        try:
+            changed = self._folder.stat().st_mtime_ns
+            if changed == self._looked_at:
+                return
+            names = sorted(path.name for path in self._folder.iterdir() if path.suffix == _SUFFIX)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._unreadable(self._folder, error) from error
+        for name in names:
+            self._read(name)
+        self._looked_at = changed if time.time_ns() - changed > _UNSURE_NS else None
+
+    def _read(self, name: str) -> None:
+        path = self._folder / name
+        try:
+            status = path.stat()
+            version = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if self._versions.get(name) == version:
+                return
+            body: dict[str, Any] = orjson.loads(path.read_bytes())
+            entry = _decoded(body)
+        except OSError as error:
+            raise self._unreadable(path, error) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                path,
+                "not the record of a batch, or written by a later version",
+                f"format {FORMAT}",
+                "it says which calls were paid for: restore it; removed, its calls are paid for again",
+            ) from error
+        known = self._entries.get(entry.marker)
+        if known is not None:
+            # In place: whoever waits for the batch holds this object.
+            known.batch_id, known.void = entry.batch_id or known.batch_id, entry.void
+            known.settled |= entry.settled
+            entry = known
+        self._versions[name] = version
+        self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
+        self._entries[entry.marker] = entry
+        for key in entry.keys:
+            other = self._open.get(key)
+            if entry.holds(key) and (other is None or not other.holds(key)):
+                self._open[key] = entry
+
+    def _write(self, entry: Entry) -> None:
+        path = self.path(entry)
+        self._unwritten.discard(entry.marker)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            part = self._folder / f"{entry.marker}.{os.getpid()}.part"
+            try:
+                with part.open("wb") as file:
+                    file.write(orjson.dumps(_encoded(entry)))
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+            folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)  # the name too must be durable
+            finally:
+                os.close(folder)
+            status = path.stat()
+        except OSError as error:
+            raise StoreError(
+                path, f"can't be written: {error.strerror}", remedy="make room, or the folder writable"
+            ) from error
+        self._versions[path.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+        self._take(entry)
+
+    @staticmethod
+    def _unreadable(path: Path, error: OSError) -> StoreError:
+        return StoreError(path, f"can't be read: {error.strerror}")
+
+
+def _encoded(entry: Entry) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "marker": entry.marker,
+        "model": entry.model,
+        "api_base": entry.api_base,
+        "api_key_env": entry.api_key_env,
+        "created_at": entry.created_at,
+        "batch_id": entry.batch_id,
+        "void": entry.void,
+        "keys": sorted(entry.keys),
+        "settled": sorted(entry.settled),
+    }
+
+
+def _decoded(body: dict[str, Any]) -> Entry:
+    if body["format"] != FORMAT:
+        raise ValueError("another format")
+    return Entry(
+        marker=body["marker"],
+        model=body["model"],
+        api_base=body["api_base"],
+        api_key_env=body["api_key_env"],
+        created_at=body["created_at"],
+        keys=frozenset(body["keys"]),
+        batch_id=body["batch_id"],
+        settled=set(body["settled"]),
+        void=body["void"],
+    )

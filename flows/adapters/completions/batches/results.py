@@ -1,0 +1,128 @@
+"""What a batch brought: for each call a reply, read as a single one is, or a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from flows.adapters.completions.batches.protocol import BatchState
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault
+from flows.adapters.completions.reply import Reply, load_json, read_completion
+
+_OK = 200
+_THROTTLED = 429
+_NO_ROOM = frozenset({"token_limit_exceeded", "request_limit_exceeded"})
+"""The account has too much in batches already: a batch that failed so is throttled, not wrong."""
+
+
+class ItemFault(Fault):
+    """A call that a batch did not answer. The provider does not charge for it."""
+
+    def __init__(self, word: str, detail: str, *, status: int | None = None, code: str = "") -> None:
+        super().__init__(FaultKind.status, detail, status=status, code=code)
+        self._word = word
+
+    @property
+    def outcome(self) -> str:
+        """The word for it in an `Attempt`."""
+        return self._word
+
+
+Outcome = Callable[[], "Reply | Fault"]
+"""Makes what a call came to. A fault is made anew for each that hears it: whoever does changes it."""
+
+
+@dataclass(slots=True)
+class Results:
+    """Everything that a batch's files say.
+
+    Attributes:
+        outcomes: by `custom_id`.
+        unknown: lines about calls that the batch did not hold.
+        unreadable: lines that can't be read, or say about no call what they say.
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    unknown: int = 0
+    unreadable: int = 0
+
+
+def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
+    """The lines of all files of results, in any order.
+
+    Two lines about one call that say the same count once; two that differ are a fault of it, since
+    nobody can tell which of them is the reply.
+
+    Args:
+        files: JSON lines, as OpenAI writes them.
+        expected: `custom_id` of the calls in the batch.
+    """
+    results = Results()
+    said: dict[str, tuple[object, object]] = {}
+    for line in (line for data in files for line in data.split(b"\n") if line.strip()):
+        try:
+            value, note = load_json(line)
+        except Fault:
+            results.unreadable += 1
+            continue
+        fields = cast("Mapping[str, Any]", value if isinstance(value, Mapping) else {})
+        name = fields.get("custom_id")
+        if not isinstance(name, str):
+            results.unreadable += 1
+        elif name not in expected:
+            results.unknown += 1
+        else:
+            what = (fields.get("response"), fields.get("error"))
+            if said.setdefault(name, what) == what:
+                results.outcomes[name] = _outcome(*what, note)
+            else:
+                results.outcomes[name] = lambda: Fault(FaultKind.reply, "two results that differ")
+    return results
+
+
+def unanswered(batch: BatchState, results: Results) -> Outcome:
+    """What becomes of a call that is in no file of results of a batch that has ended."""
+    if batch.status == "failed":
+        code, message = batch.errors[0] if batch.errors else ("", "no reason given")
+        status = _THROTTLED if code in _NO_ROOM else None
+        return lambda: ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
+    found = f"{batch.batch_id} is {batch.status} and has no result of this call"
+    if results.unreadable:  # it may be among those, and was charged for then
+        return lambda: Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
+    return lambda: ItemFault("no result", found)
+
+
+def same(fault: Fault) -> Outcome:
+    """Makes copies of a fault that many calls share."""
+    if isinstance(fault, ItemFault):
+        return lambda: ItemFault(fault.outcome, fault.detail, status=fault.status, code=fault.code)
+    return lambda: Fault(
+        fault.kind, fault.detail, status=fault.status, code=fault.code, retry_after=fault.retry_after
+    )
+
+
+def _outcome(response: object, error: object, note: str) -> Outcome:
+    made: Reply | Fault
+    try:
+        made = _read(response, error, note)
+    except Fault as fault:
+        made = fault.with_traceback(None)
+    return same(made) if isinstance(made, Fault) else lambda: made
+
+
+def _read(response: object, error: object, note: str) -> Reply | Fault:
+    if isinstance(response, Mapping):
+        fields = cast("Mapping[str, Any]", response)
+        status, body = fields.get("status_code"), fields.get("body")
+        if status == _OK:
+            return read_completion(body, note)
+        if isinstance(status, int):
+            return error_fault(status, body, str(body))
+    if isinstance(error, Mapping):
+        fields = cast("Mapping[str, Any]", error)
+        code = str(fields.get("code") or "")
+        word = code.removeprefix("batch_").replace("_", " ") or "batch error"
+        return ItemFault(word, str(fields.get("message") or code), code=code)
+    return Fault(FaultKind.reply, "a result without a response and without an error")

@@ -1,0 +1,157 @@
+"""Files and batches of an endpoint that speaks OpenAI's protocol: one try of each request, no retry."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import orjson
+
+from flows.adapters.completions.batches.protocol import (
+    ENDPOINT,
+    IDLE_S,
+    MARKER,
+    MAX_RESULT_BYTES,
+    UNSENT,
+    WINDOW,
+    BatchState,
+    read_batch,
+    read_file,
+    read_page,
+)
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.reply import load_json
+from flows.adapters.completions.send_openai import OPENAI_BASE, OpenAISender
+from flows.schema.completion import Request
+from flows.schema.settings import RunnerSettings
+
+_MAX_ANSWER_BYTES = 64 << 20
+_OK = 200
+
+
+class OpenAIBatches(OpenAISender):
+    """Batches of one endpoint, over the connections of a sender. Belongs to one event loop."""
+
+    def __init__(self, api_base: str | None, runner: RunnerSettings) -> None:
+        super().__init__(runner)
+        self._base = (api_base or OPENAI_BASE).rstrip("/")
+        self._times = aiohttp.ClientTimeout(
+            total=None,
+            connect=runner.connect_timeout_s,
+            sock_connect=runner.connect_timeout_s,
+            sock_read=min(runner.idle_timeout_s, IDLE_S),
+        )
+
+    async def bodies(self, requests: Sequence[Request]) -> list[Mapping[str, Any] | Fault]:
+        """See `BatchTransport`."""
+        return [
+            {
+                "model": request.model,
+                "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+                **{name: value for name, value in request.parameters.items() if name not in UNSENT},
+            }
+            for request in requests
+        ]
+
+    async def upload(self, name: str, data: bytes, key: str | None) -> str:
+        """See `BatchTransport`."""
+        form = aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        form.add_field("file", io.BytesIO(data), filename=name, content_type="application/jsonl")
+        return read_file(await self._json("POST", "/files", key, data=form))
+
+    async def create(self, file_id: str, marker: str, key: str | None) -> BatchState:
+        """See `BatchTransport`."""
+        body = {
+            "input_file_id": file_id,
+            "endpoint": ENDPOINT,
+            "completion_window": WINDOW,
+            "metadata": {MARKER: marker},
+        }
+        # An endpoint that knows the header takes a second submission for the first one.
+        headers = {"Idempotency-Key": marker}
+        return read_batch(await self._json("POST", "/batches", key, json=body, headers=headers))
+
+    async def retrieve(self, batch_id: str, key: str | None) -> BatchState:
+        """See `BatchTransport`."""
+        return read_batch(await self._json("GET", f"/batches/{batch_id}", key))
+
+    async def page(self, after: str | None, key: str | None) -> tuple[list[BatchState], bool]:
+        """See `BatchTransport`."""
+        query = {"limit": "100"} | ({} if after is None else {"after": after})
+        return read_page(await self._json("GET", "/batches", key, params=query))
+
+    async def content(self, file_id: str, key: str | None) -> bytes:
+        """See `BatchTransport`."""
+        async with self._response("GET", f"/files/{file_id}/content", key) as response:
+            return await _read(response, MAX_RESULT_BYTES)
+
+    async def _json(self, method: str, path: str, key: str | None, **arguments: Any) -> Any:
+        async with self._response(method, path, key, **arguments) as response:
+            return load_json(await _read(response, _MAX_ANSWER_BYTES))[0]
+
+    @asynccontextmanager
+    async def _response(
+        self,
+        method: str,
+        path: str,
+        key: str | None,
+        headers: Mapping[str, str] | None = None,
+        **arguments: Any,
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """A response of status 200; anything else is raised as a fault."""
+        fault: Fault
+        # Raised after its cause was let go: an aiohttp error holds the request's headers, key included.
+        try:
+            async with self._open().request(
+                method,
+                f"{self._base}{path}",
+                headers={**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})},
+                allow_redirects=False,  # the key must not follow one
+                proxy=self._proxy(self._base),
+                timeout=self._times,
+                **arguments,
+            ) as response:
+                if response.status != _OK:
+                    raise await _error(response)
+                yield response
+                return
+        except Fault as raised:
+            fault = raised
+        except aiohttp.ConnectionTimeoutError:
+            fault = Fault(FaultKind.connect, f"no connection within {self._times.connect:g} s")
+        except TimeoutError:
+            fault = Fault(FaultKind.timeout, f"silent for {self._times.sock_read:g} s")
+        except aiohttp.ClientConnectorError as error:
+            fault = Fault(FaultKind.connect, str(error))
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            fault = Fault(FaultKind.parameter, f"api_base is no address: {error}")
+        except (aiohttp.ClientError, OSError) as error:
+            fault = Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+        raise fault
+
+
+async def _error(response: aiohttp.ClientResponse) -> Fault:
+    data = await _read(response, _MAX_ANSWER_BYTES)
+    text = data.decode("utf-8", "replace") or response.reason or ""
+    try:
+        payload: object = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        payload = None
+    if location := response.headers.get("Location"):
+        text = f"moved to {location}"
+    return error_fault(response.status, payload, text, retry_after_s(response.headers))
+
+
+async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise Fault(FaultKind.reply, f"more than {most >> 20} MB")
+    return b"".join(parts)

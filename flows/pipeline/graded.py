@@ -1,0 +1,72 @@
+"""What was graded, as its files have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flows.schema.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One condition under one judge, as its files have it.
+
+    Attributes:
+        about: what the files say of themselves.
+        briefs: rows of the briefs table.
+        verdicts: in file order.
+        repeats: number of the repeat, and a verdict of it; empty where the judge was asked once.
+    """
+
+    about: Mapping[str, Any]
+    briefs: Sequence[Mapping[str, Any]]
+    verdicts: Sequence[Verdict]
+    repeats: Sequence[tuple[int, Verdict]] = ()
+
+    @property
+    def condition(self) -> str:
+        """The condition's label."""
+        return str(self.about["condition"]["label"])
+
+    @property
+    def judge(self) -> str:
+        """The judge's label."""
+        return str(self.about["judge"]["label"])
+
+    @property
+    def model(self) -> str:
+        """Who wrote the briefs."""
+        return str(self.about["condition"]["model"])
+
+    @property
+    def is_cut(self) -> bool:
+        """True where the word cap removed something from any brief."""
+        return any(brief["cut"] for brief in self.briefs)
+
+    @property
+    def texts(self) -> dict[tuple[str, int], str | None]:
+        """The briefs as they were graded, by scenario and seed."""
+        return {(brief["scenario_id"], brief["seed"]): brief["text"] for brief in self.briefs}
+
+    @property
+    def by_brief(self) -> dict[tuple[str, int], list[Verdict]]:
+        """The verdicts, by scenario and seed."""
+        found: dict[tuple[str, int], list[Verdict]] = {}
+        for verdict in self.verdicts:
+            found.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
+        return found
+
+    @property
+    def passed(self) -> dict[tuple[str, int, str], bool | None]:
+        """`Verdict.passed` by scenario, seed and item."""
+        return {(v.scenario_id, v.seed, v.item_id): v.passed for v in self.verdicts}
+
+    @property
+    def passed_at_each_repeat(self) -> dict[tuple[str, int, str], list[bool | None]]:
+        """As `passed`, of each repeat in order."""
+        found: dict[tuple[str, int, str], list[bool | None]] = {}
+        for _, v in sorted(self.repeats, key=lambda repeat: repeat[0]):
+            found.setdefault((v.scenario_id, v.seed, v.item_id), []).append(v.passed)
+        return found

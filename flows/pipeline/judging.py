@@ -1,0 +1,203 @@
+"""The judge stage: one judge, a panel of them, or one that is asked several times."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flows.pipeline.batch import Batch, Evaluation, items_digest
+from flows.pipeline.settle import Work
+from flows.pipeline.stages import all_of, asks_again, verdict_of
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.condition import judge_fields, quorum_of
+from flows.schema.errors import Stopped
+from flows.schema.rows import as_row
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind
+from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.judge import (
+    JUDGE_VERSION,
+    VOTE_VERSION,
+    ItemVerdict,
+    JudgeCall,
+    build_requests,
+    judge_outcome,
+    majority,
+    misses_canary,
+    shield,
+    verdicts_for_brief,
+    verdicts_for_missing,
+)
+from flows.stages.offline import OFFLINE_VERSION, grade_offline
+
+_FORMAT = "1"  # of what the stage stores
+_NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What one judge made of the briefs of one scenario.
+
+    Attributes:
+        verdicts: those that count, on every item of every brief.
+        repeats: the number of a repeat and a verdict of it; empty where the judge was asked once.
+        hidden: by seed, the kinds of hidden characters that were taken out of the brief for the
+            judge; briefs that held none are left out.
+        n_canary_missed: replies that were rejected for a canary; None where none was mixed in.
+    """
+
+    verdicts: Sequence[Verdict]
+    repeats: Sequence[tuple[int, Verdict]]
+    hidden: Mapping[int, Sequence[str]]
+    n_canary_missed: int | None
+
+
+def judged_of(value: dict[str, Any]) -> Judged:
+    """What the stage made, from its JSON."""
+    return Judged(
+        [verdict_of(row) for row in value["verdicts"]],
+        [(number, verdict_of(row)) for number, row in value["repeats"]],
+        {int(seed): kinds for seed, kinds in value["hidden"].items()},
+        value["n_canary_missed"],
+    )
+
+
+def judge_work(
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, briefs: Sequence[Brief], source: str
+) -> Work:
+    """Verdicts on every item of every brief; read what was made by `judged_of`."""
+    judge = evaluation.settings.judge
+
+    async def make() -> dict[str, Any]:
+        gradings = await all_of([_grade(batch, evaluation, scenario, brief) for brief in briefs])
+        kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
+        tested = judge.kind is JudgeKind.remote and judge.canaries
+        return {
+            "verdicts": [as_row(verdict) for one in gradings for verdict in one.verdicts],
+            "repeats": [[number, as_row(verdict)] for one in gradings for number, verdict in one.repeats],
+            "hidden": {seed: list(found) for seed, found in kinds.items() if found},
+            "n_canary_missed": sum(one.n_canary_missed for one in gradings) if tested else None,
+            # A vote that failed is asked again also where the others made a majority without it.
+            "statuses": sorted({status for one in gradings for status in one.statuses}),
+        }
+
+    inputs = {
+        "scenario": scenario.scenario_id,
+        "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION],
+        "judge": judge_fields(judge, evaluation.settings.judge_prompt),
+        "voters": [voter.judge.label for voter in evaluation.voters],
+        "items": items_digest(scenario.items),
+        "briefs": source,
+    }
+    retry = evaluation.settings.retry
+    return Work("judge", inputs, make, lambda value: not asks_again(retry, value["statuses"]))
+
+
+@dataclass(frozen=True)
+class _Grading:
+    """One brief by one judge."""
+
+    verdicts: Sequence[Verdict]
+    statuses: frozenset[str]
+    repeats: Sequence[tuple[int, Verdict]] = field(default=())
+    n_canary_missed: int = 0
+
+    @classmethod
+    def once(cls, verdicts: Sequence[Verdict], n_canary_missed: int = 0) -> _Grading:
+        """By a judge that was asked once."""
+        return cls(verdicts, frozenset(v.status.value for v in verdicts), n_canary_missed=n_canary_missed)
+
+
+async def _grade(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> _Grading:
+    if brief.text is None:
+        reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
+        return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
+    if batch.stopping:
+        raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
+    match evaluation.settings.judge.kind:
+        case JudgeKind.offline:
+            return await asyncio.to_thread(_grade_offline, scenario, brief, brief.text)
+        case JudgeKind.panel:
+            return await _grade_by_panel(batch, evaluation, scenario, brief)
+        case JudgeKind.remote:
+            return await _grade_by_asking(batch, evaluation, scenario, brief, brief.text)
+
+
+def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
+    return _Grading.once(
+        [
+            Verdict(
+                brief.scenario_id,
+                brief.seed,
+                grade.item_id,
+                VerdictStatus.graded,
+                grade.passed,
+                grade.mode,
+                grade.reason,
+            )
+            for grade in grade_offline(scenario.items, text)
+        ]
+    )
+
+
+async def _grade_by_panel(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> _Grading:
+    """The members are evaluations of this run too: what one paid for, the other finds in the store."""
+    voters = evaluation.voters
+    gradings = await all_of([_grade(batch, voter, scenario, brief) for voter in voters])
+    votes = {voter.judge.label: one.verdicts for voter, one in zip(voters, gradings, strict=True)}
+    return _Grading(
+        majority(scenario.items, brief, votes, quorum_of(evaluation.settings.judge)),
+        frozenset(status for one in gradings for status in one.statuses),
+    )
+
+
+async def _grade_by_asking(
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief, text: str
+) -> _Grading:
+    settings = evaluation.settings
+    judge = settings.judge
+    numbers = range(1, judge.repeat + 1)
+    asked = [
+        # The judge's own repeat is the seed: the brief's is no part of the question.
+        _ask_all(
+            batch, evaluation, build_requests(scenario.items, text, judge, settings.judge_prompt, number)
+        )
+        for number in numbers
+    ]
+    repeats = [
+        _Grading.once(verdicts_for_brief(scenario.items, brief, found), missed)
+        for found, missed in await all_of(asked)
+    ]
+    if len(repeats) == 1:
+        return repeats[0]
+    votes = {f"repeat {number}": one.verdicts for number, one in zip(numbers, repeats, strict=True)}
+    return _Grading(
+        majority(scenario.items, brief, votes, quorum_of(judge)),
+        frozenset(status for one in repeats for status in one.statuses),
+        [(number, v) for number, one in zip(numbers, repeats, strict=True) for v in one.verdicts],
+        sum(one.n_canary_missed for one in repeats),
+    )
+
+
+async def _ask_all(
+    batch: Batch, evaluation: Evaluation, calls: Sequence[JudgeCall]
+) -> tuple[list[ItemVerdict], int]:
+    """The whole rubric once, in one call or in one for each item; and how often a canary was missed."""
+    answers = await all_of([_ask(batch, evaluation, call) for call in calls])
+    return [verdict for found, _ in answers for verdict in found], sum(missed for _, missed in answers)
+
+
+async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> tuple[Sequence[ItemVerdict], int]:
+    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed."""
+    assert batch.client is not None
+    judge = evaluation.settings.judge
+    asked = {"effort": judge.effort.value, "mode": judge.mode.value}
+    missed = 0
+    step: JudgeCall | Sequence[ItemVerdict] = call
+    while isinstance(step, JudgeCall):
+        outcome = await batch.client.complete(step.request, judge, asked)
+        missed += misses_canary(step, outcome.completion)
+        step = judge_outcome(step, outcome.completion, judge.max_attempts)
+    return step, missed

@@ -1,0 +1,60 @@
+"""From what is known of the items to the verdicts on a brief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flows.schema.brief import Brief
+from flows.schema.scenario import Item
+from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.judge.reply import ItemVerdict
+
+
+def verdicts_for_brief(items: Sequence[Item], brief: Brief, found: Iterable[ItemVerdict]) -> list[Verdict]:
+    """The verdicts of a brief in rubric order, from what its calls came to.
+
+    Raises:
+        ValueError: an item of the rubric is missing or there twice, or one is not of the rubric.
+    """
+    by_id: dict[str, ItemVerdict] = {}
+    for verdict in found:
+        if verdict.item_id in by_id:
+            raise ValueError(f"{brief.brief_id}: two verdicts on {verdict.item_id}")
+        by_id[verdict.item_id] = verdict
+    odd = by_id.keys() ^ {item.item_id for item in items}
+    if odd:
+        raise ValueError(f"{brief.brief_id}: verdicts and rubric differ in {', '.join(sorted(odd))}")
+    verdicts: list[Verdict] = []
+    for item in items:
+        found_one = by_id[item.item_id]
+        verdicts.append(
+            Verdict(
+                brief.scenario_id,
+                brief.seed,
+                item.item_id,
+                found_one.status,
+                found_one.passed,
+                found_one.mode,
+                found_one.reason,
+            )
+        )
+    return verdicts
+
+
+def verdicts_for_missing(
+    items: Sequence[Item], brief: Brief, status: VerdictStatus, reason: str
+) -> list[Verdict]:
+    """The verdicts of a brief that nobody graded: every item has `status`, none is passed or failed.
+
+    Args:
+        items: the rubric, in file order.
+        brief: one without a text, or one whose judge gave no reply.
+        status: `refused`, `unparsed` or `error`.
+        reason: why there is no verdict.
+
+    Raises:
+        ValueError: `status` is `graded`.
+    """
+    return [
+        Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason) for item in items
+    ]

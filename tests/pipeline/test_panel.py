@@ -1,0 +1,273 @@
+"""Several judges, one judge several times, and items with a known verdict: whole runs."""
+
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from flows.adapters.screen import Screen
+from flows.pipeline.commands import agreement, report
+from flows.pipeline.plan import plan
+from tests.support.bench import ITEM, Project, answer, remote
+from tests.support.plain_flow import run_here, without_prefect
+from tests.support.scripted_server import Say, ScriptedServer, Status
+
+MODES = {"strength": "omission", "bridge": "omission", "cholera": "committed"}
+
+
+def failing(call, *items):
+    """A judge's reply that fails `items`."""
+    listed = [{"id": i, "mode": MODES[i], "reason": f"{call.body['model']} on {i}"} for i in items]
+    return Say(json.dumps({"items": len(ITEM.findall(call.prompt)), "failed": listed}))
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch):
+    without_prefect(monkeypatch)
+    bench = Project(tmp_path, project / "conf", {})
+    (tmp_path / "data" / "judge_pairs").symlink_to(project / "data" / "judge_pairs")
+    return bench
+
+
+def panel(server, *names, more=()):
+    """Overrides for a writer and a panel of judges behind `server`."""
+    places = ("first", "second", "third")
+    own = [override for override in remote(server) if not override.startswith("judge")]
+    own += ["judge=panel", "seeds=1", "benchmark.scenarios=[alder]"]
+    for place, name in zip(places, names, strict=False):
+        key = f"judge.members.{place}"
+        if name == "offline":
+            own.append(f"{key}=offline")
+        else:
+            own += [f"{key}=openai_compatible", f"{key}.name={name}", f"{key}.api_base={server.base}"]
+    own += [f"~judge.members.{place}" for place in places[len(names) :]]
+    return [*own, *more]
+
+
+def verdicts(project, judge):
+    """Item to passed, and item to reason, of one judge's file."""
+    (path,) = [
+        p for p in (project.results / "ma_bench" / "verdicts").rglob("*.parquet") if p.name.startswith(judge)
+    ]
+    rows = pq.read_table(path).to_pylist()
+    return {row["item_id"]: row["passed"] for row in rows}, {row["item_id"]: row["reason"] for row in rows}
+
+
+def rows_by_judge(project):
+    return {row["judge"]: row for row in project.board()}
+
+
+def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsys):
+    def script(call):
+        if call.body["model"] == "judge-a":
+            return failing(call, "bridge")
+        if call.body["model"] == "judge-b":
+            return failing(call, "strength", "cholera")
+        return answer(call)  # states the strength and no more
+
+    with ScriptedServer(script) as server:
+        assert run_here(here.folder, *panel(server, "judge-a", "judge-b", "offline")) == 0
+        assert len(server.billed) == 3  # a writer and two judges: the panel asks nobody again
+    rows = rows_by_judge(here)
+    assert {name: row["score"] for name, row in rows.items()} == pytest.approx({
+        "judge-a": 9 / 14.5,
+        "judge-b": (5.5 - 9) / 14.5,
+        "offline": 9 / 14.5,
+        "panel": 9 / 14.5,
+    })  # fmt: skip
+    passed, reasons = verdicts(here, "panel")
+    assert passed == {"strength": True, "bridge": False, "cholera": True}
+    told = re.sub(r"-medium-failed_only-v1-\w{8}", "", reasons["bridge"])
+    assert told.startswith("Passed by judge-b; failed by judge-a, offline. judge-a on bridge")
+    assert rows["panel"]["judge_id"].startswith("panel-v1-")
+    screen = capsys.readouterr().out
+    assert re.search(r"Judge panel-v1-\w{8} is the majority of judge-a\S+, judge-b\S+, offline\.", screen)
+    assert report(here.folder, [], Screen()) == 0
+    assert (here.results / "ma_bench" / "site" / "index.html").is_file()
+    capsys.readouterr()
+    assert agreement(here.folder, [], Screen()) == 0
+    table = capsys.readouterr().out.replace("│", " ")
+    # Of three items a and b agree on none, and so b and the stand-in: with 2 and 1 passed, p_o is 0,
+    # p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9, and kappa (0 - 4/9) / (1 - 4/9) = -0.8.
+    found = re.findall(r"(judge-\w|offline)\S* +(judge-\w|offline|panel)\S* +3 +0 +(\S+) +(\S+)", table)
+    assert found == [
+        ("judge-a", "judge-b", "0.00", "-0.80"),
+        ("judge-a", "offline", "1.00", "1.00"),
+        ("judge-a", "panel", "1.00", "1.00"),
+        ("judge-b", "offline", "0.00", "-0.80"),
+        ("judge-b", "panel", "0.00", "-0.80"),
+        ("offline", "panel", "1.00", "1.00"),
+    ]  # fmt: skip
+
+
+def test_a_member_that_fails_is_left_out_and_asked_again(here):
+    broken = True
+
+    def script(call):
+        if call.body["model"] == "judge-b" and broken:
+            return Status(500)
+        return answer(call)
+
+    with ScriptedServer(script) as server:
+        overrides = panel(server, "judge-a", "judge-b", "judge-c", more=["runner.max_attempts=2"])
+        assert run_here(here.folder, *overrides) == 4  # the member's own row has no verdicts
+        rows = rows_by_judge(here)
+        assert (rows["judge-b"]["n_ungraded"], rows["panel"]["n_ungraded"]) == (3, 0)
+        assert "no verdict from judge-b" in verdicts(here, "panel")[1]["bridge"]
+        assert "(error)" in verdicts(here, "panel")[1]["bridge"]
+        assert run_here(here.folder, *overrides, "judge.quorum=3") == 4
+        strict = [row for row in here.board() if row["judge"] == "panel" and row["n_ungraded"] == 3]
+        assert [row["score"] for row in strict] == [None]
+        broken = False
+        assert run_here(here.folder, *overrides) == 0
+        assert "no verdict" not in verdicts(here, rows["panel"]["judge_id"])[1]["bridge"]
+
+
+def test_of_two_members_that_differ_neither_requirement_nor_error_is_found(here):
+    def script(call):
+        return failing(call, "strength", "cholera") if call.body["model"] == "judge-b" else answer(call)
+
+    with ScriptedServer(script) as server:
+        assert run_here(here.folder, *panel(server, "judge-a", "judge-b")) == 0
+    passed, reasons = verdicts(here, "panel")
+    assert passed == {"strength": False, "bridge": True, "cholera": True}
+    assert reasons["cholera"].startswith("Tied. ")
+    assert rows_by_judge(here)["panel"]["score"] == pytest.approx(5.5 / 14.5)
+
+
+def test_a_panel_with_the_writer_in_it_needs_leave_and_is_marked(here):
+    with ScriptedServer(answer) as server:
+        overrides = panel(server, "judge-a", "writer-1")
+        with pytest.raises(Exception, match="writer-1 would grade its own briefs"):
+            run_here(here.folder, *overrides)
+        assert server.calls == []
+
+        def script(call):
+            return answer(call) if "<brief>" not in call.prompt else failing(call)
+
+        server.script = script
+        assert run_here(here.folder, *overrides, "judge.allow_self=true") == 0
+    marked = {name: row["self_judged"] for name, row in rows_by_judge(here).items()}
+    assert marked == {"judge-a": False, "writer-1": True, "panel": True}
+
+
+def test_a_judge_asked_three_times_gives_the_majority_and_its_own_noise(here, capsys):
+    said = {1: ["bridge"], 2: [], 3: ["bridge", "strength"]}
+
+    def script(call):
+        if call.body["model"].startswith("judge"):
+            return failing(call, *said[call.body["seed"]])
+        return answer(call)
+
+    with ScriptedServer(script) as server:
+        overrides = remote(server, "seeds=2", "benchmark.scenarios=[alder]", "judge.repeat=3")
+        assert run_here(here.folder, *overrides) == 0
+        assert len(server.billed) == 2 + 2 * 3
+    passed, reasons = verdicts(here, "judge-1")
+    assert passed == {"strength": True, "bridge": False, "cholera": True}
+    assert reasons["bridge"].startswith("Passed by repeat 2; failed by repeat 1, repeat 3. ")
+    (path,) = (here.results / "ma_bench" / "repeats").rglob("*.parquet")
+    kept = pq.read_table(path).to_pylist()
+    assert len(kept) == 2 * 3 * 3
+    assert [r["repeat"] for r in kept if r["item_id"] == "bridge" and r["passed"]] == [2, 2]
+    # Of 6 items the repeats agree on the two of cholera: 1/3. Of each pair of repeats, by hand:
+    # 1 and 2 differ on bridge: 4 of 6 agree, and repeat 2 never varies, so kappa is undefined.
+    # 1 and 3: strength differs; p_o 4/6, p_e = 2/3 * 1/3 + 1/3 * 2/3 = 4/9, kappa = (2/9) / (5/9) = 0.4.
+    (note,) = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())["judges"]
+    own = note["self_agreement"]
+    assert (own["n_repeats"], own["n"], own["n_ungraded"]) == (3, 6, 0)
+    assert own["unanimous"] == pytest.approx(1 / 3)
+    assert [pair["accuracy"] for pair in own["pairs"]] == pytest.approx([4 / 6, 4 / 6, 2 / 6])
+    assert [pair["kappa"] for pair in own["pairs"]] == [None, pytest.approx(0.4), None]
+    assert "Asked 3 times, of which the majority counts; every time the same verdict on 33.3% of 6 items" in (
+        capsys.readouterr().out
+    )
+    assert agreement(here.folder, [], Screen()) == 0
+    assert re.search(
+        r"repeat 1 against repeat 3 +6 +0 +0\.67 +0\.40", capsys.readouterr().out.replace("│", " ")
+    )
+
+
+def test_a_repeat_that_fails_is_no_vote(here):
+    def script(call):
+        if call.body["model"].startswith("judge") and call.body["seed"] != 2:
+            return Say("no JSON")
+        return answer(call)
+
+    with ScriptedServer(script) as server:
+        overrides = remote(server, "seeds=1", "benchmark.scenarios=[alder]", "judge.max_attempts=1")
+        assert run_here(here.folder, *overrides, "judge.repeat=3") == 4
+    passed, reasons = verdicts(here, "judge-1")
+    assert set(passed.values()) == {None}
+    assert reasons["cholera"] == (
+        "fewer than 2 verdicts. Passed by repeat 2; no verdict from repeat 1 (unparsed), repeat 3 (unparsed)."
+    )
+
+
+@pytest.mark.parametrize(("misses", "paid", "code"), [(0, 2, 0), (1, 3, 0), (9, 4, 4)])
+def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, capsys, misses, paid, code):
+    """The judge passes every requirement, the impossible one too, at its first `misses` replies."""
+    asked = []
+
+    def script(call):
+        if not call.body["model"].startswith("judge"):
+            return answer(call)
+        asked.append(call.prompt)
+        items = [item_id for item_id, _ in ITEM.findall(call.prompt)]
+        assert len(items) == 5
+        (impossible,) = re.findall(r'<item id="([^"]+)" kind="requirement">\n[^\n]*below 12 km', call.prompt)
+        MODES[impossible] = "omission"
+        return failing(call) if len(asked) <= misses else failing(call, impossible)
+
+    with ScriptedServer(script) as server:
+        overrides = remote(server, "seeds=1", "benchmark.scenarios=[alder]", "judge.canaries=true")
+        assert run_here(here.folder, *overrides) == code
+        assert len(server.billed) == paid
+    missed = min(misses, 3)
+    if misses:
+        assert (
+            asked[1].removeprefix(asked[0]).count("go against the items' own pass and fail conditions") == 1
+        )
+    passed, _ = verdicts(here, "judge-1")
+    assert passed == dict.fromkeys(["strength", "bridge", "cholera"], None if code else True)
+    (path,) = (here.results / "ma_bench" / "verdicts").rglob("*.parquet")
+    assert json.loads(pq.read_schema(path).metadata[b"staffbench"])["n_canary_missed"] == missed
+    assert f"Replies rejected because of an item with a known verdict: {missed}." in capsys.readouterr().out
+
+
+def test_a_plan_counts_the_calls_of_members_and_repeats_once(here, capsys):
+    with ScriptedServer(answer) as server:
+        overrides = panel(server, "judge-a", "judge-b", "offline", more=["model=strong", "judge.repeat=3"])
+        overrides = [word for word in overrides if not word.startswith(("model.", "model=openai"))]
+        assert plan(here.folder, overrides, multirun=False, screen=Screen()) == 0
+        before = capsys.readouterr().out.replace("│", " ")
+        assert run_here(here.folder, *overrides) == 0
+        assert len(server.billed) == 2 * 3
+        capsys.readouterr()
+        assert plan(here.folder, overrides, multirun=False, screen=Screen()) == 0
+        after = capsys.readouterr().out.replace("│", " ")
+    # Members first, then the panel, which asks nobody itself; the last row sums them up.
+    assert re.findall(r"1 +none +(none|\d of \d) ", before) == ["3 of 3", "3 of 3", "none", "none"]
+    assert re.findall(r"4 +none +(\d of \d) ", before) == ["6 of 6"]
+    assert re.findall(r"4 +none +(\d of \d) ", after) == ["0 of 6"]
+
+
+def test_prefect_skips_a_panel_that_is_done_and_not_one_with_a_failed_member(bench):
+    broken = True
+
+    def script(call):
+        return Status(500) if call.body["model"] == "judge-b" and broken else answer(call)
+
+    with ScriptedServer(script) as server:
+        overrides = panel(server, "judge-a", "judge-b", "offline", more=["runner.max_attempts=2"])
+        first = bench("run", *overrides)
+        assert first.code == 4, first.err
+        assert rows_by_judge(bench)["panel"]["n_ungraded"] == 0
+        broken = False
+        again = bench("run", *overrides)
+        assert (again.code, again.paid) == (0, 1), again.err
+        assert "no verdict" not in verdicts(bench, "panel")[1]["bridge"]
+        third = bench("run", *overrides)
+        assert (third.code, third.paid, third.replayed) == (0, 0, 0)
+        assert third.stages[0] == third.stages[1]

@@ -1,0 +1,46 @@
+"""`staffbench run` within the test's process and without Prefect: the same stages, files and screen.
+
+Prefect gives a run its states and skips what is done; a fault matrix asks for neither, and one run of
+it takes as long as fifty of these.
+"""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.pipeline import evaluate as flow_module
+from flows.pipeline.run import run_points
+from flows.pipeline.settle import Settled
+
+
+def without_prefect(monkeypatch) -> None:
+    """Let each stage run where it stands."""
+    original = flow_module.evaluate
+
+    async def settle(objects, name, work):
+        value = await work.make()
+        return Settled(value, objects.put(work.stage, work.key, value), skipped=False)
+
+    async def evaluate(title, conditions, *, return_state):
+        assert return_state
+        await original.fn(title, conditions)
+        return SimpleNamespace(aresult=_nothing)
+
+    async def no_artifact(table, **_):
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(flow_module, "settle", settle)
+    monkeypatch.setattr(flow_module, "evaluate", evaluate)
+    monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
+
+
+async def _nothing(*, raise_on_failure):
+    assert not raise_on_failure
+
+
+def run_here(folder: Path, *overrides: str) -> int:
+    """The exit code of `staffbench run OVERRIDES` in a project's folder; it prints as usual."""
+    points = compose_points(folder, ["tracking=none", *overrides], multirun=False)
+    return run_points(folder, points, server=None, screen=Screen())
