@@ -32,7 +32,7 @@ from flows.stages.judge import build_requests
 
 # litellm's own use of pydantic warns, and litellm turns a warning that is an error into a broken reply.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Item '.*' on TypedDict class:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Items? '.*' on TypedDict class:UserWarning"),
     pytest.mark.filterwarnings("ignore:Accessing the '.*' attribute on the instance:DeprecationWarning"),
 ]
 

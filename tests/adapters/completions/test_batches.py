@@ -33,7 +33,7 @@ KEY = "sk-planted-0123456789abcdef"
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}
 
 litellm_warns = [
-    pytest.mark.filterwarnings("ignore:Item '.*' on TypedDict class:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Items? '.*' on TypedDict class:UserWarning"),
     pytest.mark.filterwarnings("ignore:Accessing the '.*' attribute on the instance:DeprecationWarning"),
 ]
 

@@ -25,7 +25,7 @@ from tests.support.scripted_server import Drop, Hang, Raw, Say, ScriptedServer, 
 
 # litellm's own use of pydantic warns, and litellm turns a warning that is an error into a broken reply.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Item '.*' on TypedDict class:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Items? '.*' on TypedDict class:UserWarning"),
     pytest.mark.filterwarnings("ignore:Accessing the '.*' attribute on the instance:DeprecationWarning"),
 ]
 
