@@ -5,7 +5,8 @@ STAMP := .venv/.installed
 export DO_NOT_TRACK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check packets validate report ui prefect version lock benchmark clean
+LOCAL := .venv/.local
+.PHONY: help run local smoke test check packets validate report ui prefect version lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,6 +16,13 @@ run: $(STAMP)  ## grade the baseline and the controls on every scenario; no key 
 	@echo
 	$(BIN)/staffbench report > /dev/null
 	@echo 'Pages: results/ma_bench/site/index.html    MLflow: make ui'
+
+local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
+
+smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, and no result
+	$(BIN)/staffbench run +experiment=smoke
+	@# As a judge. 4 says that items have no verdict: it can't grade.
+	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
 test: $(STAMP)  ## the test suite
 	$(BIN)/python -m pytest -q $(ARGS)
@@ -47,6 +55,8 @@ version: $(STAMP)  ## take what runs made outside DVC into it
 lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-deps \
+	  --python-version 3.11 requirements-local.in -o requirements-local.lock
 
 clean:  ## remove the environment and what runs leave outside results/
 	rm -rf .venv .prefect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -62,3 +72,9 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --compile-bytecode --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+
+# Wheels only, and without dependencies: what is needed of them is in the lock already.
+$(LOCAL): requirements-local.lock $(STAMP)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --only-binary :all: --require-hashes \
+	  -r requirements-local.lock
+	@touch $(LOCAL)

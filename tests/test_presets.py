@@ -58,7 +58,7 @@ EXAMPLES = {
 }
 # Presets for any endpoint: what it takes is for whoever names it to know.
 ANY = ("litellm", "openai_compatible")
-SERVERS = ("local_server", "vllm", "ollama", "llama_cpp")
+SERVERS = ("local_server", "vllm", "ollama", "llama_cpp", "local_gguf")
 NAMED = [name for name in MODELS if name not in {*EXAMPLES, *ANY, *SERVERS}]
 
 RUNNER = RunnerSettings(
@@ -79,7 +79,7 @@ def override(axis, name):
     found = [f"{axis}={name}"]
     if name not in NAMED and name != "offline":
         found.append(f"{axis}.name={EXAMPLES.get(name, 'some/model')}")
-    if name in ("local_server", "openai_compatible"):
+    if name in ("local_server", "openai_compatible", "local_gguf"):
         found.append(f"{axis}.api_base=http://127.0.0.1:1/v1")
     return found
 

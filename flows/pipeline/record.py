@@ -112,6 +112,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
     about |= {
         "judge": asdict(judge),
+        "judge_note": evaluation.settings.judge.note,
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
         "n_canary_missed": outcome.n_canary_missed,

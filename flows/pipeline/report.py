@@ -73,6 +73,7 @@ def build_leaderboard(
         rows=tuple(rows),
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
         assumptions=tuple(assumed),
+        model_notes=tuple(sorted(_model_notes(graded))),
     )
 
 
@@ -210,6 +211,18 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         condition_digest=condition["digest"],
         judge_digest=judge["digest"],
     )
+
+
+def _model_notes(graded: Sequence[Graded]) -> set[tuple[str, str]]:
+    """Label and note of every writer and judge that has one. The stand-in's judge note says it already."""
+    found: set[tuple[str, str]] = set()
+    for entry in graded:
+        about = entry.about
+        found.add((about["condition"]["model"], about["model_note"]))
+        if not about["judge"]["is_stand_in"]:
+            # Files written before notes of judges were kept have none.
+            found.add((about["judge"]["name"], about.get("judge_note", "")))
+    return {(label, note) for label, note in found if note}
 
 
 def _mean(values: Sequence[int | None]) -> float | None:

@@ -20,6 +20,7 @@ from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.server import Server, configure
+from flows.schema.brief import BriefStatus
 from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 INCOMPLETE = 4
 """Exit code of a run that ended with items that have no verdict."""
+
+_SHOWN_FAILURES = 5
 
 
 def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
@@ -250,12 +253,27 @@ def _exit_code(finished: Finished, screen: Screen) -> int:
         )
     ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
     if ungraded:
+        for why in _failures(finished):
+            screen.fault(why)
         screen.fault(
             f"{ungraded} items have no verdict; they are counted, not scored. The same command asks again "
             "for what failed (retry=refused: for refusals too)."
         )
         return INCOMPLETE
     return 0
+
+
+def _failures(finished: Finished) -> list[str]:
+    """Why briefs are missing, the first few: a prompt that does not fit, an endpoint that broke."""
+    why = [
+        f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
+        for evaluation, outcome, _ in finished.outcomes
+        for brief in outcome.briefs
+        if brief.status is BriefStatus.error
+    ]
+    each = list(dict.fromkeys(why))  # several judges graded the same briefs
+    more = [f"... and {len(each) - _SHOWN_FAILURES} more"] if len(each) > _SHOWN_FAILURES else []
+    return [*each[:_SHOWN_FAILURES], *more]
 
 
 def shown(path: Path) -> str:

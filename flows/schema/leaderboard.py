@@ -105,6 +105,7 @@ class Leaderboard:
         rows: best first; without a score last.
         judges: one note for each judge of the rows.
         assumptions: defaults of ours that the numbers rest on.
+        model_notes: label and note of every writer and judge of the rows that has a note.
     """
 
     benchmark: str
@@ -112,3 +113,4 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     judges: tuple[JudgeNote, ...]
     assumptions: tuple[str, ...]
+    model_notes: tuple[tuple[str, str], ...] = ()

@@ -40,6 +40,7 @@ class Transport(StrEnum):
 
     openai_http = "openai_http"  # the OpenAI chat protocol, spoken directly
     litellm = "litellm"  # everything else, by way of litellm
+    gguf = "gguf"  # a GGUF file, served on this machine for as long as the run
 
 
 class JudgeKind(StrEnum):
@@ -86,7 +87,8 @@ class ModelSettings(Strict):
         transport: how it is reached; ignored unless remote.
         provider: whose limits it shares: calls of one provider count against one limit.
         name: the provider's name of the model; None unless remote.
-        api_base: address of the endpoint; None for the provider's own.
+        api_base: address of the endpoint; None for the provider's own. For a GGUF file its path, or
+            `package:NAME` for the one that an installed package carries.
         api_key_env: environment variable that holds the key; None where none is needed.
         context_tokens: what fits in, input and output; None where unknown.
         output_tokens: the most it can write, reasoning included; None where unknown.

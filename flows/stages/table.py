@@ -53,6 +53,7 @@ def notes(board: Leaderboard) -> list[str]:
     if any(row.self_judged for row in board.rows):
         found.append("A judge marked * graded briefs of its own model.")
     found += _hidden_notes(board)
+    found += [f"{label}: {note}." for label, note in board.model_notes]
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]
     return found
 

@@ -17,6 +17,7 @@ from flows.adapters.completions.halts import EVERYTHING, Halts, Target
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
+from flows.adapters.completions.senders import new_sender
 from flows.adapters.completions.store import CompletionStore
 from flows.schema.completion import Completion, CompletionStatus, Request, canonical_json
 from flows.schema.errors import ConfigError, Stopped, StoreError
@@ -30,6 +31,7 @@ _log = logging.getLogger(__name__)
 # drop on its own.
 _RESERVED: Mapping[Transport, frozenset[str]] = {
     Transport.openai_http: frozenset({"model", "messages"}),
+    Transport.gguf: frozenset({"model", "messages"}),
     Transport.litellm: frozenset(
         {
             "model",
@@ -256,18 +258,12 @@ class Client:
         return self._senders[slot], self._limits[model.provider]
 
     def _new_sender(self, model: ModelSettings) -> Sender:
-        # Imported here, so that whoever only replays does not wait for an HTTP library.
         if self._batches is not None:
+            # Imported here, so that whoever only replays does not wait for an HTTP library.
             from flows.adapters.completions.batches.sender import BatchSender
 
             return BatchSender(model, self._runner, self._store, self._batches, self._halts)
-        if model.transport is Transport.litellm:
-            from flows.adapters.completions.send_litellm import LiteLLMSender
-
-            return LiteLLMSender(self._runner)
-        from flows.adapters.completions.send_openai import OpenAISender
-
-        return OpenAISender(self._runner)
+        return new_sender(model.transport, self._runner)
 
     def _emit(self, event: CallEvent) -> None:
         if self._on_event is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flows.adapters.completions.faults import Fault, FaultKind
 from flows.schema.errors import ConfigError, ProviderError, StaffbenchError
-from flows.schema.settings import ModelSettings
+from flows.schema.settings import ModelSettings, Transport
 
 _UNSTORED = "nothing was stored for these calls, and the same command resumes"
 
@@ -29,6 +29,10 @@ def throttled(model: ModelSettings, fault: Fault, seconds: float) -> ProviderErr
 
 def unusable(model: ModelSettings, fault: Fault) -> StaffbenchError:
     """The endpoint refuses every call, or the transport can't express any."""
+    if fault.kind is FaultKind.parameter and model.transport is Transport.gguf:
+        return ConfigError(
+            _where(model), fault.detail, remedy=f"mend that, or choose another file; {_UNSTORED}"
+        )
     if fault.kind is FaultKind.parameter:
         return ConfigError(
             _where(model),

@@ -16,7 +16,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Effort, JudgeKind, JudgeSettings, ModelSettings, Settings, Writer
+from flows.schema.settings import Effort, JudgeKind, JudgeSettings, ModelSettings, Settings, Transport, Writer
 
 MEMBERS = "judge.members."
 """What the key of a panel's member begins with; its name follows."""
@@ -60,6 +60,10 @@ def _refuse_nameless(section: str, settings: Any) -> None:
             "not set",
             "the endpoint's address",
             f"add {section}.api_base=http://.../v1",
+        )
+    if remote and settings.get("transport") == Transport.gguf.value and not settings.get("api_base"):
+        raise ConfigError(
+            f"{section}.api_base", "not set", "the path of a GGUF file", f"add {section}.api_base=FILE.gguf"
         )
 
 

@@ -39,6 +39,12 @@ def check_batches(
         if wrong:
             raise ConfigError(key, str(found), expected)
     for model in models:
+        if model.transport is Transport.gguf:
+            raise ConfigError(
+                "runner.batch",
+                f"{model.label} runs on this machine, which has no batches",
+                remedy="choose runner=standard",
+            )
         provider = (model.name or "").split("/", 1)[0]
         if model.transport is Transport.litellm and provider not in PROVIDERS:
             raise ConfigError(

@@ -1,0 +1,268 @@
+"""llama.cpp on one GGUF file: messages to tokens, and tokens to text.
+
+The binding's own class is not used: it has one model's chat template built in, calls every reply
+finished, also one that it cut, and does not look whether a prompt fits. Its table of C functions is
+used, and three more that its library has; their signatures are those of the `llama.h` that the
+binding ships (ik_llama.cpp; version 0.1.5 of the binding).
+"""
+
+from __future__ import annotations
+
+import codecs
+import ctypes
+import hashlib
+import importlib
+import os
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flows.adapters.local_server.find import INSTALL, EngineError
+from flows.adapters.local_server.sampling import Sampling, choose
+
+_BINDING = "ik_llama_cpp"
+# Tokens of a prompt that are read at once. From 32 on, version 0.1.5 of the binding gives other logits
+# than token by token on a processor without AVX-VNNI (off by 9 to 23 where they span about 40; Q4_1),
+# and the model writes nonsense; up to 31 they are equal to the last bit. `_check_batches` looks.
+_BATCH = 16
+_LARGEST_DIFFERENCE = 1.0  # between logits; rounding makes hundredths
+_PIECE_BYTES = 256  # longer than any token's text
+_DIGEST_CHARS = 12
+
+
+class Engine:
+    """One loaded model. Not for two threads at once.
+
+    Attributes:
+        name: file name and digest, as replies give it: what is at a path may change, this tells.
+        context_tokens: the most that the model was trained to hold, prompt and reply together.
+    """
+
+    def __init__(self, file: Path) -> None:
+        """Load the model.
+
+        Raises:
+            EngineError: the binding is not installed or miscalculates here, or the file can't be loaded.
+        """
+        self._c = _binding()
+        self._add_functions()
+        self._c.llama_backend_init()
+        parameters = self._c.llama_model_default_params()
+        self._model = self._c.llama_model_load_from_file(os.fsencode(file), parameters)
+        if not self._model:
+            raise EngineError(f"{file.name}: llama.cpp can't load it; it may be damaged, or of a newer kind")
+        vocabulary = self._c.llama_model_get_vocab(self._model)
+        self._n_vocab = int(self._c.llama_vocab_n_tokens(vocabulary))
+        self.context_tokens = int(self._n_ctx_train(self._model))
+        self._check_batches()
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        self.name = f"{file.name}@sha256:{digest[:_DIGEST_CHARS]}"
+
+    def read_messages(self, messages: Sequence[tuple[str, str]]) -> list[int]:
+        """The prompt's tokens, in the file's own chat template.
+
+        A message's text is never read as markup: what looks like the end of a turn stays text, so
+        that nothing in a packet or a brief can begin a turn of its own.
+
+        Args:
+            messages: role and content of each turn.
+
+        Raises:
+            EngineError: llama.cpp does not know the template.
+        """
+        # A template is applied to places, and what belongs there is filled in as tokens. The places
+        # are characters of the private use area; a number tells them from such characters in a text.
+        places = [f"\ue000{number}\ue001" for number in range(len(messages))]
+        rendered = self._render([(role, place) for (role, _), place in zip(messages, places, strict=True)])
+        tokens: list[int] = []
+        for number, part in enumerate(re.split("\ue000([0-9]+)\ue001", rendered)):
+            if number % 2:
+                tokens += self._tokenize(messages[int(part)][1], special=False, first=False)
+            else:
+                tokens += self._tokenize(part, special=True, first=number == 0)
+        return tokens
+
+    def write(
+        self, prompt: Sequence[int], max_tokens: int, sampling: Sampling
+    ) -> Generator[tuple[str, bool]]:
+        """Write on from `prompt`, a token at a time, until the model ends or `max_tokens` are reached.
+
+        Args:
+            prompt: from `read_messages`; must leave room for `max_tokens` in `context_tokens`.
+            max_tokens: most tokens written.
+            sampling: how each is chosen.
+
+        Yields:
+            the next piece of text, which may be empty, and whether the model has ended with it.
+
+        Raises:
+            EngineError: it does not fit, or llama.cpp fails.
+        """
+        self.check_fit(len(prompt), max_tokens)
+        draw = np.random.default_rng(sampling.seed)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with self._context(len(prompt) + max_tokens) as context:
+            self._read(context, prompt, _BATCH)
+            for position in range(len(prompt), len(prompt) + max_tokens):
+                token = choose(self._logits(context), sampling, draw)
+                if self._c.llama_token_is_eog(self._model, token):
+                    yield decoder.decode(b"", final=True), True
+                    return
+                yield decoder.decode(self._piece(token)), False
+                self._decode(context, [token], position)
+            yield decoder.decode(b"", final=True), False
+
+    def check_fit(self, prompt_tokens: int, max_tokens: int) -> None:
+        """Refuse what does not fit; nothing is ever cut off a prompt.
+
+        Raises:
+            EngineError: it does not.
+        """
+        if prompt_tokens + max_tokens > self.context_tokens:
+            raise EngineError(
+                f"{prompt_tokens:,} tokens of prompt and {max_tokens:,} of reply do not fit into the "
+                f"{self.context_tokens:,} that this model can hold; nothing was cut to fit",
+                "context_length_exceeded",
+            )
+
+    def _check_batches(self) -> None:
+        """Read a batch at once and token by token: a library that can't do both alike is not used."""
+        prompt = self._tokenize(
+            "The ferry leaves the north landing at six. " * _BATCH, special=False, first=True
+        )
+        found: list[NDArray[np.float32]] = []
+        for batch in (_BATCH, 1):
+            with self._context(_BATCH) as context:
+                self._read(context, prompt[:_BATCH], batch)
+                found.append(self._logits(context).copy())
+        difference = float(np.abs(found[0] - found[1]).max())
+        if not difference <= _LARGEST_DIFFERENCE:  # also where it is not a number
+            raise EngineError(
+                f"{_BINDING} miscalculates this file on this processor: a text read at once and token by "
+                f"token gives logits {difference:.1f} apart; use llama-server and model=llama_cpp"
+            )
+
+    def _add_functions(self) -> None:
+        library = self._c.load_shared_library()
+        self._n_ctx_train: Any = library.llama_n_ctx_train
+        self._n_ctx_train.argtypes = [ctypes.c_void_p]
+        self._n_ctx_train.restype = ctypes.c_int32
+        self._template: Any = library.llama_model_chat_template
+        self._template.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+        self._template.restype = ctypes.c_char_p
+        self._apply: Any = library.llama_chat_apply_template
+        self._apply.argtypes = [
+            ctypes.c_char_p,
+            ctypes.POINTER(_ChatMessage),
+            ctypes.c_size_t,
+            ctypes.c_bool,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+        ]
+        self._apply.restype = ctypes.c_int32
+
+    def _render(self, messages: Sequence[tuple[str, str]]) -> str:
+        template = self._template(self._model, None)
+        if template is None:
+            raise EngineError("the GGUF file has no chat template, so it can't be asked for a brief")
+        chat = (_ChatMessage * len(messages))(*((role.encode(), text.encode()) for role, text in messages))
+        size = 0
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            needed = int(self._apply(template, chat, len(messages), True, buffer, size))  # noqa: FBT003 -- a C function has no keywords
+            if needed < 0:
+                raise EngineError(
+                    "llama.cpp's C interface does not know this file's chat template; serve it with "
+                    "llama-server --jinja and use model=llama_cpp"
+                )
+            if needed <= size:
+                return buffer.raw[:needed].decode()
+            size = needed
+
+    def _tokenize(self, text: str, *, special: bool, first: bool) -> list[int]:
+        raw = text.encode()
+        # As many as there are bytes is always enough; two more for what is put before and after.
+        tokens = (ctypes.c_int32 * (len(raw) + 2))()
+        count = int(self._c.llama_tokenize(self._model, raw, len(raw), tokens, len(tokens), first, special))
+        if count < 0:
+            raise EngineError("llama.cpp can't split a text into tokens")
+        return list(tokens[:count])
+
+    @contextmanager
+    def _context(self, tokens: int) -> Generator[Any]:
+        """A fresh context that holds `tokens`: no larger, and nothing of another request in it."""
+        parameters = self._c.llama_context_default_params()
+        parameters.n_ctx = tokens
+        parameters.n_batch = parameters.n_ubatch = _BATCH
+        parameters.n_seq_max = 1
+        parameters.flash_attn = False  # it stops the process on processors without AVX-VNNI
+        parameters.n_threads = parameters.n_threads_batch = _threads()
+        context = self._c.llama_init_from_model(self._model, parameters)
+        if not context:
+            raise EngineError(f"llama.cpp has no memory for a context of {tokens:,} tokens")
+        try:
+            yield context
+        finally:
+            self._c.llama_free(context)
+
+    def _read(self, context: Any, prompt: Sequence[int], batch: int) -> None:
+        for start in range(0, len(prompt), batch):
+            self._decode(context, prompt[start : start + batch], start)
+
+    def _decode(self, context: Any, tokens: Sequence[int], position: int) -> None:
+        batch = self._c.llama_batch_init(len(tokens), 0, 1)
+        try:
+            batch.n_tokens = len(tokens)
+            for index, token in enumerate(tokens):
+                batch.token[index] = token
+                batch.pos[index] = position + index
+                batch.n_seq_id[index] = 1
+                batch.seq_id[index][0] = 0
+                batch.logits[index] = index == len(tokens) - 1
+            code = self._c.llama_decode(context, batch)
+        finally:
+            self._c.llama_batch_free(batch)
+        if code != 0:
+            raise EngineError(f"llama.cpp failed at token {position:,} with code {code}", "server_error")
+
+    def _logits(self, context: Any) -> NDArray[np.float32]:
+        pointer = self._c.llama_get_logits_ith(context, -1)
+        if not pointer:
+            raise EngineError("llama.cpp gave no logits", "server_error")
+        return np.ctypeslib.as_array(pointer, (self._n_vocab,))
+
+    def _piece(self, token: int) -> bytes:
+        buffer = ctypes.create_string_buffer(_PIECE_BYTES)
+        size = int(self._c.llama_token_to_piece(self._model, token, buffer, _PIECE_BYTES, 0, False))  # noqa: FBT003 -- a C function has no keywords
+        return buffer.raw[: max(size, 0)]
+
+
+class _ChatMessage(ctypes.Structure):
+    _fields_ = (("role", ctypes.c_char_p), ("content", ctypes.c_char_p))
+
+
+def _binding() -> Any:
+    """The binding's table of C functions; imported by name, for it is an extra."""
+    try:
+        return importlib.import_module(f"{_BINDING}._ctypes_api")
+    except ModuleNotFoundError as error:
+        raise EngineError(f"{_BINDING} is not installed; {INSTALL}") from error
+    except (OSError, AttributeError) as error:
+        raise EngineError(f"{_BINDING} can't run on this machine: {error}") from error
+
+
+def _threads() -> int:
+    """Half of the processors, as llama.cpp does by default.
+
+    Every layer waits for the slowest thread, so a thread that has to share its processor makes all
+    wait: with two threads on two busy processors a token took twenty times as long as with one.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, processors // 2)

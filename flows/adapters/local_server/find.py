@@ -1,0 +1,52 @@
+"""Where a GGUF file lies, and what a person is told when it can not be used."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+PACKAGE = "package:"
+"""Before the name of an installed package that carries a GGUF file."""
+
+INSTALL = "install the extra `local`: make local"
+"""What mends a missing package."""
+
+
+class EngineError(Exception):
+    """A model that can't be loaded, or a request that it can't take; the message is for a person.
+
+    Attributes:
+        code: the OpenAI protocol's word for it.
+    """
+
+    def __init__(self, message: str, code: str = "invalid_request_error") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def find_file(place: str) -> Path:
+    """The GGUF file that `place` names: a path, or `package:NAME` for the one in a package.
+
+    Raises:
+        EngineError: it is not there, or not a GGUF file.
+    """
+    if place.startswith(PACKAGE):
+        name = place.removeprefix(PACKAGE)
+        # Found, not imported: such a package may need what is not installed.
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        folders = spec.submodule_search_locations if spec else None
+        if not folders:
+            raise EngineError(f"the package {name!r} is not installed; {INSTALL}")
+        files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
+        if len(files) != 1:
+            raise EngineError(f"the package {name!r} holds {len(files)} GGUF files; one is needed")
+        return files[0]
+    file = Path(place).expanduser()
+    try:
+        with file.open("rb") as opened:
+            magic = opened.read(4)
+    except OSError as error:
+        raise EngineError(f"{place}: can't be read ({error.strerror})") from error
+    if magic != b"GGUF":
+        raise EngineError(f"{place}: not a GGUF file, which begins with the letters GGUF")
+    return file
