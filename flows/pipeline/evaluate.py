@@ -17,6 +17,7 @@ from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
+from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Batch, Evaluation
 from flows.pipeline.judging import Judged, judge_work, judged_of
 from flows.pipeline.record import Outcome, ResultFiles, write_results
@@ -31,10 +32,25 @@ from flows.pipeline.stages import (
     take_packet,
     truncate_work,
 )
-from flows.schema.brief import Brief
+from flows.schema.brief import Brief, BriefStatus
 from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
 from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore, Estimate, Interval
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What stays in memory of an evaluation that went through; the rest is in its files.
+
+    Attributes:
+        n_ungraded: items without a verdict.
+        missing: briefs that failed, and why.
+        record: for MLflow; None where nothing is logged.
+    """
+
+    n_ungraded: int
+    missing: Sequence[str]
+    record: RunRecord | None
 
 
 @dataclass
@@ -42,13 +58,11 @@ class Finished:
     """What a run came to.
 
     Attributes:
-        outcomes: evaluations that went through, with their files; some may have ungraded items.
+        outcomes: evaluations that went through; some may have ungraded items.
         faults: evaluations that did not, with why.
     """
 
-    outcomes: list[tuple[Evaluation, Outcome, ResultFiles]] = field(
-        default_factory=list[tuple[Evaluation, Outcome, ResultFiles]]
-    )
+    outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
     faults: list[tuple[Evaluation, StaffbenchError]] = field(
         default_factory=list[tuple[Evaluation, StaffbenchError]]
     )
@@ -63,11 +77,13 @@ class Job:
         finished: filled in as evaluations end. It goes past Prefect as well, which would search a
             result of that size for futures, one value at a time.
         on_step: called with a stage's name each time that one is done, and whether it was skipped.
+        record: called with each evaluation that went through; gives what is logged of it.
         report: called at the end; gives the leaderboard as Markdown.
     """
 
     batch: Batch
     on_step: Callable[[str, bool], None]
+    record: Callable[[Evaluation, Outcome, ResultFiles], RunRecord | None]
     report: Callable[[Finished], str]
     finished: Finished = field(default_factory=Finished)
 
@@ -100,7 +116,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
         elif isinstance(result, BaseException):
             raise result
         else:
-            finished.outcomes.append((evaluation, *result))
+            finished.outcomes.append((evaluation, result))
     table = job.report(finished)
     if table:
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
@@ -113,7 +129,7 @@ def _state(finished: Finished) -> State[None]:
         return Cancelled(message=str(stops[0]))
     if finished.faults:
         return Failed(message=str(finished.faults[0][1]))
-    ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
+    ungraded = sum(ended.n_ungraded for _, ended in finished.outcomes)
     message = f"{ungraded} items have no verdict" if ungraded else "every item has a verdict"
     return Completed(message=message)
 
@@ -143,7 +159,7 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
 
 async def _evaluate_one(
     job: Job, evaluation: Evaluation, packets: dict[str, StaffbenchError | None]
-) -> tuple[Outcome, ResultFiles]:
+) -> Ended:
     batch = job.batch
     for scenario in evaluation.scenarios:
         fault = packets[str(batch.folder(evaluation, scenario))]
@@ -160,7 +176,13 @@ async def _evaluate_one(
         scores=scores,
         estimate=_estimate(settled.value),
     )
-    return outcome, write_results(batch.results, evaluation, outcome)
+    files = write_results(batch.results, evaluation, outcome)
+    missing = [
+        f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
+        for brief in outcome.briefs
+        if brief.status is BriefStatus.error
+    ]
+    return Ended(outcome.estimate.n_ungraded, missing, job.record(evaluation, outcome, files))
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,16 @@ from flows.adapters.tables import BRIEFS, REPEATS, VERDICTS, read_table, table_f
 from flows.pipeline.batch import items_digest
 from flows.pipeline.graded import Graded
 from flows.pipeline.quality import judge_note
+from flows.pipeline.stages import verdict_of
 from flows.schema.brief import BriefStatus
 from flows.schema.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, Settings
-from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
+from flows.schema.verdict import Verdict
 from flows.stages.aggregate import aggregate
 from flows.stages.score import score_brief
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
-
-# Looked up, not made: a leaderboard of a thousand briefs reads a hundred thousand verdicts.
-_STATUS = {status.value: status for status in VerdictStatus}
-_MODE = {None: None, **{mode.value: mode for mode in FailureMode}}
 
 
 def load_scenarios(project: Path, settings: Settings, loaded: Sequence[Scenario] = ()) -> dict[str, Scenario]:
@@ -135,7 +132,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         raise StoreError(
             path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
         )
-    return Graded(about, briefs, [_verdict(row) for row in rows], _load_repeats(folder, about, again))
+    return Graded(about, briefs, [verdict_of(row) for row in rows], _load_repeats(folder, about, again))
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:
@@ -146,19 +143,7 @@ def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tu
     rows, found = read_table(path, REPEATS)
     if found != about:
         raise StoreError(path, "of another run than the verdicts", "both of one run", again)
-    return [(row["repeat"], _verdict(row)) for row in rows]
-
-
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    return Verdict(
-        row["scenario_id"],
-        row["seed"],
-        row["item_id"],
-        _STATUS[row["status"]],
-        row["passed"],
-        _MODE[row["mode"]],
-        row["reason"],
-    )
+    return [(row["repeat"], verdict_of(row)) for row in rows]
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:

@@ -17,10 +17,9 @@ from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
-from flows.adapters.tracking import Tracker
+from flows.adapters.tracking import RunRecord, Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.server import Server, configure
-from flows.schema.brief import BriefStatus
 from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
@@ -29,7 +28,7 @@ from flows.stages.table import notes, shown_rows, to_markdown
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
-    from flows.pipeline.evaluate import Finished
+    from flows.pipeline.evaluate import Finished, Job
 
 INCOMPLETE = 4
 """Exit code of a run that ended with items that have no verdict."""
@@ -94,9 +93,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
 
 
 def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
-    from flows.pipeline.evaluate import JOB, Job
-    from flows.pipeline.record import run_record
-    from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
+    from flows.pipeline.evaluate import JOB
 
     if server is not None:
         if server.is_embedded:
@@ -106,9 +103,49 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
             )
         server.wait()
     progress = Progress(_expected(batch), (lambda: _counts(batch)) if batch.client else None)
+    first, number = batch.evaluations[0], len(batch.evaluations)
+    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    boards: list[Leaderboard] = []
+    job = _job(batch, progress, boards, tracker, screen)
+    JOB.set(job)
+    with screen.progress(progress):
+        asyncio.run(_until_stopped(batch, screen, title))
+    if server is not None:
+        server.release()  # it writes what it holds while we show and log
+    finished = job.finished
+    if boards:
+        show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+    if batch.client is not None:
+        screen.note(calls_text(_counts(batch)))
+    folder = batch.results / first.condition.benchmark
+    screen.note(f"Results: {shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
+    screen.note(
+        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
+    )
+    records = [entry.record for _, entry in finished.outcomes if entry.record is not None]
+    if tracker is not None and records:
+        try:
+            tracker.log(title, records)
+            screen.note("MLflow: staffbench ui opens its page on these runs.")
+        except StaffbenchError as error:
+            screen.fault(str(error))
+            return error.exit_code
+    return _exit_code(finished, screen)
+
+
+def _job(
+    batch: Batch, progress: Progress, boards: list[Leaderboard], tracker: Tracker | None, screen: Screen
+) -> Job:
+    """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
+    from flows.pipeline.evaluate import Job
+    from flows.pipeline.record import run_record
+    from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
+
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
-    boards: list[Leaderboard] = []
+
+    def record(*entry: Any) -> RunRecord | None:
+        return run_record(batch.project, *entry) if tracker is not None else None
 
     def report(finished: Finished) -> str:
         if not finished.outcomes:
@@ -117,35 +154,13 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         graded, problems = load_graded(folder, scenarios)
         for problem in problems:
             screen.fault(f"left out of the leaderboard: {problem}")
+        if not graded:
+            return ""
         boards.append(build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects))
         write_leaderboard(folder, boards[-1])
         return to_markdown(boards[-1])
 
-    job = Job(batch, progress.step, report)
-    JOB.set(job)
-    number = len(batch.evaluations)
-    what = first.name if number == 1 else f"{number} conditions"
-    title = f"{first.condition.benchmark} · {what}"
-    with screen.progress(progress):
-        asyncio.run(_until_stopped(batch, screen, title))
-    finished = job.finished
-    if boards:
-        show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _, _ in finished.outcomes})
-    if batch.client is not None:
-        screen.note(calls_text(_counts(batch)))
-    screen.note(f"Results: {shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
-    screen.note(
-        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
-    )
-    if tracker is not None and finished.outcomes:
-        records = [run_record(batch.project, *entry) for entry in finished.outcomes]
-        try:
-            tracker.log(title, records)
-            screen.note("MLflow: staffbench ui opens its page on these runs.")
-        except StaffbenchError as error:
-            screen.fault(str(error))
-            return error.exit_code
-    return _exit_code(finished, screen)
+    return Job(batch, progress.step, record, report)
 
 
 async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
@@ -251,7 +266,7 @@ def _exit_code(finished: Finished, screen: Screen) -> int:
         return next(
             (code for code in codes if code in (Stopped.exit_code, BudgetReached.exit_code)), codes[0]
         )
-    ungraded = sum(outcome.estimate.n_ungraded for _, outcome, _ in finished.outcomes)
+    ungraded = sum(ended.n_ungraded for _, ended in finished.outcomes)
     if ungraded:
         for why in _failures(finished):
             screen.fault(why)
@@ -265,12 +280,7 @@ def _exit_code(finished: Finished, screen: Screen) -> int:
 
 def _failures(finished: Finished) -> list[str]:
     """Why briefs are missing, the first few: a prompt that does not fit, an endpoint that broke."""
-    why = [
-        f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
-        for evaluation, outcome, _ in finished.outcomes
-        for brief in outcome.briefs
-        if brief.status is BriefStatus.error
-    ]
+    why = [line for _, ended in finished.outcomes for line in ended.missing]
     each = list(dict.fromkeys(why))  # several judges graded the same briefs
     more = [f"... and {len(each) - _SHOWN_FAILURES} more"] if len(each) > _SHOWN_FAILURES else []
     return [*each[:_SHOWN_FAILURES], *more]

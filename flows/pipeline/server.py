@@ -101,12 +101,16 @@ class Server:
             remedy="start it (prefect server start), or unset PREFECT_API_URL to use an embedded one",
         )
 
+    def release(self) -> None:
+        """Let an embedded server write what it holds and end by itself, within seconds. Returns at once."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+
     def stop(self) -> None:
-        """End an embedded server and wait for it. Its recorder writes what it holds within seconds."""
+        """End an embedded server and wait for it."""
         if self._process is None:
             return
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        self.release()
         try:
             self._process.wait(timeout=20)
         except subprocess.TimeoutExpired:

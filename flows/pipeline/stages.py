@@ -25,6 +25,10 @@ from flows.stages.truncate import WORD_COUNTER, truncate, without_text
 
 T = TypeVar("T")
 
+# Looked up, not made: a thousand briefs have a hundred thousand verdicts.
+STATUSES = {status.value: status for status in VerdictStatus}
+MODES = {None: None, **{mode.value: mode for mode in FailureMode}}
+
 
 def packet_work(batch: Batch, evaluation: Evaluation, scenario: Scenario) -> Work:
     """Read the documents, or find that they were read; the value is the packet's digest."""
@@ -157,9 +161,15 @@ def brief_of(row: dict[str, Any]) -> Brief:
 
 def verdict_of(row: dict[str, Any]) -> Verdict:
     """A verdict from its JSON."""
-    mode = FailureMode(row["mode"]) if row["mode"] else None
-    fields: dict[str, Any] = {**row, "status": VerdictStatus(row["status"]), "mode": mode}
-    return Verdict(**fields)
+    return Verdict(
+        row["scenario_id"],
+        row["seed"],
+        row["item_id"],
+        STATUSES[row["status"]],
+        row["passed"],
+        MODES[row["mode"]],
+        row["reason"],
+    )
 
 
 async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -76,15 +76,19 @@ def cut_words(text: str, cap: int | None) -> str:
     Raises:
         ConfigError: `cap` is negative.
     """
+    _check_cap(cap)
     if cap is None:
         return text
-    if cap < 0:
-        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
     end = 0
     words = _WORD.finditer(text)
     for word in islice(words, cap):
         end = word.end()
     return text if next(words, None) is None else text[:end]
+
+
+def _check_cap(cap: int | None) -> None:
+    if cap is not None and cap < 0:
+        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
 
 
 def truncate(
@@ -111,8 +115,10 @@ def truncate(
     Raises:
         ConfigError: `cap` is negative.
     """
-    words_raw = count_words(text)
-    kept = text if cap is not None and cap >= 0 and words_raw <= cap else cut_words(text, cap)
+    _check_cap(cap)
+    ends = [word.end() for word in _WORD.finditer(text)]  # one pass counts and cuts
+    words_raw = len(ends)
+    kept = text if cap is None or words_raw <= cap else text[: ends[cap - 1] if cap else 0]
     return Brief(
         scenario_id=scenario_id,
         seed=seed,

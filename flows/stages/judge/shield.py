@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
@@ -29,6 +30,7 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
+@lru_cache(maxsize=128)
 def shield(text: str) -> tuple[str, tuple[str, ...]]:
     """The text as a judge is shown it, and what was taken out of it.
 
@@ -41,6 +43,10 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
         `zero_width`, `bidirectional`, `tag`, `variation_selector`, `surrogate` (half of a
         character), `combining_marks` (beyond 30 on one letter).
     """
+    if text.isascii():
+        # Nothing but controls can hide in it, and it is composed already.
+        plain, count = _HIDDEN["control"].subn("", _LINE_BREAKS.sub("\n", text))
+        return _as_entities(plain), ("control",) if count else ()
     text = _LINE_BREAKS.sub("\n", text)
     removed: list[str] = []
     for kind, pattern in _HIDDEN.items():
@@ -53,5 +59,8 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
         text, count = re.subn(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text)
         if count:
             removed.append("combining_marks")
-    text = unicodedata.normalize("NFC", text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"), tuple(removed)
+    return _as_entities(unicodedata.normalize("NFC", text)), tuple(removed)
+
+
+def _as_entities(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
