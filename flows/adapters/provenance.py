@@ -6,6 +6,7 @@ import hashlib
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@cache
 def git_revision(project: Path) -> str | None:
     """The commit, with `+` where the work tree differs from it; None outside a repository."""
     try:
@@ -34,6 +36,7 @@ def git_revision(project: Path) -> str | None:
         return None
 
 
+@cache
 def environment() -> dict[str, str]:
     """Versions of what a result may depend on."""
     found = {"staffbench": __version__, "python": platform.python_version()}

@@ -215,9 +215,7 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         params=params,
         metrics=_metrics(evaluation, outcome),
         tags=tags,
-        texts={
-            "settings.yaml": yaml.safe_dump(_plain(asdict(settings)), sort_keys=False, allow_unicode=True)
-        },
+        texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},
         files=[str(files.scores), str(files.verdicts)],
     )
 
@@ -263,3 +261,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- asdict
     return getattr(value, "value", value)
+
+
+def _as_yaml(value: Any) -> str:
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the C one is ten times quicker
+    return yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True)
