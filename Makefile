@@ -25,7 +25,7 @@ smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, a
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
 test: $(STAMP)  ## the test suite
-	$(BIN)/python -m pytest -q $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(ARGS)
 
 check: $(STAMP)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

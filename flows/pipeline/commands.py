@@ -11,7 +11,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.pipeline.packets import load_packet, packet_path
-from flows.pipeline.quality import judges_agreement, offline_agreement, pairs_agreement
+from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
 from flows.pipeline.run import show_board, shown
 from flows.pipeline.site import write_site
@@ -107,7 +107,9 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     results = project / settings.results
     scenarios = load_scenarios(project, settings)
     objects = ObjectStore(results / ".cache" / "objects")
-    measured: list[tuple[str, Agreement]] = [("offline", offline_agreement(scenarios, objects))]
+    measured: list[tuple[str, Agreement]] = [
+        ("offline", found) for found in offline_agreements(scenarios, objects)
+    ]
     measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
     judges: Sequence[JudgeNote] = ()

@@ -23,7 +23,7 @@ from flows.stages.agreement import (
     measure_agreement,
     measure_self_agreement,
 )
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, TUNED_ON, grade_offline
 
 LABELLED_CONTROLS = "labelled controls"
 
@@ -44,7 +44,7 @@ def judge_note(
     judge: Mapping[str, Any] = graded[0].about["judge"]
     missed = [entry.about["n_canary_missed"] for entry in graded]
     if judge["is_stand_in"]:
-        agreements = (offline_agreement(scenarios, objects),)
+        agreements = offline_agreements(scenarios, objects)
     else:
         controls = [entry for entry in graded if entry.model in CONTROLS and not entry.is_cut]
         pairs = [pair for entry in controls for pair in _labelled(scenarios, entry.model, entry.verdicts)]
@@ -119,14 +119,27 @@ def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, list[Ve
                 yield entry, verdicts[scenario_id, seed]
 
 
-def offline_agreement(scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
-    """The stand-in's agreement on all controls, measured once for a version and a set of scenarios."""
+def offline_agreements(scenarios: Mapping[str, Scenario], objects: ObjectStore) -> tuple[Agreement, ...]:
+    """The stand-in's agreement on the controls, those that it was tuned on apart from the others."""
+    parts = (
+        ("held out", {name: found for name, found in scenarios.items() if name not in TUNED_ON}),
+        ("tuned on", {name: found for name, found in scenarios.items() if name in TUNED_ON}),
+    )
+    return tuple(
+        _offline_agreement(f"{LABELLED_CONTROLS} {how} ({', '.join(part)})", part, objects)
+        for how, part in parts
+        if any(scenario.controls for scenario in part.values())
+    )
+
+
+def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
+    """Measured once for a version and a set of scenarios."""
     controls = [
         [name, items_digest(scenario.items), control.name, sha256_text(control.text), dict(control.labels)]
         for name, scenario in sorted(scenarios.items())
         for control in scenario.controls.values()
     ]
-    key = sha256_text(canonical_json([OFFLINE_VERSION, controls]))
+    key = sha256_text(canonical_json([OFFLINE_VERSION, labels, controls]))
     stored: Any = objects.recall("agreement", key)
     if stored is not None:
         fields: dict[str, Any] = {**stored, "groups": tuple(tuple(group) for group in stored["groups"])}
@@ -139,7 +152,7 @@ def offline_agreement(scenarios: Mapping[str, Scenario], objects: ObjectStore) -
                 LabelledVerdict(items[grade.item_id], control.labels[grade.item_id], grade.passed)
                 for grade in grade_offline(scenario.items, control.text)
             ]
-    measured = measure_agreement(LABELLED_CONTROLS, pairs)
+    measured = measure_agreement(labels, pairs)
     objects.remember("agreement", key, asdict(measured))
     return measured
 

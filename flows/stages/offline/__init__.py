@@ -5,7 +5,7 @@ the brief: words brought to a common form, numbers, units, dates and times norma
 certainty read from its usual markers. It is a stand-in for tests, demonstrations and the ranking of like
 texts. It does not reason: it sees omissions and wrong numbers well, paraphrase and inference less well, and
 wrong moves least well on rubrics that it was not tuned on. A brief that pastes the ground truth passes for a
-good one. `tests/benchmarks/offline_judge.py` prints how far it agrees with people, tuned and held-out parts
+good one. `tests/benchmarks/offline_judge.py` prints how far it agrees with labels, tuned and held-out parts
 apart.
 """
 
@@ -19,10 +19,13 @@ from flows.stages.offline.moves import grade_wrong_move
 from flows.stages.offline.requirements import grade_requirement
 from flows.stages.offline.result import ItemGrade
 
-__all__ = ["OFFLINE_VERSION", "ItemGrade", "grade_offline"]
+__all__ = ["OFFLINE_VERSION", "TUNED_ON", "ItemGrade", "grade_offline"]
 
 OFFLINE_VERSION = "1"
 """Raised whenever a rule, a table or a threshold changes, for verdicts may change with it."""
+
+TUNED_ON = frozenset({"karsa_relief"})
+"""Scenarios whose controls its rules were tuned on: agreement on them is reported apart."""
 
 
 def grade_offline(items: Sequence[Item], brief_text: str) -> list[ItemGrade]:
