@@ -113,11 +113,12 @@ class ScriptedServer:
         redirect: address to send every request on to; None to answer them.
     """
 
-    def __init__(self, script: Callable[[Call], Answer] | None = None) -> None:
+    def __init__(self, script: Callable[[Call], Answer] | None = None, port: int = 0) -> None:
         self.script = script or (lambda _call: Say())
         self.calls: list[Call] = []
         self.billed: list[Call] = []
         self.peak = 0
+        self._port = port
         self.base = ""
         self._peers: set[object] = set()
         self.redirect: str | None = None
@@ -152,7 +153,7 @@ class ScriptedServer:
         app.router.add_post("/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
         await site.start()
         port = self._runner.addresses[0][1]
         self.base = f"http://127.0.0.1:{port}/v1"

@@ -1,0 +1,43 @@
+"""An endpoint to try resuming on: a writer and a judge that answer after two seconds and know nothing.
+
+    python -m tests.support.demo_endpoint
+
+The writer repeats the packet's beginning, the judge fails every third item. Ctrl-C ends it.
+"""
+
+import json
+import re
+import time
+
+from tests.support.scripted_server import Call, Say, ScriptedServer
+
+PORT = 8399
+DELAY_S = 2.0
+ITEM = re.compile(r'<item id="([^"]+)" kind="(\w+)">')
+WORDS = 1500
+
+
+def answer(call: Call) -> Say:
+    if call.body["model"].endswith("judge"):
+        items = ITEM.findall(call.prompt)
+        failed = [
+            {"id": name, "mode": "committed" if kind == "error" else "omission", "reason": "every third"}
+            for name, kind in items[::3]
+        ]
+        return Say(json.dumps({"items": len(items), "failed": failed}), delay_s=DELAY_S)
+    packet = call.prompt.partition("<packet>")[2]
+    return Say(" ".join(packet.split()[:WORDS]) + f" [seed {call.body['seed']}]", delay_s=DELAY_S)
+
+
+def main() -> None:
+    with ScriptedServer(answer, port=PORT) as server:
+        print(f"endpoint on {server.base}", flush=True)  # noqa: T201 -- it talks to a person
+        try:
+            while True:
+                time.sleep(1)
+        except KeyboardInterrupt:
+            print(f"{len(server.billed)} answers given")  # noqa: T201 -- the same
+
+
+if __name__ == "__main__":
+    main()
