@@ -7,6 +7,7 @@ for each provider; a chain waits for nothing but its own scenario's last stage.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -107,8 +108,9 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     job = JOB.get()
     finished = job.finished
     packets = await _read_packets(job)
+    slots = asyncio.Semaphore(_chains_at_once(job.batch))
     results = await asyncio.gather(
-        *(_evaluate_one(job, e, packets) for e in job.batch.evaluations), return_exceptions=True
+        *(_evaluate_one(job, e, packets, slots) for e in job.batch.evaluations), return_exceptions=True
     )
     for evaluation, result in zip(job.batch.evaluations, results, strict=True):
         if isinstance(result, StaffbenchError):
@@ -157,15 +159,29 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
     return dict(zip(wanted, faults, strict=True))
 
 
+def _chains_at_once(batch: Batch) -> int:
+    """How many chains may be under way: twice what keeps every call's slot busy.
+
+    Without a bound every condition of a sweep is half done until the end, and all its texts and
+    verdicts are in memory together.
+    """
+    settings = batch.evaluations[0].settings
+    calls = settings.runner.concurrency
+    return max(4, 2 * math.ceil(calls / settings.seeds))
+
+
 async def _evaluate_one(
-    job: Job, evaluation: Evaluation, packets: dict[str, StaffbenchError | None]
+    job: Job,
+    evaluation: Evaluation,
+    packets: dict[str, StaffbenchError | None],
+    slots: asyncio.Semaphore,
 ) -> Ended:
     batch = job.batch
     for scenario in evaluation.scenarios:
         fault = packets[str(batch.folder(evaluation, scenario))]
         if fault is not None:
             raise fault
-    chains = await all_of([_chain(job, evaluation, scenario) for scenario in evaluation.scenarios])
+    chains = await all_of([_chain(job, evaluation, scenario, slots) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
     settled = await settle(batch.objects, evaluation.name, work)
@@ -194,7 +210,12 @@ class _Chain:
     address: str
 
 
-async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
+async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
+    async with slots:
+        return await _run_chain(job, evaluation, scenario)
+
+
+async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
     batch = job.batch
     name = f"{scenario.scenario_id} · {evaluation.name}"
 

@@ -6,6 +6,7 @@ The writer repeats the packet's beginning, the judge fails every third item. Ctr
 """
 
 import json
+import logging
 import re
 import time
 
@@ -30,6 +31,7 @@ def answer(call: Call) -> Say:
 
 
 def main() -> None:
+    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # a killed client is the point of it
     with ScriptedServer(answer, port=PORT) as server:
         print(f"endpoint on {server.base}", flush=True)  # noqa: T201 -- it talks to a person
         try:
