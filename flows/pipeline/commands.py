@@ -11,6 +11,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.pipeline.packets import load_packet, packet_path
+from flows.pipeline.pairs import asked_pairs_agreement
 from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
 from flows.pipeline.run import show_board, shown
@@ -111,6 +112,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         ("offline", found) for found in offline_agreements(scenarios, objects)
     ]
     measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+    measured += asked_pairs_agreement(project, settings)
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
     judges: Sequence[JudgeNote] = ()
     if graded:

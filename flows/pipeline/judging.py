@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flows.adapters.completions.client import Client
 from flows.pipeline.batch import Batch, Evaluation, items_digest
 from flows.pipeline.settle import Work
 from flows.pipeline.stages import all_of, asks_again, verdict_of
@@ -15,7 +16,7 @@ from flows.schema.condition import judge_fields, quorum_of
 from flows.schema.errors import Stopped
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind
+from flows.schema.settings import JudgeKind, JudgeSettings
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.judge import (
     JUDGE_VERSION,
@@ -190,14 +191,17 @@ async def _ask_all(
 
 
 async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> tuple[Sequence[ItemVerdict], int]:
-    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed."""
     assert batch.client is not None
-    judge = evaluation.settings.judge
+    return await ask(batch.client, evaluation.settings.judge, call)
+
+
+async def ask(client: Client, judge: JudgeSettings, call: JudgeCall) -> tuple[Sequence[ItemVerdict], int]:
+    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed."""
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
     missed = 0
     step: JudgeCall | Sequence[ItemVerdict] = call
     while isinstance(step, JudgeCall):
-        outcome = await batch.client.complete(step.request, judge, asked)
+        outcome = await client.complete(step.request, judge, asked)
         missed += misses_canary(step, outcome.completion)
         step = judge_outcome(step, outcome.completion, judge.max_attempts)
     return step, missed
