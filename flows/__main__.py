@@ -113,6 +113,8 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
 
     if parsed.command == "grade":
         overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
+    if parsed.cfg and parsed.multirun:
+        raise ConfigError("--cfg", "shows one point, and -m names several", remedy="leave -m out")
     if parsed.cfg:
         return show_configuration(project, overrides, screen)
     return run(project, overrides, multirun=parsed.multirun, screen=screen)

@@ -78,6 +78,8 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     problems += faults
     screen.table(f"{settings.benchmark.name}: scenarios", rows)
     screen.note(f"Options of conf/ that compose: {checked}")
+    if not problems:
+        screen.note("No problems found.")
     return _fail(problems, screen)
 
 

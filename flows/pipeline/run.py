@@ -57,7 +57,7 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scre
 
 
 def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Print what the overrides compose to, checked (`--cfg job`)."""
+    """Print what the overrides of one point compose to, checked (`--cfg job`)."""
     compose_points(project, overrides, multirun=False)
     screen.note(composed_yaml(project, overrides).rstrip())
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,14 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     results = project / compose_points(project, overrides, multirun=False)[0].settings.results
     if not (results / "mlflow.db").is_file():
         raise StaffbenchError(results / "mlflow.db", "not there", remedy="staffbench run first")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise StaffbenchError(
+                f"port {port}", "in use", remedy="staffbench ui --port N takes another"
+            ) from error
     screen.note(f"MLflow: http://127.0.0.1:{port} (takes some seconds; Ctrl-C ends it)")
     screen.note("Prefect: make prefect serves its page at http://127.0.0.1:4200")
     # One worker, no job runner and no genai workers: the page is all that is wanted.

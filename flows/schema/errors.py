@@ -87,6 +87,8 @@ class Problems(StaffbenchError):  # noqa: N818 -- the plural of the others
             lines += [line for line in inner if line not in lines]
         joined = cls(where, f"{len(lines)} problem{'s' if len(lines) != 1 else ''}")
         joined.lines = tuple(lines)
+        if problems and all(problem.exit_code == ConfigError.exit_code for problem in problems):
+            joined.exit_code = ConfigError.exit_code
         joined.args = (str(joined),)
         return joined
 
@@ -97,4 +99,8 @@ class Problems(StaffbenchError):  # noqa: N818 -- the plural of the others
         )
 
     def __reduce__(self) -> tuple[object, tuple[str, str, str, str], dict[str, object]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- with the list
-        return type(self), (self.where, self.found, self.expected, self.remedy), {"lines": self.lines}
+        return (
+            type(self),
+            (self.where, self.found, self.expected, self.remedy),
+            {"lines": self.lines, "exit_code": self.exit_code},
+        )

@@ -4,7 +4,7 @@ import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
 from flows.schema.condition import condition_of, judge_of
-from flows.schema.errors import ConfigError, StaffbenchError
+from flows.schema.errors import StaffbenchError
 from flows.schema.settings import Effort
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]
@@ -18,7 +18,7 @@ def one(project, *overrides):
 def refusal(project, *overrides, multirun=False):
     with pytest.raises(StaffbenchError) as caught:
         compose_points(project, list(overrides), multirun=multirun)
-    assert caught.value.exit_code == (2 if isinstance(caught.value, ConfigError) else 1)
+    assert caught.value.exit_code == 2
     return str(caught.value)
 
 

@@ -8,6 +8,7 @@ The writer repeats the packet's beginning, the judge fails every third item. Ctr
 import json
 import logging
 import re
+import socket
 import time
 
 from tests.support.scripted_server import Call, Say, ScriptedServer
@@ -32,6 +33,9 @@ def answer(call: Call) -> Say:
 
 def main() -> None:
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # a killed client is the point of it
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
+            raise SystemExit(f"port {PORT} is in use: another demo endpoint may be running")
     with ScriptedServer(answer, port=PORT) as server:
         print(f"endpoint on {server.base}", flush=True)  # noqa: T201 -- it talks to a person
         try:

@@ -33,7 +33,7 @@ def read_key(model: ModelSettings) -> str | None:
             f"model {model.label}",
             f"the environment variable {name} is not set",
             "the provider's key in it",
-            f"export {name}=..., or set api_key_env=null for an endpoint that needs no key",
+            f"export {name}=..., or set model.api_key_env=null (judge.api_key_env=null) where none is needed",
         )
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(

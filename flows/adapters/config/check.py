@@ -21,6 +21,8 @@ from flows.schema.settings import Effort, JudgeKind, JudgeSettings, ModelSetting
 MEMBERS = "judge.members."
 """What the key of a panel's member begins with; its name follows."""
 
+_FEW = 20  # words that a person reads in a message
+
 
 def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
     """Types by pydantic, then ranges and what must go together.
@@ -173,8 +175,14 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
 
 
 def _nearest(word: str, valid: Sequence[str]) -> str:
+    """The nearest valid words first; the others too, where they are few enough to read."""
     near = difflib.get_close_matches(word, valid, n=3, cutoff=0.5)
-    return ("one of " + ", ".join(near)) if near else ("one of " + ", ".join(valid))
+    others = [name for name in valid if name not in near]
+    if not near:
+        return "one of " + ", ".join(valid)
+    if len(valid) > _FEW or not others:
+        return " or ".join(near)
+    return f"{' or '.join(near)}, or another of {', '.join(others)}"
 
 
 @cache
