@@ -37,6 +37,13 @@ def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
 def notes(board: Leaderboard) -> list[str]:
     """What stands under every table, a sentence or two each."""
     found = [_judge_note(note) for note in board.judges]
+    found += [
+        f"Judge {note.judge_id} on {agreement.labels}, accuracy and kappa: {_by_group(agreement)}."
+        for note in board.judges
+        if note.is_stand_in
+        for agreement in note.agreements
+        if agreement.groups
+    ]
     few = [row.n_scenarios for row in board.rows if 1 < row.n_scenarios < FEW_SCENARIOS]
     methods = sorted({row.ci_method for row in board.rows if row.ci_method})
     found += [f"Interval: {method}." for method in methods]
@@ -181,6 +188,14 @@ def _agreement_note(note: JudgeNote) -> str:
         f"{who}. Its agreement: {measured}."
         if measured
         else f"{who}. Nobody has measured its agreement with labels."
+    )
+
+
+def _by_group(agreement: Agreement) -> str:
+    """Accuracy and kappa of each group of items, with its n."""
+    return "; ".join(
+        f"{name} {number(accuracy, 2)}, {number(kappa, 2)} (n {n})"
+        for name, n, accuracy, kappa in agreement.groups
     )
 
 
