@@ -25,7 +25,7 @@ from flows.adapters.completions.send_litellm import LiteLLMSender
 from flows.adapters.config.compose import compose_points, options
 from flows.schema import settings as schema
 from flows.schema.call import build_call
-from flows.schema.completion import Message
+from flows.schema.completion import Image, Message
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.settings import Effort, JudgeKind, RunnerSettings, Transport, Writer
 from flows.stages.judge import build_requests
@@ -58,6 +58,7 @@ EXAMPLES = {
 }
 # Presets for any endpoint: what it takes is for whoever names it to know.
 ANY = ("litellm", "openai_compatible")
+REPORTS_ONLY = ("absent", "corrupt")  # they hand in a file, or none
 SERVERS = ("local_server", "vllm", "ollama", "llama_cpp", "local_gguf")
 NAMED = [name for name in MODELS if name not in {*EXAMPLES, *ANY, *SERVERS}]
 
@@ -90,7 +91,8 @@ def presets():
     models, judges = {}, {}
     for number, name in enumerate(MODELS):
         judge = JUDGES[number % len(JUDGES)]
-        chosen = [*override("model", name), *override("judge", judge)]
+        reports = ["benchmark=mission_report"] if name in REPORTS_ONLY else []
+        chosen = [*reports, *override("model", name), *override("judge", judge)]
         point = compose_points(PROJECT, chosen, multirun=False)[0]
         models[name], judges[judge] = point.settings.model, point.settings.judge
     assert set(judges) == set(JUDGES)
@@ -295,6 +297,22 @@ def test_a_judge_that_takes_a_schema_is_sent_it(presets, endpoint):
         assert limit_in(body) == [60 + 16_000 + 256], name
 
 
+def test_what_a_preset_says_it_takes_arrives(presets, endpoint):
+    tool = {"type": "function", "function": {"name": "list_files", "parameters": {"type": "object"}}}
+    shown = Message("user", "hello", images=(Image("image/png", b"a page"),))
+    missing = []
+    for name, model in by_litellm(presets[0]).items():
+        request = request_of(model, Effort.default, tools=[tool])
+        if model.takes_images:
+            request = replace(request, messages=(shown,))
+        body = endpoint.arrived(request)
+        text = str(body.detail if isinstance(body, Fault) else json.dumps(body))
+        if "list_files" not in text or ("YSBwYWdl" in text) != model.takes_images:  # its bytes in base64
+            missing.append(f"{name}: {text[:300]}")
+    assert missing == []
+    assert sum(model.takes_images for model in presets[0].values()) > 20
+
+
 def test_openrouter_is_told_to_use_no_host_that_ignores_a_field(presets, endpoint):
     body = endpoint.arrived(request_of(presets[0]["openrouter"], Effort.high))
     assert body["provider"] == {"require_parameters": True}
@@ -333,6 +351,8 @@ def test_limits_and_prices_are_those_of_the_table_that_the_files_name(presets):
         limit = entry["max_output_tokens"]
         assert model.output_tokens == (limit if limit < entry["max_input_tokens"] else None), name
         assert entry.get("deprecation_date", "9999") > model.price.taken, name
+        assert model.takes_images == entry["supports_vision"], name
+        assert model.takes_tools == entry["supports_function_calling"], name
 
 
 def test_labels_and_names_are_unique_and_limits_are_shared_by_provider(presets):

@@ -24,16 +24,75 @@ def sha256_text(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture in a turn.
+
+    Attributes:
+        media: `image/png` or `image/jpeg`.
+        data: the file's bytes.
+    """
+
+    media: str
+    data: bytes = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        """Of the bytes, in hex."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model asks for.
+
+    Attributes:
+        call_id: the provider's name of this call; the answer carries it.
+        name: of the tool, as the model wrote it.
+        arguments: JSON as the model wrote it; may be malformed.
+    """
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a chat.
 
     Attributes:
-        role: `system`, `user` or `assistant`.
-        content: its text.
+        role: `system`, `user`, `assistant` or `tool`.
+        content: its text; may be empty beside tool calls.
+        images: shown after the text, in order; of a user's turn or a tool's.
+        tool_calls: what an assistant's turn asked for.
+        tool_call_id: the call that a tool's turn answers; None for any other role.
+        carried: fields of an assistant's turn that the provider wants back unchanged, such as signed
+            reasoning; as they came.
     """
 
     role: str
     content: str
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def keyed(self) -> list[Any]:
+        """What of it enters a request's key: texts and images by their sha256.
+
+        A turn of text alone has role and text and no more, as before there were others.
+        """
+        found: list[Any] = [self.role, sha256_text(self.content)]
+        if self.images or self.tool_calls or self.tool_call_id is not None or self.carried:
+            found.append(
+                {
+                    "images": [[image.media, image.sha256] for image in self.images],
+                    "tool_calls": [[call.call_id, call.name, call.arguments] for call in self.tool_calls],
+                    "tool_call_id": self.tool_call_id,
+                    "carried": dict(self.carried),
+                }
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +130,7 @@ class Request:
                     "transport": self.transport,
                     "model": self.model,
                     "api_base": self.api_base,
-                    "messages": [[m.role, sha256_text(m.content)] for m in self.messages],
+                    "messages": [message.keyed() for message in self.messages],
                     "parameters": dict(self.parameters),
                     "seed": self.seed,
                     "protocol": self.protocol,
@@ -131,6 +190,9 @@ class Completion:
         attempts: every try, in order.
         asked: what the condition asked for, beside what was sent: `effort` and such.
         detail: why there is no text; empty otherwise.
+        tool_calls: what it asks for, in order; empty for a plain reply. Beside them the text may be
+            empty.
+        carried: as in `Message`, for the turn that this reply becomes.
     """
 
     key: str
@@ -143,3 +205,5 @@ class Completion:
     attempts: tuple[Attempt, ...]
     asked: Mapping[str, Any] = field(default_factory=dict[str, Any])
     detail: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    carried: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -30,8 +30,10 @@ class Writer(StrEnum):
 
     extractive = "extractive"  # chooses sentences from the packet; no model
     files = "files"  # briefs that lie in a folder
-    control = "control"  # the scenario's labelled control of that name
-    empty = "empty"  # writes nothing
+    control = "control"  # the scenario's control of that name; of a task `oracle` is the expert's report
+    empty = "empty"  # writes nothing: an empty text, or a valid report without a word
+    absent = "absent"  # hands in no report
+    corrupt = "corrupt"  # hands in a report that does not open
     remote = "remote"  # a language model behind an endpoint
 
 
@@ -103,6 +105,8 @@ class ModelSettings(Strict):
         structured_output: True where the endpoint takes a JSON schema for the reply.
         folder: where the briefs lie; None unless `files`.
         note: what a reader of a table must know about this model; may be empty.
+        takes_images: True where it takes images beside the text.
+        takes_tools: True where it can be offered tools, and be answered when it asks for one.
     """
 
     label: str
@@ -124,6 +128,9 @@ class ModelSettings(Strict):
     structured_output: bool
     folder: str | None
     note: str
+    # At the end, so that a judge's own fields may follow: what no preset says is that it takes neither.
+    takes_images: bool = field(default=False, kw_only=True)
+    takes_tools: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,16 @@ from functools import partial
 from typing import Any, Protocol
 
 from flows.adapters.completions.budget import Budget, price_usd, total_tokens
+from flows.adapters.completions.calls import with_ids
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.faults import Course, Fault, FaultKind, course
 from flows.adapters.completions.halts import Halts, Target
-from flows.adapters.completions.keys import read_key, scrub, scrub_reply
+from flows.adapters.completions.keys import read_key, scrub, scrub_reply, scrub_value
 from flows.adapters.completions.limits import Lease, ProviderLimits
 from flows.adapters.completions.pauses import Pauses
 from flows.adapters.completions.reply import Reply
 from flows.adapters.completions.unusable import throttled, unreachable, unusable
-from flows.schema.completion import Attempt, Completion, CompletionStatus, Request, Usage
+from flows.schema.completion import Attempt, Completion, CompletionStatus, Request, ToolCall, Usage
 from flows.schema.errors import StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -144,7 +145,7 @@ class Attempts:
         self._totals.in_flight += 1
         self._tell(call, CallEventKind.sent, number=len(call.attempts) + 1)
         try:
-            result = await _send(sender, call.request, key)
+            result = await _send(sender, call, key)
         finally:
             call.out = False
             self._totals.in_flight -= 1
@@ -202,20 +203,25 @@ class Attempts:
         self._emit(CallEvent(kind, call.key, call.model.label, number, wait_s, detail))
 
 
-async def _send(sender: Sender, request: Request, key: str | None) -> Reply | Fault:
+async def _send(sender: Sender, call: Call, key: str | None) -> Reply | Fault:
     """One try, with the key taken out of whatever it brought."""
     try:
-        reply = await sender.send(request, key)
+        reply = await sender.send(call.request, key)
     except Fault as fault:
         fault.detail = _short(scrub(fault.detail, key))
         return fault.with_traceback(None)
     text, note = (None, "") if reply.text is None else scrub_reply(reply.text, key)
+    asked = [[tool.call_id, tool.name, tool.arguments] for tool in reply.tool_calls]
+    (asked, carried), other = scrub_value([asked, dict(reply.carried)], key)
+    calls, named = with_ids([ToolCall(*fields) for fields in asked], call.key)
     return replace(
         reply,
         text=text,
         finish_reason=reply.finish_reason and _short(scrub(reply.finish_reason, key)),
         provider_model=reply.provider_model and _short(scrub(reply.provider_model, key)),
-        detail=_short("; ".join(part for part in (scrub(reply.detail, key), note) if part)),
+        detail=_short("; ".join(part for part in (scrub(reply.detail, key), note or other, named) if part)),
+        tool_calls=calls,
+        carried=carried,
     )
 
 
@@ -231,6 +237,8 @@ def _completion(call: Call, reply: Reply) -> Completion:
         attempts=tuple(call.attempts),
         asked=call.asked,
         detail=reply.detail,
+        tool_calls=reply.tool_calls,
+        carried=reply.carried,
     )
 
 

@@ -19,6 +19,7 @@ from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
 from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.turns import check_turns
 from flows.schema.completion import Completion, CompletionStatus, Request, canonical_json
 from flows.schema.errors import ConfigError, Stopped, StoreError
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
@@ -240,6 +241,7 @@ class Client:
         reserved = sorted(_RESERVED[Transport(request.transport)] & set(request.parameters))
         if reserved:
             raise ConfigError(f"model {model.label}", f"the parameters hold {', '.join(reserved)}")
+        check_turns(request, model, in_batch=self._batches is not None)
         check_storable(request, call.asked)
         sent = canonical_json([request.api_base, dict(request.parameters), dict(call.asked)])
         check_no_key(model, sent, read_key(model))

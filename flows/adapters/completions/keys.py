@@ -9,6 +9,7 @@ import json
 import os
 import re
 import urllib.parse
+from typing import Any, cast
 
 from flows.schema.errors import ConfigError, ProviderError
 from flows.schema.settings import ModelSettings
@@ -88,6 +89,20 @@ def scrub_reply(text: str, key: str | None) -> tuple[str, str]:
     if key is None or len(key) < _SHORTEST_IN_TEXT or not any(form in text for form in _forms(key)):
         return text, ""
     return _pattern(key).sub(_PLACE, text), "the provider's key was in the reply and was taken out"
+
+
+def scrub_value(value: Any, key: str | None) -> tuple[Any, str]:
+    """A JSON value of a reply without the key, and a note, as for its text."""
+    if isinstance(value, str):
+        return scrub_reply(value, key)
+    if isinstance(value, list):
+        parts = [scrub_value(item, key) for item in cast("list[Any]", value)]
+        return [part for part, _ in parts], next((note for _, note in parts if note), "")
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        values, note = scrub_value(list(fields.values()), key)
+        return dict(zip(fields, values, strict=True)), note
+    return value, ""
 
 
 @functools.lru_cache(maxsize=64)

@@ -5,14 +5,18 @@
 
 The checksum covers every byte between the comma after it and the line's end. The head has a fixed
 layout, so that a store opens by hashing lines, without parsing them. The text of a message is stored
-once, however many requests send it: a completion's record names it by its sha256.
+once, however many requests send it: a completion's record names it by its sha256. An image is stored
+as the text of its bytes in base64, an assistant's tool calls and what it carries as the text of their
+JSON. What only some turns and replies have is a field only where it is there.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +26,12 @@ from flows.schema.completion import (
     Attempt,
     Completion,
     CompletionStatus,
+    Image,
     Message,
     Request,
+    ToolCall,
     Usage,
+    canonical_json,
     sha256_text,
 )
 from flows.schema.errors import ConfigError, StoreError
@@ -70,7 +77,7 @@ def encode_text(name: str, text: str) -> bytes:
 def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
     """The line of a completion; `sent` comes from `request_body`."""
     usage = completion.usage
-    body = {
+    body: dict[str, Any] = {
         "text": completion.text,
         "finish_reason": completion.finish_reason,
         "provider_model": completion.provider_model,
@@ -88,17 +95,41 @@ def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
         "asked": dict(completion.asked),
         "detail": completion.detail,
     }
+    if completion.tool_calls:
+        body["tool_calls"] = _calls(completion.tool_calls)
+    if completion.carried:
+        body["carried"] = dict(completion.carried)
     return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
 
 
 def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """A request as it is stored: every field, with each text replaced by its sha256; and the texts."""
     texts: dict[str, str] = {}
-    messages: list[dict[str, str]] = []
+
+    def named(text: str) -> str:
+        name = sha256_text(text)
+        texts[name] = text
+        return name
+
+    messages: list[dict[str, Any]] = []
     for message in request.messages:
-        name = sha256_text(message.content)
-        texts[name] = message.content
-        messages.append({"role": message.role, "text": name})
+        turn: dict[str, Any] = {"role": message.role, "text": named(message.content)}
+        if message.images:
+            turn["images"] = [
+                {
+                    "media": image.media,
+                    "sha256": image.sha256,
+                    "text": named(base64.b64encode(image.data).decode("ascii")),
+                }
+                for image in message.images
+            ]
+        if message.tool_call_id is not None:
+            turn["tool_call_id"] = message.tool_call_id
+        if message.tool_calls or message.carried:
+            # By name, as texts are: each request of a chat repeats all its turns.
+            further = {"tool_calls": _calls(message.tool_calls), "carried": dict(message.carried)}
+            turn["further"] = named(canonical_json(further))
+        messages.append(turn)
     body = {
         "transport": request.transport,
         "model": request.model,
@@ -109,6 +140,10 @@ def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
         "protocol": request.protocol,
     }
     return body, texts
+
+
+def _calls(calls: Iterable[ToolCall]) -> list[dict[str, str]]:
+    return [{"call_id": call.call_id, "name": call.name, "arguments": call.arguments} for call in calls]
 
 
 def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
@@ -206,22 +241,56 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
         attempts=tuple(Attempt(**attempt) for attempt in body["attempts"]),
         asked=body["asked"],
         detail=body["detail"],
+        tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls", ())),
+        carried=body.get("carried", {}),
     )
     return completion, record["body"]["request"]
+
+
+def texts_of(body: Mapping[str, Any]) -> Iterator[str]:
+    """The sha256 of each text that a request, as it is stored, names.
+
+    Raises:
+        KeyError, TypeError: the record has not the fields of a request.
+    """
+    for turn in body["messages"]:
+        yield turn["text"]
+        yield from (image["text"] for image in turn.get("images", ()))
+        if "further" in turn:
+            yield turn["further"]
 
 
 def decode_request(body: Mapping[str, Any], texts: Mapping[str, str]) -> Request:
     """The request of a record, with its texts put back.
 
     Raises:
-        KeyError, TypeError: a text or a field is missing.
+        KeyError, TypeError, ValueError: a text or a field is missing, or an image is not itself.
     """
     return Request(
         transport=body["transport"],
         model=body["model"],
         api_base=body["api_base"],
-        messages=tuple(Message(turn["role"], texts[turn["text"]]) for turn in body["messages"]),
+        messages=tuple(_message(turn, texts) for turn in body["messages"]),
         parameters=body["parameters"],
         seed=body["seed"],
         protocol=body["protocol"],
     )
+
+
+def _message(turn: Mapping[str, Any], texts: Mapping[str, str]) -> Message:
+    further: dict[str, Any] = json.loads(texts[turn["further"]]) if "further" in turn else {}
+    return Message(
+        role=turn["role"],
+        content=texts[turn["text"]],
+        images=tuple(_image(image, texts) for image in turn.get("images", ())),
+        tool_calls=tuple(ToolCall(**call) for call in further.get("tool_calls", ())),
+        tool_call_id=turn.get("tool_call_id"),
+        carried=further.get("carried", {}),
+    )
+
+
+def _image(image: Mapping[str, Any], texts: Mapping[str, str]) -> Image:
+    found = Image(image["media"], base64.b64decode(texts[image["text"]], validate=True))
+    if found.sha256 != image["sha256"]:
+        raise ValueError("not the image that its record names")
+    return found

@@ -6,15 +6,15 @@ Both transports end here: the OpenAI chat format, whole (`read_completion`) or i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-import orjson
-
+from flows.adapters.completions.calls import Calls
+from flows.adapters.completions.carried import Carried
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.schema.completion import CompletionStatus, Usage
+from flows.adapters.completions.fields import clean, listed, mapping, string
+from flows.schema.completion import CompletionStatus, ToolCall, Usage
 
 MAX_TEXT_CHARS = 16_000_000
 """More than any model writes; an endpoint that does not end is cut off there."""
@@ -24,6 +24,7 @@ MAX_TEXT_CHARS = 16_000_000
 _COMPLETE = frozenset({"stop", "stop_sequence", "end_turn", "eos", "eos_token", "STOP", "COMPLETE"})
 _CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "model_context_window_exceeded"})
 _REFUSED = frozenset({"content_filter", "refusal"})
+_CALLS = frozenset({"tool_calls", "function_call", "tool_use", "TOOL_CALL"})  # or a word for complete
 
 _HTTP_ERRORS = range(400, 600)
 
@@ -39,6 +40,9 @@ class Reply:
         provider_model: the model as the provider named it.
         usage: tokens.
         detail: what a reader must know; empty otherwise.
+        tool_calls: what it asks for; where it is cut, the last may be half a call. Ids may be empty or
+            repeated, as the provider gave them.
+        carried: what must go back with it, where tools were offered: else the chat ends with it.
     """
 
     status: CompletionStatus
@@ -47,81 +51,60 @@ class Reply:
     provider_model: str | None
     usage: Usage
     detail: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def load_json(data: bytes) -> tuple[Any, str]:
-    """JSON, read leniently: what a strict reader refuses must not lose a reply that was paid for.
-
-    Lone surrogates come through; `clean` replaces them. Bytes that are not UTF-8 become U+FFFD.
-
-    Returns:
-        the value, and a note where bytes were replaced.
-
-    Raises:
-        Fault: it is not JSON.
-    """
-    try:
-        return orjson.loads(data), ""
-    except orjson.JSONDecodeError:
-        pass
-    text = data.decode("utf-8", "replace")
-    note = "bytes that are not UTF-8 were replaced by U+FFFD" if text.encode() != data else ""
-    try:
-        return json.loads(text), note
-    except (ValueError, RecursionError):
-        pass
-    raise Fault(FaultKind.reply, f"not JSON: {text!r}")
-
-
-def clean(text: str) -> tuple[str, str]:
-    """Text that UTF-8 can hold: pairs of surrogates are joined, lone ones become U+FFFD.
-
-    Returns:
-        the text, and a note where something was replaced.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        pass
-    else:
-        return text, ""
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    lone = sum(1 for character in joined if "\ud800" <= character <= "\udfff")
-    note = f"{lone} lone surrogate{'' if lone == 1 else 's'} replaced by U+FFFD" if lone else ""
-    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in joined), note
-
-
-def read_completion(payload: object, note: str = "") -> Reply:
+def read_completion(payload: object, note: str = "", *, tools: bool = False) -> Reply:
     """A whole reply.
 
     Args:
         payload: the response's JSON.
         note: from reading it, for `detail`.
+        tools: whether the request offered any; where not, calls of tools are no answer.
 
     Raises:
         Fault: it is no chat completion.
     """
-    body = _mapping(payload, "the reply")
+    body = mapping(payload, "the reply")
     _check_error(body)
-    choices = _list(body.get("choices"), "the choices")
+    choices = listed(body.get("choices"), "the choices")
     if not choices:
         raise Fault(FaultKind.reply, "no choices in the reply")
-    choice = _mapping(choices[0], "the choice")
-    message = _mapping(choice.get("message"), "the message")
+    choice = mapping(choices[0], "the choice")
+    message = mapping(choice.get("message"), "the message")
+    asked = _Asked() if tools else None
+    if asked is not None:
+        asked.add(message)
     return decide(
         text=_content(message.get("content")),
-        refusal=_string(message.get("refusal"), "the refusal"),
-        finish_reason=_string(choice.get("finish_reason"), "the finish reason"),
-        provider_model=_string(body.get("model"), "the model"),
+        refusal=string(message.get("refusal"), "the refusal"),
+        finish_reason=string(choice.get("finish_reason"), "the finish reason"),
+        provider_model=string(body.get("model"), "the model"),
         usage=read_usage(body.get("usage")),
         note=note,
+        asked=asked,
     )
+
+
+class _Asked:
+    """What a reply asks of whoever offered tools, and what must go back with it."""
+
+    def __init__(self) -> None:
+        self.calls = Calls()
+        self.carried = Carried()
+
+    def add(self, message: Mapping[str, Any], *, streamed: bool = False) -> None:
+        self.calls.add(message, streamed=streamed)
+        self.carried.add(message)
 
 
 class StreamedReply:
     """A reply that comes in chunks."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tools: bool = False) -> None:
+        """Begin; `tools` as for `read_completion`."""
+        self._asked = _Asked() if tools else None
         self._text: list[str] = []
         self._refusal: list[str] = []
         self._chars = 0
@@ -136,22 +119,25 @@ class StreamedReply:
         Raises:
             Fault: it is no chunk of a chat completion, or tells of an error, or there are too many.
         """
-        body = _mapping(payload, "a chunk")
+        body = mapping(payload, "a chunk")
         _check_error(body)
         if note:
             self.remark(note)
-        self._model = _string(body.get("model"), "the model") or self._model
+        self._model = string(body.get("model"), "the model") or self._model
         if body.get("usage") is not None:
             self._usage = read_usage(body["usage"])
-        for item in _list(body.get("choices"), "the choices"):
-            choice = _mapping(item, "the choice")
+        for item in listed(body.get("choices"), "the choices"):
+            choice = mapping(item, "the choice")
             if choice.get("index") not in (0, None):
                 continue  # only one is asked for
-            delta = _mapping(choice.get("delta") or {}, "the delta")
+            delta = mapping(choice.get("delta") or {}, "the delta")
             self._add(self._text, _content(delta.get("content")))
-            self._add(self._refusal, _string(delta.get("refusal"), "the refusal"))
+            self._add(self._refusal, string(delta.get("refusal"), "the refusal"))
+            if self._asked is not None:
+                self._asked.add(delta, streamed=True)
+            self._check_size()
             self._finish_reason = (
-                _string(choice.get("finish_reason"), "the finish reason") or self._finish_reason
+                string(choice.get("finish_reason"), "the finish reason") or self._finish_reason
             )
 
     @property
@@ -179,14 +165,20 @@ class StreamedReply:
             provider_model=self._model,
             usage=self._usage,
             note="; ".join(self._notes),
+            asked=self._asked,
         )
+
+    def _check_size(self) -> None:
+        chars = self._chars
+        if self._asked is not None:
+            chars += self._asked.calls.chars + self._asked.carried.chars
+        if chars > MAX_TEXT_CHARS:
+            raise Fault(FaultKind.reply, f"more than {MAX_TEXT_CHARS:,} characters")
 
     def _add(self, parts: list[str], part: str | None) -> None:
         if part:
             parts.append(part)
             self._chars += len(part)
-            if self._chars > MAX_TEXT_CHARS:
-                raise Fault(FaultKind.reply, f"more than {MAX_TEXT_CHARS:,} characters")
 
 
 def decide(
@@ -197,15 +189,20 @@ def decide(
     provider_model: str | None,
     usage: Usage,
     note: str = "",
+    asked: _Asked | None = None,
 ) -> Reply:
-    """What a reply is, by its finish reason. Empty is not refused is not failed."""
+    """What a reply is, by its finish reason. Empty is not refused is not failed.
+
+    Raises:
+        Fault: it stopped to call a tool and calls none, or one without a name.
+    """
     text, replaced = clean(text or "")
     notes = [part for part in (note, replaced) if part]
     finish_reason = clean(finish_reason)[0] if finish_reason else None
     if refusal:
         status = CompletionStatus.refused
         notes.append(f"the model refused: {clean(refusal)[0]}")
-    elif finish_reason in _COMPLETE:
+    elif finish_reason in _COMPLETE or (asked is not None and finish_reason in _CALLS):
         status = CompletionStatus.complete
     elif finish_reason in _CUT:
         status = CompletionStatus.cut
@@ -217,6 +214,13 @@ def decide(
         word = "no finish reason" if finish_reason is None else f"finish reason {finish_reason!r}"
         notes.append(f"{word}, after {len(text)} characters")
     kept = status in (CompletionStatus.complete, CompletionStatus.cut)
+    calls: tuple[ToolCall, ...] = ()
+    carried: dict[str, Any] = {}
+    if asked is not None and kept:
+        calls, further = asked.calls.read(cut=status is CompletionStatus.cut)
+        carried = asked.carried.read(further)
+        if finish_reason in _CALLS and not calls:
+            raise Fault(FaultKind.reply, f"finish reason {finish_reason!r} without a tool call")
     return Reply(
         status,
         text if kept else None,
@@ -224,6 +228,8 @@ def decide(
         clean(provider_model)[0] if provider_model else None,
         usage,
         "; ".join(notes),
+        calls,
+        carried,
     )
 
 
@@ -265,31 +271,11 @@ def _content(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     texts: list[str] = []
-    for item in _list(value, "the content"):
-        part = _mapping(item, "a part of the content")
+    for item in listed(value, "the content"):
+        part = mapping(item, "a part of the content")
         kind = part.get("type")
         if kind == "text":
-            texts.append(_string(part.get("text"), "a part's text") or "")
+            texts.append(string(part.get("text"), "a part's text") or "")
         elif kind not in ("thinking", "reasoning"):
             raise Fault(FaultKind.reply, f"a part of the content is {kind!r}, not text")
     return "".join(texts)
-
-
-def _mapping(value: object, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not an object")
-    return cast("Mapping[str, Any]", value)
-
-
-def _list(value: object, what: str) -> Sequence[object]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not a list")
-    return cast("Sequence[object]", value)
-
-
-def _string(value: object, what: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not text")

@@ -25,7 +25,8 @@ class GGUFSender:
     """Starts a server for each file with its first call. Belongs to one event loop.
 
     A request's `api_base` is the file, as `flows.adapters.local_server` reads it. It stands in the
-    request's key, and the server's address does not: a run finds its replies again on any port.
+    request's key, and the server's address does not: a run finds its replies again on any port. The
+    server takes text alone; `turns.check_turns` refuses tools and images before it is started.
     """
 
     def __init__(self, runner: RunnerSettings) -> None:

@@ -3,7 +3,9 @@
 What was found by running litellm 1.110, and is undone here: it turns a finish reason that it does not
 know, and a missing one, into `stop`; it reports an endpoint's error and a stream without a single
 chunk as a reply; it counts tokens itself where the provider did not, or gives 0; it wraps a connection
-that never came about into an HTTP 500.
+that never came about into an HTTP 500; it appends Gemini's signatures to the ids of tool calls. Not
+undone: a chunk of a stream that holds nothing but `reasoning_details`, as OpenRouter sends them where a
+host encrypts its reasoning, does not get through it.
 """
 
 from __future__ import annotations
@@ -13,16 +15,20 @@ import logging
 import os
 import warnings
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
 from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
+from flows.adapters.completions.turns import chat_messages, offers_tools
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
 _NEVER_CONNECTED = frozenset(
     {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
 )
+
+_SIGNATURE = "__thought__"  # between a call's id and its signature, which may have thousands of characters
 
 
 class LiteLLMSender:
@@ -70,7 +76,7 @@ class LiteLLMSender:
         address = {} if request.api_base is None else {"api_base": request.api_base}
         response = await library.acompletion(
             model=request.model,
-            messages=[{"role": turn.role, "content": turn.content} for turn in request.messages],
+            messages=chat_messages(request.messages),
             timeout=httpx.Timeout(
                 runner.total_timeout_s, connect=runner.connect_timeout_s, read=runner.idle_timeout_s
             ),
@@ -80,8 +86,8 @@ class LiteLLMSender:
             **request.parameters,
         )
         if request.parameters.get("stream"):
-            return await _read_stream(response)
-        return read_completion(_native(_plain(response)))
+            return _short_ids(await _read_stream(response, StreamedReply(tools=offers_tools(request))))
+        return _short_ids(read_completion(_native(_plain(response)), tools=offers_tools(request)))
 
     async def _import(self) -> Any:
         async with self._importing:
@@ -109,13 +115,12 @@ def _import_litellm() -> Any:
     return library
 
 
-async def _read_stream(stream: Any) -> Reply:
+async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
     """A streamed reply.
 
     Its chunks' text is litellm's. Finish reason and usage are taken from what the provider sent: in
     the last chunks litellm puts its own where there are none.
     """
-    reply = StreamedReply()
     async for chunk in cast("AsyncIterator[Any]", stream):
         body = _plain(chunk)
         body.pop("usage", None)
@@ -154,6 +159,12 @@ def _native(body: dict[str, Any]) -> dict[str, Any]:
         if native and choice.get("finish_reason") != "content_filter":
             choice["finish_reason"] = native
     return {**body, "usage": _usage(body.get("usage") or {})}
+
+
+def _short_ids(reply: Reply) -> Reply:
+    """Tool calls without the signature that litellm appends to their ids: it is carried beside them."""
+    calls = [replace(call, call_id=call.call_id.split(_SIGNATURE)[0]) for call in reply.tool_calls]
+    return replace(reply, tool_calls=tuple(calls))
 
 
 def _usage(usage: dict[str, Any]) -> dict[str, Any] | None:

@@ -13,7 +13,9 @@ import aiohttp
 import orjson
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
-from flows.adapters.completions.reply import Reply, StreamedReply, load_json, read_completion
+from flows.adapters.completions.fields import load_json
+from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
+from flows.adapters.completions.turns import chat_messages, offers_tools
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -85,7 +87,7 @@ class OpenAISender:
         body = orjson.dumps(
             {
                 "model": request.model,
-                "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+                "messages": chat_messages(request.messages),
                 **request.parameters,
             }
         )
@@ -102,12 +104,12 @@ class OpenAISender:
             if response.status != _OK:
                 raise await _error(response)
             if response.content_type == "text/event-stream":
-                return await _read_stream(response)
+                return await _read_stream(response, StreamedReply(tools=offers_tools(request)))
             data = await _read_whole(response, _MAX_BODY_BYTES)
             if data is None:
                 raise Fault(FaultKind.reply, f"more than {_MAX_BODY_BYTES >> 20} MB")
             payload, note = load_json(data)
-            return read_completion(payload, note)
+            return read_completion(payload, note, tools=offers_tools(request))
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -167,8 +169,7 @@ async def _read_whole(response: aiohttp.ClientResponse, most: int) -> bytes | No
     return b"".join(parts)
 
 
-async def _read_stream(response: aiohttp.ClientResponse) -> Reply:
-    reply = StreamedReply()
+async def _read_stream(response: aiohttp.ClientResponse, reply: StreamedReply) -> Reply:
     done = False
     try:
         async for data in _events(response.content):

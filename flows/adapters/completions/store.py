@@ -22,6 +22,7 @@ from flows.adapters.completions.records import (
     decode_text,
     encode_completion,
     request_body,
+    texts_of,
     verify,
 )
 from flows.schema.completion import Completion, Request
@@ -108,13 +109,13 @@ class CompletionStore:
             return None
         body, texts = found[1], dict[str, str]()
         try:
-            for turn in body["messages"]:
-                text = self._find(lambda index: index.texts, turn["text"], decode_text)
+            for name in texts_of(body):
+                text = self._find(lambda index: index.texts, name, decode_text)
                 if text is None:
                     return None
-                texts[turn["text"]] = text
+                texts[name] = text
             request = decode_request(body, texts)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             return None
         return request if request.key == key else None
 

@@ -6,7 +6,16 @@ from contextlib import asynccontextmanager
 
 from flows.adapters.completions.client import Client
 from flows.adapters.completions.store import CompletionStore
-from flows.schema.completion import Attempt, Completion, CompletionStatus, Message, Request, Usage
+from flows.schema.completion import (
+    Attempt,
+    Completion,
+    CompletionStatus,
+    Image,
+    Message,
+    Request,
+    ToolCall,
+    Usage,
+)
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, Retry, RunnerSettings, Transport
 
 RUNNER = RunnerSettings(
@@ -22,6 +31,20 @@ RUNNER = RunnerSettings(
 )
 NO_BUDGET = BudgetSettings(max_usd=None, max_calls=None, max_tokens=None)
 ASKED = {"effort": "high"}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "d",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+        },
+    }
+    for name in ("list_files", "read")
+]
+LIST = ToolCall("c1", "list_files", "{}")
+READ = ToolCall("c2", "read", '{"path": "a"}')
+PNG = Image("image/png", b"\x89PNG a page")
 
 
 def a_model(base, **changes):
@@ -50,6 +73,18 @@ def a_request(prompt="Write the brief.", base="http://127.0.0.1:9/v1", seed=1, *
         messages=(Message("system", "You are a staff officer."), Message("user", prompt)),
         parameters=parameters,
         seed=seed,
+    )
+
+
+def a_whole_chat(base, **parameters):
+    """A request with everything that a turn may have."""
+    return dataclasses.replace(
+        a_request(base=base, tools=TOOLS, **parameters),
+        messages=(
+            Message("user", "Write.", images=(PNG,)),
+            Message("assistant", "", tool_calls=(LIST,), carried={"reasoning_content": "hm", "n": [1, None]}),
+            Message("tool", "a", images=(PNG,), tool_call_id="c1"),
+        ),
     )
 
 

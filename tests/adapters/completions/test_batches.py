@@ -19,10 +19,20 @@ from flows.adapters.completions.batches.results import ItemFault, read_results
 from flows.adapters.completions.client import CallOutcome
 from flows.adapters.completions.faults import Course, Fault, FaultKind, course
 from flows.adapters.completions.store import CompletionStore
-from flows.schema.completion import CompletionStatus, Usage
+from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.settings import Price, Retry, Transport
-from tests.adapters.completions.helpers import ASKED, NO_BUDGET, RUNNER, a_client, a_model, a_request, ask
+from tests.adapters.completions.helpers import (
+    ASKED,
+    NO_BUDGET,
+    PNG,
+    RUNNER,
+    TOOLS,
+    a_client,
+    a_model,
+    a_request,
+    ask,
+)
 from tests.support.batch_server import BatchServer, DropAfter, ItemError, Unanswered
 from tests.support.scripted_server import Drop, Say, ScriptedServer, Status
 
@@ -114,6 +124,31 @@ def test_a_batch_and_a_single_call_have_one_key(tmp_path):
         (replayed,) = ask(tmp_path, a_model(server.base), request)
     assert (replayed.replayed, replayed.completion.text) == (True, "answer to Write the brief.")
     assert single.calls == []
+
+
+def test_images_go_out_in_a_batch_and_tools_do_not(tmp_path):
+    with BatchServer(lambda _line: Say("seen", usage={})) as server:
+        model = a_model(server.base, takes_images=True, takes_tools=True)
+        shown = dataclasses.replace(
+            a_request(base=server.base), messages=(Message("user", "Look.", images=(PNG,)),)
+        )
+        (seen, refused) = batched(
+            tmp_path, server, shown, a_request(base=server.base, tools=TOOLS), model=model
+        )
+    ((line,),) = [batch.lines for batch in server.batches]
+    assert line.body["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look."},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORyBhIHBhZ2U="}},
+            ],
+        }
+    ]
+    assert seen.completion.text == "seen"
+    assert isinstance(refused, ConfigError)
+    assert refused.where == "runner.batch"
+    assert CompletionStore(tmp_path).request(shown.key) == shown
 
 
 def test_the_price_is_that_of_a_batch_where_the_model_says_so(tmp_path):

@@ -1,13 +1,8 @@
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.reply import (
-    StreamedReply,
-    clean,
-    load_json,
-    read_completion,
-    read_usage,
-)
+from flows.adapters.completions.fields import clean, load_json
+from flows.adapters.completions.reply import StreamedReply, read_completion, read_usage
 from flows.schema.completion import CompletionStatus, Usage
 
 

@@ -29,6 +29,7 @@ from flows.adapters.completions.batches.protocol import (
 )
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
 from flows.adapters.completions.send_litellm import LiteLLMSender
+from flows.adapters.completions.turns import chat_messages
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -146,7 +147,7 @@ def _body(library: Any, request: Request) -> Mapping[str, Any] | Fault:
         endpoint=library.types.utils.CallTypes.completion,
         kwargs={
             "model": request.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+            "messages": chat_messages(request.messages),
             **address,
             **parameters,
         },

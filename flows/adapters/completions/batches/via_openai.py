@@ -23,8 +23,9 @@ from flows.adapters.completions.batches.protocol import (
     read_page,
 )
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
-from flows.adapters.completions.reply import load_json
+from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.send_openai import OPENAI_BASE, OpenAISender
+from flows.adapters.completions.turns import chat_messages
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -50,7 +51,7 @@ class OpenAIBatches(OpenAISender):
         return [
             {
                 "model": request.model,
-                "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+                "messages": chat_messages(request.messages),
                 **{name: value for name, value in request.parameters.items() if name not in UNSENT},
             }
             for request in requests

@@ -1,0 +1,174 @@
+"""A chat's turns in the form that the protocol has for them, and what it has no form for.
+
+Both transports send this form. What is made here is no part of a request's key: whoever changes what
+arrives for an equal request raises `PROTOCOL_VERSION`.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from flows.adapters.completions.carried import CALLS
+from flows.schema.completion import Image, Message, Request, ToolCall, canonical_json
+from flows.schema.errors import ConfigError
+from flows.schema.settings import ModelSettings, Transport
+
+TOOLS = "tools"
+"""Parameter that offers tools to a model."""
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_NAME_CHARS = 64
+
+
+def offers_tools(request: Request) -> bool:
+    """Whether the model may ask for tools."""
+    return bool(request.parameters.get(TOOLS))
+
+
+def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The turns as the OpenAI chat protocol has them.
+
+    A tool's turn takes text only there, so its images follow in a user's turn, after the last answer
+    to the assistant's turn, each under a line that names its call. Arguments that are no JSON object,
+    and names with characters that no tool's may have, go back in a form that endpoints take: many
+    refuse the whole chat for one such call.
+    """
+    sent: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []  # by the tools' turns since the last other one
+    names: dict[str | None, str] = {}
+    for message in messages:
+        if message.role == "tool":
+            sent.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content})
+            shown += _captioned(message, names.get(message.tool_call_id, ""))
+            continue
+        if shown:
+            sent.append({"role": "user", "content": shown})
+            shown = []
+        names |= {call.call_id: call.name for call in message.tool_calls}
+        sent.append(_turn(message))
+    if shown:
+        sent.append({"role": "user", "content": shown})
+    return sent
+
+
+def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
+    """Refuse before anything is paid a chat that the protocol, or the model, has no form for.
+
+    Args:
+        request: as it would be sent.
+        model: whom to.
+        in_batch: whether it would go out in a provider's batch.
+
+    Raises:
+        ConfigError: what it is.
+    """
+    where = f"request to {model.label}"
+    shows = any(message.images for message in request.messages)
+    talks = offers_tools(request) or any(
+        message.tool_calls or message.role == "tool" for message in request.messages
+    )
+    local = Transport(request.transport) is Transport.gguf
+    for wanted, taken, what, field in (
+        (shows, model.takes_images, "images", "takes_images"),
+        (talks, model.takes_tools, "tools", "takes_tools"),
+    ):
+        if wanted and (local or not taken):
+            raise ConfigError(
+                where,
+                f"it holds {what}, and "
+                + ("a GGUF file here takes text alone" if local else f"{field} is not set"),
+                remedy=f"choose a model that takes {what}"
+                + ("" if local else f", or set model.{field}=true"),
+            )
+    if in_batch and offers_tools(request):
+        raise ConfigError(
+            "runner.batch",
+            f"{model.label} is offered tools: it is answered turn by turn, and each would wait for a batch",
+            remedy="choose runner=standard",
+        )
+    fault = _misplaced(request.messages)
+    if fault:
+        raise ConfigError(where, fault)
+
+
+def _misplaced(messages: Sequence[Message]) -> str:
+    """What of the chat is not where the protocol has it; empty where all is."""
+    unanswered: list[str] = []
+    for number, message in enumerate(messages, 1):
+        if fault := _malformed(message):
+            return f"turn {number} ({message.role}): {fault}"
+        if message.role == "tool":
+            if message.tool_call_id not in unanswered:
+                return f"turn {number} (tool): nothing asks for {message.tool_call_id!r} before it"
+            unanswered.remove(message.tool_call_id)
+        elif unanswered:
+            break
+        else:
+            unanswered = [call.call_id for call in message.tool_calls]
+    return f"no answer to tool call {', '.join(unanswered)}" if unanswered else ""
+
+
+def _malformed(message: Message) -> str:
+    """What the turn has and its role does not; empty where all fits."""
+    ids = [call.call_id for call in message.tool_calls]
+    carried = message.carried.get(CALLS, ids)
+    faults = {
+        f"tool_call_id is {message.tool_call_id!r}": (message.tool_call_id is None)
+        == (message.role == "tool"),
+        "it shows images": bool(message.images) and message.role not in ("user", "tool"),
+        "it calls tools": bool(ids) and message.role != "assistant",
+        "it carries fields": bool(message.carried) and message.role != "assistant",
+        "tool calls without ids of their own": "" in ids or len(set(ids)) < len(ids),
+        f"it carries fields of {len(carried)} tool calls, and has {len(ids)}": len(carried) != len(ids),
+    }
+    return next((fault for fault, found in faults.items() if found), "")
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    content: str | list[dict[str, Any]] | None = message.content
+    if message.images:
+        content = [{"type": "text", "text": message.content}] if message.content else []
+        content += [_shown(image) for image in message.images]
+    if not message.tool_calls:
+        return {"role": message.role, "content": content, **message.carried}
+    carried = dict(message.carried)
+    further: Sequence[Mapping[str, Any]] = carried.pop(CALLS, None) or [{} for _ in message.tool_calls]
+    return {
+        "role": message.role,
+        "content": content or None,
+        CALLS: [{**_call(call), **more} for call, more in zip(message.tool_calls, further, strict=True)],
+        **carried,
+    }
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    try:
+        is_object = isinstance(orjson.loads(call.arguments), dict)
+    except orjson.JSONDecodeError:
+        is_object = False
+    return {
+        "id": call.call_id,
+        "type": "function",
+        "function": {
+            "name": _NOT_IN_NAMES.sub("_", call.name)[:_NAME_CHARS],
+            "arguments": call.arguments if is_object else canonical_json({"malformed": call.arguments}),
+        },
+    }
+
+
+def _captioned(message: Message, name: str) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for number, image in enumerate(message.images, 1):
+        caption = f"Image {number} of {len(message.images)} from tool call {message.tool_call_id} ({name}):"
+        parts += [{"type": "text", "text": caption}, _shown(image)]
+    return parts
+
+
+def _shown(image: Image) -> dict[str, Any]:
+    coded = base64.b64encode(image.data).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": f"data:{image.media};base64,{coded}"}}
