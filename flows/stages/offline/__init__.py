@@ -40,6 +40,5 @@ def grade_offline(items: Sequence[Item], brief_text: str) -> list[ItemGrade]:
     """
     brief = BriefIndex(brief_text)
     return [
-        grade_wrong_move(item, brief) if item.severity.is_error else grade_requirement(item, brief)
-        for item in items
+        grade_wrong_move(item, brief) if item.is_error else grade_requirement(item, brief) for item in items
     ]
