@@ -158,6 +158,8 @@ def _fill(control: Any, text: str) -> None:
         run = deepcopy(prompt)
         holder = run.find(qn("w:t"))
         holder.text = part[stars : len(part) - stars]
+        if holder.text != holder.text.strip():  # Word drops outer spaces that are not asked for
+            holder.set(qn("xml:space"), "preserve")
         for name in ("w:b", "w:i")[2 - stars : 3 - stars] if stars else ():
             run.get_or_add_rPr().insert(0, OxmlElement(name))
         content.append(run)

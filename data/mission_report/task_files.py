@@ -48,8 +48,9 @@ RUN pip install --no-cache-dir lxml openpyxl pdfplumber pypdf python-docx
 
 RUN npm install --global opencode-ai@1.18.31
 
-# The verifier calls `staffbench`. Give what pip should install: a released version, a wheel's address, or
-# a folder below this one. Without it an agent can still write, and the verifier says what is missing.
+# The verifier calls `staffbench`. Harbor passes no build arguments: what pip should install is written here,
+# by `staffbench harbor export FOLDER --install WHEEL` or by hand. Without it an agent can still write, and
+# the verifier says what is missing.
 ARG STAFFBENCH=""
 RUN if [ -n "$STAFFBENCH" ]; then pip install --no-cache-dir "$STAFFBENCH"; fi
 
@@ -65,8 +66,8 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 if ! command -v staffbench > /dev/null; then
-  echo "staffbench is not installed in this sandbox, so the report can't be judged: build the image with" \\
-    "--build-arg STAFFBENCH=... or install it in environment/Dockerfile." >&2
+  echo "staffbench is not installed in this sandbox, so the report can't be judged. Export the task with" \\
+    "--install, or say in environment/Dockerfile what pip should install." >&2
   exit 1
 fi
 

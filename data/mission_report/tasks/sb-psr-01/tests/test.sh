@@ -5,8 +5,8 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 if ! command -v staffbench > /dev/null; then
-  echo "staffbench is not installed in this sandbox, so the report can't be judged: build the image with" \
-    "--build-arg STAFFBENCH=... or install it in environment/Dockerfile." >&2
+  echo "staffbench is not installed in this sandbox, so the report can't be judged. Export the task with" \
+    "--install, or say in environment/Dockerfile what pip should install." >&2
   exit 1
 fi
 

@@ -1,0 +1,221 @@
+"""The labelled MissionReport reports: built from sources, within limits, every criterion labelled."""
+
+import csv
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import docx
+import pytest
+import yaml
+
+from flows.adapters.pages import find_converter, render_all
+from flows.pipeline.report_file import check_report
+from flows.schema.report_task import ReportStatus
+
+FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
+TRIP, GUNNERY, EXERCISE, ROTATION, HIRING = "sb-war-02", "sb-war-08", "sb-aar-01", "sb-aar-04", "sb-psr-01"
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# required criteria met, their points, penalties committed, points that these cost, words
+EXPECTED = {
+    (TRIP, "fair"): (15, 32, ["WAR02-P4"], 1, 199),
+    (TRIP, "weak"): (10, 15, ["WAR02-P1", "WAR02-P3"], 5, 261),
+    (GUNNERY, "fair"): (13, 27, [], 0, 150),
+    (GUNNERY, "weak"): (8, 13, ["WAR08-P1", "WAR08-P2"], 5, 187),
+    (EXERCISE, "fair"): (10, 25, ["AAR01-P2"], 2, 441),
+    (EXERCISE, "weak"): (6, 12, ["AAR01-P1", "AAR01-P3"], 5, 363),
+    (ROTATION, "fair"): (19, 46, [], 0, 1435),
+    (ROTATION, "weak"): (9, 17, ["AAR4-P01", "AAR4-P03"], 5, 983),
+    (HIRING, "fair"): (8, 22, [], 0, 350),
+    (HIRING, "weak"): (5, 10, ["PSR1-P01"], 3, 337),
+}
+every_report = pytest.mark.parametrize(("task_id", "name"), EXPECTED)
+every_task = pytest.mark.parametrize("task_id", [TRIP, GUNNERY, EXERCISE, ROTATION, HIRING])
+
+
+def report(task_id, name):
+    return FOLDER / "controls" / task_id / f"{name}.docx"
+
+
+def source(task_id, name):
+    return yaml.safe_load((FOLDER / "sources" / task_id / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def labels(task_id):
+    with (FOLDER / "controls" / task_id / "labels.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def text(path):
+    return re.sub(r"\s+", " ", check_report(path).text)
+
+
+def build(folder, *arguments):
+    command = [sys.executable, str(folder / "build_controls.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_committed_reports_match_their_sources():
+    done = build(FOLDER, "--check")
+    assert done.stdout.splitlines() == [
+        f"{task_id}: the controls match their sources"
+        for task_id in (EXERCISE, ROTATION, HIRING, TRIP, GUNNERY)
+    ]
+    assert done.returncode == 0
+
+
+def test_check_names_what_differs_is_missing_or_has_no_source(tmp_path):
+    copy = tmp_path / "data" / "mission_report"
+    shutil.copytree(FOLDER.parent / "builders", tmp_path / "data" / "builders")
+    for part in (f"controls/{TRIP}", f"tasks/{TRIP}"):
+        shutil.copytree(FOLDER / part, copy / part)
+    for script in FOLDER.glob("*.py"):
+        shutil.copy(script, copy)
+    folder = copy / "controls" / TRIP
+    (folder / "weak.docx").unlink()
+    (folder / "other.docx").write_bytes(b"stray")
+    edited = (folder / "fair.yaml").read_text(encoding="utf-8").replace("office: A4R", "office: A4")
+    (folder / "fair.yaml").write_text(edited, encoding="utf-8")
+    done = build(copy, "--check")
+    assert done.stdout.splitlines() == [
+        f"controls/{TRIP}/fair.docx: differs from its source",
+        f"controls/{TRIP}/other.docx: has no source",
+        f"controls/{TRIP}/weak.docx: missing",
+    ]
+    assert done.returncode == 1
+    (folder / "fair.yaml").write_text(edited.replace("  office: A4\n", ""), encoding="utf-8")
+    done = build(copy)
+    assert done.stdout == f"{folder / 'fair.yaml'}: controls left empty: office\n"
+    assert done.returncode == 1
+
+
+@every_report
+def test_labels_cover_every_criterion_and_come_to_the_stated_points(task_id, name):
+    points = {entry["criterion_id"]: entry["points"] for entry in source(task_id, "rubric")}
+    rows = labels(task_id)
+    assert [row["criterion_id"] for row in rows] == list(points)
+    assert {row[column] for row in rows for column in ("fair", "weak")} == {"pass", "fail"}
+    met = [points[row["criterion_id"]] for row in rows if row[name] == "pass"]
+    committed = [
+        row["criterion_id"] for row in rows if row[name] == "fail" and points[row["criterion_id"]] < 0
+    ]
+    required = [worth for worth in met if worth > 0]
+    assert (len(required), sum(required), committed, -sum(points[key] for key in committed)) == EXPECTED[
+        (task_id, name)
+    ][:4]
+
+
+@every_report
+def test_report_is_readable_and_has_its_words(task_id, name):
+    read = check_report(report(task_id, name))
+    assert (read.status, read.notices) == (ReportStatus.readable, ())
+    assert read.words.counted == EXPECTED[(task_id, name)][4]
+    limit = source(task_id, "task")["limits"].get("words")
+    if name == "fair" and limit is not None:
+        assert read.words.counted <= limit
+
+
+@pytest.mark.skipif(find_converter() is None, reason="pages are counted by LibreOffice")
+def test_reports_with_a_limit_of_pages_keep_it():
+    exercise, hiring = render_all([report(EXERCISE, "fair"), report(HIRING, "fair")])
+    assert exercise.pages == 1
+    assert hiring.pages == 1  # of two
+
+
+@every_report
+def test_report_fills_the_form(task_id, name):
+    filled = docx.Document(str(report(task_id, name)))
+    expert = docx.Document(str(FOLDER / "tasks" / task_id / "tests" / "golden" / "report.docx"))
+    headings, form = (
+        [p.text for p in document.paragraphs if p.style.name in ("Title", "Heading 1")]
+        for document in (filled, expert)
+    )
+    assert headings == form
+    assert len(headings) == {TRIP: 5, GUNNERY: 5, EXERCISE: 7, ROTATION: 9, HIRING: 7}[task_id]
+    assert not list(filled.element.body.iter(f"{W}showingPlcHdr", f"{W}ins", f"{W}del"))
+
+
+@every_report
+def test_report_shares_no_sentence_with_the_experts(task_id, name):
+    written, expert = (
+        {
+            " ".join(re.findall(r"[\w'-]+", sentence.lower()))
+            for line in check_report(path).text.splitlines()
+            if not line.startswith(("#", "|", "[Header]", "[Footer]"))  # the form's words, and figures
+            for sentence in re.split(r"(?<=[.:;?!]) ", line)
+        }
+        for path in (report(task_id, name), FOLDER / "tasks" / task_id / "tests" / "golden" / "report.docx")
+    )
+    # Shorter ones are statements of fact such as "Objective SLATE was not taken."
+    assert [sentence for sentence in written & expert if len(sentence.split()) > 5] == []
+
+
+@pytest.mark.parametrize(
+    ("task_id", "criterion", "name", "label", "words"),
+    [
+        (TRIP, "WAR02-02", "fair", "pass", "Halvard can handle 12 of the 20"),
+        (TRIP, "WAR02-02", "weak", "fail", "Halvard can carry 24 wide-body sorties"),
+        (TRIP, "WAR02-10", "fair", "fail", "a margin of three days"),
+        (TRIP, "WAR02-16", "weak", "fail", "| Director of Logistics | 14 April |"),
+        (TRIP, "WAR02-P1", "weak", "fail", "Seven of nine 60K loaders are in service"),
+        (TRIP, "WAR02-P3", "weak", "fail", "whether their commander is to be relieved"),
+        (TRIP, "WAR02-P4", "fair", "fail", "Our thanks go to the squadron"),
+        (GUNNERY, "WAR08-02", "fair", "fail", "74 percent, 265 of 360 crews"),
+        (GUNNERY, "WAR08-03", "fair", "fail", "| 1 ABCT | 120 | 97 | 81% |"),
+        (GUNNERY, "WAR08-12", "weak", "pass", "Range 9 goes from 2 ABCT to 3 ABCT on 25 and 26 June"),
+        (GUNNERY, "WAR08-13", "fair", "pass", "Decide by 18 June"),
+        (GUNNERY, "WAR08-13", "weak", "fail", "Please decide by 20 June"),
+        (GUNNERY, "WAR08-P1", "weak", "fail", "75 percent (269 of 360 crews)"),
+        (GUNNERY, "WAR08-P2", "weak", "fail", "tracer of 2-422 AR set the brush on fire"),
+        (EXERCISE, "AAR01-04", "fair", "fail", "24 minutes, 0831 to 0855"),
+        (EXERCISE, "AAR01-11", "fair", "fail", "before exercise 31-3 on 17 September"),
+        (EXERCISE, "AAR01-P1", "weak", "fail", "met four of its five objectives"),
+        (EXERCISE, "AAR01-P2", "fair", "fail", "collapsed with heat stroke"),
+        (EXERCISE, "AAR01-P3", "weak", "fail", "The EOC was operational after 45 minutes"),
+        (ROTATION, "AAR4-C08", "fair", "pass", "5 of 10 tanks"),
+        (ROTATION, "AAR4-C18", "fair", "fail", "lost two IFVs to friendly fire"),
+        (ROTATION, "AAR4-C22", "fair", "fail", "13 June 2031"),
+        (ROTATION, "AAR4-P01", "weak", "fail", "the crew of B22 fired on two Bradleys"),
+        (ROTATION, "AAR4-P03", "weak", "fail", "crossed the line of departure at 0620"),
+        (HIRING, "PSR1-C03", "fair", "pass", "135 on board on 30 September, two under the target of 137"),
+        (HIRING, "PSR1-C09", "fair", "fail", "we expect one in ten"),
+        (HIRING, "PSR1-P01", "weak", "fail", "the hiring freeze from 1 July"),
+    ],
+)
+def test_label_rests_on_words_of_the_report(task_id, criterion, name, label, words):
+    assert words in text(report(task_id, name))
+    assert {row["criterion_id"]: row[name] for row in labels(task_id)}[criterion] == label
+
+
+@pytest.mark.parametrize(
+    ("task_id", "name", "words"),
+    [
+        (TRIP, "fair", r"seven|landing fee|relieved|training"),
+        (TRIP, "weak", r"landing fee|billet|dinner|thanks|11 April|\b12 (?:wide|sorties)"),
+        (GUNNERY, "fair", r"75 percent|93 percent|tracer|fire on|brush|ten "),
+        (GUNNERY, "weak", r"82|102|18 June|50 of 56|93 percent"),
+        (EXERCISE, "fair", r"console|0839|0857|memorandum|31 July|\btest(?:ed)? whether"),
+        (EXERCISE, "weak", r"console|heat stroke|fire watch|69 minutes|reopen|drill|0839"),
+        (
+            ROTATION,
+            "fair",
+            r"\b[BE]\d\d\b|culvert|unresolved|code|0620|0640|0805|13 of 15|1400|1600|new date",
+        ),
+        (ROTATION, "weak", r"culvert|code|unresolved|28 March|0642|0655 |84 percent|1400"),
+        (HIRING, "fair", r"freeze|Varga|Teel|in-laws|harbor|148|211|nine|not recorded"),
+        (HIRING, "weak", r"Varga|Teel|in-laws|harbor|126|135|137|141|23 May|in ten"),
+    ],
+)
+def test_what_a_label_says_is_absent_stands_nowhere_in_the_report(task_id, name, words):
+    assert re.findall(words, text(report(task_id, name)), re.IGNORECASE) == []
+
+
+@every_task
+def test_reports_lie_outside_of_the_tasks(task_id):
+    inside = {path.name for path in (FOLDER / "tasks" / task_id).rglob("*")}
+    assert not inside & {"fair.docx", "weak.docx", "labels.csv", "controls"}
+    assert {path.name for path in (FOLDER / "controls" / task_id).iterdir()} == {
+        *("fair.docx", "fair.yaml", "weak.docx", "weak.yaml", "labels.csv")
+    }
