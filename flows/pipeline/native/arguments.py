@@ -1,0 +1,157 @@
+"""What the tools take: read from the JSON that a model wrote, or refused in words that it can act on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from flows.pipeline.native.answers import ToolFault
+
+_MOST_FAULTS = 5
+
+
+class Arguments(BaseModel):
+    """Of one call. A key that the tool doesn't take is refused: what it asks for would not happen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Nothing(Arguments):
+    """Of `list_files` and `check_report`."""
+
+
+class FilePage(Arguments):
+    """Of `read_file`."""
+
+    path: str
+    offset: int = Field(default=0, ge=0)
+
+
+class PageView(Arguments):
+    """Of `view_page`."""
+
+    path: str
+    page: int = Field(default=1, ge=1)
+
+
+class Start(Arguments):
+    """Of `start_report`."""
+
+    template: str | None = None
+
+
+class Show(Arguments):
+    """Of `show_report`."""
+
+    offset: int = Field(default=0, ge=0)
+
+
+class Entry(Arguments):
+    """One place and its new text."""
+
+    place: str
+    text: str
+
+
+class Fill(Arguments):
+    """Of `fill`."""
+
+    entries: list[Entry] = Field(min_length=1)
+
+
+class NewBlock(Arguments):
+    """One block to insert."""
+
+    kind: Literal["heading", "paragraph", "bullet", "number", "table"]
+    text: str = ""
+    level: int = 1
+    rows: list[list[str]] = Field(default_factory=list[list[str]])
+    header: bool = True
+
+
+class Insert(Arguments):
+    """Of `insert`."""
+
+    after: str | None = None
+    blocks: list[NewBlock] = Field(min_length=1)
+
+
+class Row(Arguments):
+    """Of `add_row`."""
+
+    cell: str
+    cells: list[str]
+
+
+class Delete(Arguments):
+    """Of `delete`."""
+
+    place: str
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+def read_arguments(tool: str, text: str, kind: type[A]) -> A:
+    """Read a call's arguments.
+
+    Args:
+        tool: its name.
+        text: JSON as the model wrote it; nothing at all counts as no arguments.
+        kind: what the tool takes.
+
+    Raises:
+        ToolFault: it is not JSON, or not what the tool takes.
+    """
+    try:
+        value: object = _parsed(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ToolFault(
+            tool,
+            f"the arguments are not JSON ({error or 'nested too deeply'})",
+            "one JSON object",
+            "call again",
+        ) from error
+    if not isinstance(value, dict):
+        raise ToolFault(tool, f"the arguments are a {type(value).__name__}", "one JSON object", "call again")
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        found = [_fault(each) for each in error.errors(include_url=False, include_context=False)]
+        more = len(found) - _MOST_FAULTS
+        raise ToolFault(
+            tool,
+            "; ".join(found[:_MOST_FAULTS]) + (f"; and {more} more" if more > 0 else ""),
+            "arguments " + ", ".join(_named(kind)) if _named(kind) else "no arguments",
+            "call again",
+        ) from error
+
+
+def _parsed(text: str) -> object:
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a key given twice: the standard parser would keep the last one and drop the other."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key given twice in one object")
+    return made
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    place = ".".join(map(str, error["loc"]))
+    return f"{place}: {str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+
+
+def _named(kind: type[Arguments]) -> list[str]:
+    return [
+        name if field.is_required() else f"{name} (optional)" for name, field in kind.model_fields.items()
+    ]
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"the number {name}")

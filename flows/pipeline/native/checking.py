@@ -1,0 +1,71 @@
+"""The tool that tells a model how its report will be read, by the check that comes before any grading."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from flows.adapters.report_docx import ReportDocument
+from flows.pipeline.native.answers import InternalFault, ToolAnswer, held
+from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.renders import Layout, Renders
+from flows.pipeline.native.writing import unfilled
+from flows.pipeline.report_file import check_report
+from flows.schema.errors import ReadError
+from flows.schema.report_task import ReportFile, ReportStatus
+from flows.stages.length import length_text, measure_length, parse_length_limit
+
+_REPORT = "/".join(REPORT)
+
+
+def read_report(data: bytes) -> ReportFile:
+    """The format check of a report's bytes.
+
+    Raises:
+        InternalFault: python-docx opens the report and our reader fails on it.
+    """
+    with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / REPORT[-1]
+        path.write_bytes(data)
+        try:
+            return check_report(path)
+        except ReadError as error:
+            raise InternalFault(_REPORT, error.found, error.expected, error.remedy) from error
+
+
+async def tell(data: bytes, found: ReportFile, renders: Renders, limit: str | None, asker: str) -> ToolAnswer:
+    """What the model is told of its report.
+
+    Args:
+        data: the report.
+        found: what the format check found.
+        renders: where page counts are kept.
+        limit: the task's limit of length in its author's words; None where it has none.
+        asker: see `Renders.layout`.
+
+    Raises:
+        StoreError: the page count can't be kept.
+    """
+    if found.status is not ReportStatus.readable or found.words is None:
+        return ToolAnswer(held(f"{_REPORT} is {found.status.value}, and would score 0: {found.reason}."))
+    layout = await renders.layout(data, ".docx", asker=asker)
+    words = found.words
+    counted = f"body {words.body:,}, tables {words.tables:,}, notes {words.notes:,}, text boxes "
+    counted = f"{words.counted:,} ({counted}{words.text_boxes:,})"
+    lines = [
+        f"{_REPORT} is readable.",
+        f"Words that count: {counted}; in headers and footers, which don't count: {words.outside:,}.",
+        f"Pages: {layout.said}.",
+        _limit(limit, words.counted, layout),
+        unfilled(ReportDocument.open(data)) or "Nothing is left to fill in.",
+        *(f"Notice: {notice.kind}, {notice.place}: {notice.detail}" for notice in found.notices),
+    ]
+    return ToolAnswer(held("\n".join(lines)))
+
+
+def _limit(limit: str | None, words: int, layout: Layout) -> str:
+    if limit is None:
+        return "Limit of length: the task states none apart from its instruction."
+    parsed = parse_length_limit(limit)
+    measures = measure_length(parsed, words=words, pages=layout.pages)
+    return f"Limit of length ({limit}): {length_text(parsed, measures)}."

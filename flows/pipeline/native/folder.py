@@ -1,0 +1,246 @@
+"""The scratch folder of one attempt: `attachments/`, which is read, and `outputs/`, which holds the report.
+
+Whatever a model names is opened from the folder downwards, one name at a time, each relative to the folder
+before it and never through a link. So neither a name nor a link that appears between a check and an opening
+leads out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from flows.pipeline.native.opening import FILE, FOLDER, NO_FILE, NOT_THERE, actual_name, open_regular, walked
+from flows.pipeline.native.paths import (
+    ATTACHMENTS,
+    OUTPUTS,
+    REPORT,
+    PathRefused,
+    check_written,
+    parts_of,
+    shown,
+)
+from flows.readers.read import MAX_BYTES
+from flows.schema.errors import ScenarioError, StoreError
+from flows.schema.report_task import Attachment, ReportTask
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that lies in the scratch folder.
+
+    Attributes:
+        path: from the scratch folder.
+        size: bytes of a file; None for what is no regular file, which no tool opens.
+    """
+
+    path: str
+    size: int | None
+
+
+class Folder:
+    """The scratch folder; a context manager, so that what it holds open is closed."""
+
+    def __init__(self, root: Path) -> None:
+        """Make the two folders in `root`, which is there and empty."""
+        self._root = os.open(root, FOLDER)
+        try:
+            for name in (ATTACHMENTS, OUTPUTS):
+                os.mkdir(name, 0o700, dir_fd=self._root)
+        except OSError:
+            os.close(self._root)
+            raise
+
+    def __enter__(self) -> Self:
+        """The folder itself."""
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Close it; its files stay."""
+        os.close(self._root)
+
+    def lay_out(self, task_folder: Path, attachments: Sequence[Attachment]) -> None:
+        """Copy the files of one step, over those of the same name from an earlier one.
+
+        Args:
+            task_folder: the task's tree.
+            attachments: the step's files.
+
+        Raises:
+            ScenarioError: a file can't be read, or this disk can't hold all of them beside one another
+                (names that differ only in case).
+            StoreError: the disk is full or fails.
+        """
+        try:
+            source = os.open(task_folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise ScenarioError(
+                task_folder, f"can't be opened ({error.strerror})", "a task's tree"
+            ) from error
+        try:
+            for attachment in attachments:
+                self._copy(source, task_folder, attachment)
+        finally:
+            os.close(source)
+        lost = {each.name for each in attachments} - {entry.path for entry in self.entries()}
+        if lost:
+            raise ScenarioError(
+                task_folder,
+                f"{', '.join(sorted(lost))} can't lie beside the other files on this disk",
+                "names that differ in more than case",
+            )
+
+    def entries(self) -> list[Entry]:
+        """All that lies in the two folders, sorted by path.
+
+        Raises:
+            PathRefused: one of the folders is not a folder any more.
+            StoreError: the disk fails.
+        """
+        found: list[Entry] = []
+        stack: list[tuple[str, ...]] = [(ATTACHMENTS,), (OUTPUTS,)]
+        while stack:
+            folder = stack.pop()
+            with self._refusing("/".join(folder)), walked(self._root, (*folder, "")) as inner:
+                for name in os.listdir(inner):  # noqa: PTH208 -- pathlib lists no descriptor
+                    kind = os.stat(name, dir_fd=inner, follow_symlinks=False)
+                    path = (*folder, name)
+                    if stat.S_ISDIR(kind.st_mode):
+                        stack.append(path)
+                    else:
+                        size = kind.st_size if stat.S_ISREG(kind.st_mode) and kind.st_nlink == 1 else None
+                        found.append(Entry("/".join(path), size))
+        return sorted(found, key=lambda entry: entry.path)
+
+    def read(self, path: str) -> tuple[str, bytes]:
+        """Read a file that a model named.
+
+        Returns:
+            Its path as `entries` has it, and its bytes.
+
+        Raises:
+            PathRefused: see `parts_of`; or it is not there, no regular file, linked, or too large.
+            StoreError: the disk fails.
+        """
+        parts = parts_of(path)
+        with self._refusing(path), walked(self._root, parts) as inner:
+            name = actual_name(inner, parts[-1])
+            descriptor = open_regular(inner, name, os.O_RDONLY, shown(path), own=True)
+            with open(descriptor, "rb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
+                if os.fstat(descriptor).st_size > MAX_BYTES:
+                    raise PathRefused(shown(path), f"over {MAX_BYTES:,} bytes", "a smaller file")
+                return "/".join((*parts[:-1], name)), file.read(MAX_BYTES + 1)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write the report.
+
+        Raises:
+            PathRefused: any other path, or what lies there is no regular file of its own.
+            StoreError: the disk is full or fails.
+        """
+        parts = parts_of(path)
+        check_written(parts)
+        with self._refusing(path), walked(self._root, parts) as inner:
+            flags = os.O_WRONLY
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(parts[-1], flags | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=inner))
+            descriptor = open_regular(inner, parts[-1], flags, shown(path), own=True)
+            # Cut only now that it is known to be the report, and nothing that a link leads to.
+            with open(descriptor, "wb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
+                os.ftruncate(descriptor, 0)
+                file.write(data)
+
+    def report(self) -> tuple[bytes | None, str]:
+        """The report as it lies there, or None and why there is none.
+
+        Raises:
+            StoreError: the disk fails.
+        """
+        path = "/".join(REPORT)
+        try:
+            return self.read(path)[1], ""
+        except PathRefused as error:
+            return None, f"{path}: {error.found}"
+
+    def _copy(self, source: int, task_folder: Path, attachment: Attachment) -> None:
+        parts, origin = parts_of(attachment.name), tuple(attachment.path.split("/"))
+        try:
+            with walked(source, origin) as folder:
+                descriptor = open_regular(folder, origin[-1], os.O_RDONLY, attachment.path, own=False)
+        except (PathRefused, OSError) as error:
+            found = error.found if isinstance(error, PathRefused) else f"can't be read ({error.strerror})"
+            raise ScenarioError(task_folder / attachment.path, found, "a readable file") from error
+        try:
+            with open(descriptor, "rb") as file, walked(self._root, parts, make=True) as folder:  # noqa: PTH123 -- pathlib opens no descriptor
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(parts[-1], dir_fd=folder)
+                made = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)
+                with open(made, "wb") as target:  # noqa: PTH123 -- pathlib opens no descriptor
+                    shutil.copyfileobj(file, target)
+        except OSError as error:
+            raise _failed(attachment.name, error) from error
+
+    @contextlib.contextmanager
+    def _refusing(self, path: str) -> Generator[None]:
+        """Tell what a model named wrongly from a disk that fails."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in NOT_THERE:
+                raise PathRefused(
+                    shown(path), "no such file", "a file that is there", "call list_files for the names"
+                ) from error
+            if error.errno in NO_FILE:
+                raise PathRefused(shown(path), "a link, device or pipe", "a regular file") from error
+            raise _failed(shown(path), error) from error
+
+
+@contextlib.contextmanager
+def scratch_folder(root: Path) -> Generator[Folder]:
+    """A scratch folder below `root`, which is made if need be; the scratch folder is gone afterwards.
+
+    Raises:
+        StoreError: it can't be made.
+    """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        made = tempfile.TemporaryDirectory(prefix="attempt-", dir=root, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _failed(str(root), error) from error
+    with made as name:
+        try:
+            folder = Folder(Path(name))
+        except OSError as error:
+            raise _failed(str(root), error) from error
+        with folder:
+            yield folder
+
+
+def check_layout(task: ReportTask) -> None:
+    """Hold a task's files to the one folder that they can be laid out in.
+
+    Raises:
+        ScenarioError: a file does not belong below `attachments/`.
+    """
+    for attachment in task.attachments:
+        try:
+            parts = parts_of(attachment.name)
+        except PathRefused as error:
+            raise ScenarioError(attachment.path, error.found, f"a file below {ATTACHMENTS}/") from error
+        if parts[0] != ATTACHMENTS or "/".join(parts) != attachment.name:
+            raise ScenarioError(attachment.path, f"laid out as {attachment.name}", f"below {ATTACHMENTS}/")
+
+
+def _failed(path: str, error: OSError) -> StoreError:
+    return StoreError(
+        path,
+        f"the scratch folder fails ({error.strerror or error})",
+        remedy="free space, or mend the disk; the same command resumes",
+    )

@@ -1,0 +1,257 @@
+"""One attempt at a task: a model calls tools until its report is written, or a limit is reached.
+
+What is sent follows from the task's files, the settings and the replies so far, and from nothing else. So an
+attempt that was killed is repeated by running it again: every reply that was paid for comes from the store,
+the tools do the same work to the same files, and the first call that is missing is the next one paid.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flows.pipeline.native.answers import InternalFault, ToolAnswer
+from flows.pipeline.native.contract import Ask, Attempt, Limits, Prompt
+from flows.pipeline.native.folder import Folder, check_layout, scratch_folder
+from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.renders import Renders
+from flows.pipeline.native.threads import in_thread
+from flows.pipeline.native.tools import Tools
+from flows.pipeline.native.trajectory import seconds_of, told, turn
+from flows.schema.brief import BriefStatus
+from flows.schema.call import render
+from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall
+from flows.schema.report_task import ReportTask, TaskStep
+
+MAX_CALLS = 40
+"""Tool calls of one reply that are carried out; what is beyond is answered, and asked for again."""
+
+_REPORT = "/".join(REPORT)
+_NO_REPORT = (
+    f"There is no {_REPORT} yet, and nothing else is read. Begin it with start_report, fill it, check it, "
+    "and end without a tool call when it is done."
+)
+_CUT = "Your reply was cut off at the limit of its length, and nothing was done. Go on in shorter steps."
+_CUT_CALLS = "It may have been cut off at the limit of your reply's length: call again, with less at a time."
+_TOO_MANY = f"Error: not carried out: at most {MAX_CALLS} calls in one reply. Call again."
+
+# As providers word it; an HTTP 400 or 413 is all that they have in common.
+_OVERFLOW = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|(?:prompt|input)[\w\s]{0,20} (?:is )?too long"
+    r"|too many (?:input |prompt )?tokens|exceeds? (?:the )?(?:max\w* )?(?:number of )?(?:input |prompt )?"
+    r"tokens|max(?:imum)?[ _](?:prompt|input)[ _](?:length|tokens)|request_too_large",
+    re.IGNORECASE,
+)
+
+
+async def attempt(
+    ask: Ask,
+    task: ReportTask,
+    task_folder: Path,
+    *,
+    prompt: Prompt,
+    limits: Limits,
+    renders: Renders,
+    scratch_root: Path,
+) -> Attempt:
+    """Let a model work on a task in a scratch folder, which is gone afterwards.
+
+    Args:
+        ask: completes a chat.
+        task: what to do.
+        task_folder: the task's tree.
+        prompt: what the model is told.
+        limits: of this attempt.
+        renders: where page counts and pictures are kept; shared by all attempts.
+        scratch_root: folder, made if need be, in which the scratch folder is made.
+
+    Returns:
+        The report that lies there at the end, or why there is none.
+
+    Raises:
+        ScenarioError: the task's files can't be laid out.
+        ConfigError: the prompt names an unknown placeholder.
+        StoreError: the disk is full or fails.
+        StaffbenchError: whatever `ask` raises.
+    """
+    check_layout(task)
+    with scratch_folder(scratch_root) as folder:
+        tools = Tools(
+            folder,
+            renders,
+            limit=task.length_limit,
+            page_chars=limits.page_chars,
+            images=limits.images,
+        )
+        run = _Run(ask, task, folder, tools, limits)
+        for step in task.steps:
+            await in_thread(folder.lay_out, task_folder, step.attachments)
+            run.begin(prompt, step)
+            ended = await run.step(step, last=step is task.steps[-1])
+            if ended != _FINISHED:
+                break
+        else:
+            ended = _FINISHED
+        return await run.result(ended)
+
+
+_FINISHED, _REFUSED, _ERROR = "finished", "refused", "error"
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one attempt: all of it follows from the replies."""
+
+    ask: Ask
+    task: ReportTask
+    folder: Folder
+    tools: Tools
+    limits: Limits
+    messages: list[Message] = field(default_factory=list[Message])
+    trajectory: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    completions: list[str] = field(default_factory=list[str])
+    tokens: int = 0
+    uncounted: int = 0
+    seconds: float = 0.0
+    nudged: int = 0
+    detail: str = ""
+
+    def begin(self, prompt: Prompt, step: TaskStep) -> None:
+        """Tell the model what to do in a step."""
+        values = {
+            "assignment": step.instruction.strip(),
+            "files": "\n".join(f"- {each.name}" for each in step.attachments) or "(no files)",
+            "limit": self.task.length_limit or "none stated",
+        }
+        messages = [Message("user", render(prompt.user, values))]
+        if not self.messages and prompt.system.strip():
+            messages.insert(0, Message("system", render(prompt.system, values)))
+        self._tell(step, messages)
+
+    async def step(self, step: TaskStep, *, last: bool) -> str:
+        """One step of the task, to its end; how it ended."""
+        begun = self.seconds
+        while True:
+            limit = self._limit(step, begun)
+            if limit:
+                return f"limit: {limit}"
+            completion = await self.ask(tuple(self.messages), self.tools.offered)
+            self._count(completion)
+            text = completion.text or ""
+            if completion.status in (CompletionStatus.error, CompletionStatus.refused):
+                self._record(step, completion, [])
+                return self._without_reply(completion)
+            if text or completion.tool_calls or completion.carried:
+                self.messages.append(
+                    Message("assistant", text, tool_calls=completion.tool_calls, carried=completion.carried)
+                )
+            try:
+                await self._answer(step, completion)
+            except InternalFault as error:
+                self.detail = str(error)
+                return _ERROR
+            if completion.tool_calls:
+                continue
+            nudge = await self._nudge(completion, last=last)
+            if not nudge:
+                return _FINISHED
+            self._tell(step, [Message("user", nudge)])
+
+    async def result(self, ended: str) -> Attempt:
+        """What the attempt came to, with the report as it lies there."""
+        report, why = await in_thread(self.folder.report)
+        status = {_REFUSED: BriefStatus.refused, _ERROR: BriefStatus.error}.get(ended)
+        details = [self.detail] if self.detail else []
+        if status is None:
+            status = BriefStatus.missing if report is None else BriefStatus.written
+            details += [] if report is not None else [f"no report ({why})"]
+        elif report is not None:
+            details.append("a report lay there and is not counted")
+            report = None
+        if self.uncounted:
+            uncounted = f"tokens of {self.uncounted} of {len(self.completions)} calls are not known"
+            held = self.limits.max_tokens is None
+            details.append(uncounted if held else f"{uncounted}: the limit of tokens could not be held")
+        details += [f"could not be read: {each}" for each in self.tools.unread]
+        return Attempt(
+            status=status,
+            report=report,
+            ended=ended,
+            detail="; ".join(details),
+            completions=tuple(self.completions),
+            trajectory=self.trajectory,
+            tokens=self.tokens,
+            uncounted=self.uncounted,
+            seconds=round(self.seconds, 3),
+        )
+
+    def _limit(self, step: TaskStep, begun: float) -> str:
+        """The limit that is reached; empty where none is."""
+        limits = self.limits
+        if limits.max_steps is not None and len(self.completions) >= limits.max_steps:
+            return "steps"
+        if limits.max_tokens is not None and self.tokens >= limits.max_tokens:
+            return "tokens"
+        if limits.max_minutes is not None and self.seconds >= limits.max_minutes * 60:
+            return "minutes"
+        if step.agent_seconds is not None and self.seconds - begun >= step.agent_seconds:
+            return "minutes"
+        return ""
+
+    def _count(self, completion: Completion) -> None:
+        self.completions.append(completion.key)
+        self.seconds += seconds_of(completion)
+        if completion.status is CompletionStatus.error:
+            return  # nobody counts the tokens of a call that brought nothing
+        counts = (completion.usage.input_tokens, completion.usage.output_tokens)
+        self.tokens += sum(count or 0 for count in counts)
+        self.uncounted += None in counts
+
+    def _without_reply(self, completion: Completion) -> str:
+        self.detail = completion.detail
+        if completion.status is CompletionStatus.refused:
+            return _REFUSED
+        if _OVERFLOW.search(completion.detail):
+            return "limit: context"
+        return _ERROR
+
+    async def _answer(self, step: TaskStep, completion: Completion) -> None:
+        """Carry out the calls of a reply, in order, and answer each of them."""
+        answers: list[tuple[ToolCall, ToolAnswer]] = []
+        try:
+            for number, call in enumerate(completion.tool_calls, 1):
+                if number > MAX_CALLS:
+                    answer = ToolAnswer(_TOO_MANY, is_error=True)
+                else:
+                    asker = f"{completion.key} {number}"
+                    answer = await self.tools.call(call.name, call.arguments, asker=asker)
+                    if answer.is_error and completion.status is CompletionStatus.cut:
+                        answer = ToolAnswer(f"{answer.text}\n{_CUT_CALLS}", is_error=True)
+                answers.append((call, answer))
+                self.messages.append(
+                    Message("tool", answer.text, images=answer.images, tool_call_id=call.call_id)
+                )
+        finally:
+            self._record(step, completion, answers)
+
+    async def _nudge(self, completion: Completion, *, last: bool) -> str:
+        """What a model that called no tool is told; empty where its step is done."""
+        if self.nudged >= self.limits.nudges:
+            return ""
+        missing = last and (await in_thread(self.folder.report))[0] is None
+        cut = completion.status is CompletionStatus.cut
+        if not (missing or cut):
+            return ""
+        self.nudged += 1
+        return _CUT if cut else _NO_REPORT
+
+    def _tell(self, step: TaskStep, messages: list[Message]) -> None:
+        self.messages += messages
+        self.trajectory.append(told(step.name, messages))
+
+    def _record(
+        self, step: TaskStep, completion: Completion, answers: list[tuple[ToolCall, ToolAnswer]]
+    ) -> None:
+        self.trajectory.append(turn(len(self.completions), step.name, completion, answers))

@@ -1,0 +1,164 @@
+"""The tools as a model is told of them: function schemas of the OpenAI protocol.
+
+Written out and not derived: they enter the key of every request, and must not change with a library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+_PATH = {"type": "string", "description": "As list_files names it, such as attachments/notes.docx."}
+_PLACE = {"type": "string", "description": "An id that show_report gave, such as p7 or t2r3c1."}
+_OFFSET = {"type": "integer", "minimum": 0, "description": "Characters to leave out before; 0 if not given."}
+_BLOCK = {
+    "type": "object",
+    "properties": {
+        "kind": {"type": "string", "enum": ["heading", "paragraph", "bullet", "number", "table"]},
+        "text": {
+            "type": "string",
+            "description": "Of all but a table. **bold** and *italic* are understood, no other marks.",
+        },
+        "level": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Of a heading or list item; 1 if not given.",
+        },
+        "rows": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "string"}},
+            "description": "Of a table: its rows of cells, equally long.",
+        },
+        "header": {
+            "type": "boolean",
+            "description": "Of a table: whether its first row is a heading; true if not given.",
+        },
+    },
+    "required": ["kind"],
+    "additionalProperties": False,
+}
+
+
+def _function(
+    name: str, description: str, properties: Mapping[str, Any], required: list[str]
+) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": description,
+            "parameters": {
+                "type": "object",
+                "properties": dict(properties),
+                "required": required,
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+_TOLD = (
+    _function(
+        "list_files",
+        "List the files that there are: the attachments, and the report once it is begun.",
+        {},
+        [],
+    ),
+    _function(
+        "read_file",
+        "Read a file as text: Word, PDF, Excel, CSV, text or e-mail. Tables come as pipe tables; hidden "
+        "text, tracked changes and other things that a page does not show are named. A long file comes in "
+        "parts.",
+        {"path": _PATH, "offset": _OFFSET},
+        ["path"],
+    ),
+    _function(
+        "view_page",
+        "Look at one page of a file, of the report too, as a picture: for layout, scans, drawings, stamps.",
+        {
+            "path": _PATH,
+            "page": {"type": "integer", "minimum": 1, "description": "From 1; 1 if not given."},
+        },
+        ["path"],
+    ),
+    _function(
+        "start_report",
+        "Begin outputs/report.docx, from a Word attachment as its template or from a blank document, and "
+        "show its places. A report that is there already is replaced.",
+        {
+            "template": {
+                "type": "string",
+                "description": "A .docx among the attachments; leave it out for a blank document.",
+            }
+        },
+        [],
+    ),
+    _function(
+        "show_report",
+        "Show the places of the report in order, each with its id, kind, hints and text: headings, "
+        "paragraphs, list items, table cells, content controls, text boxes, headers and footers. Ids are "
+        "counted in the report as it stands, so ask again after an edit that adds or removes something.",
+        {"offset": _OFFSET},
+        [],
+    ),
+    _function(
+        "fill",
+        "Give places of the report a new text, which replaces the old one and keeps its style. All entries "
+        "are written, or none. A line feed begins a new paragraph; an empty text empties the place.",
+        {
+            "entries": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {"place": _PLACE, "text": {"type": "string"}},
+                    "required": ["place", "text"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        ["entries"],
+    ),
+    _function(
+        "insert",
+        "Insert blocks after a place of the report, in the report's own styles.",
+        {
+            "after": {
+                "type": "string",
+                "description": "The place that they come after; leave it out for the start of the report.",
+            },
+            "blocks": {"type": "array", "minItems": 1, "items": _BLOCK},
+        },
+        ["blocks"],
+    ),
+    _function(
+        "add_row",
+        "Add a row to a table of the report, below the row of the given cell and formatted like it.",
+        {"cell": _PLACE, "cells": {"type": "array", "items": {"type": "string"}}},
+        ["cell", "cells"],
+    ),
+    _function(
+        "delete",
+        "Delete a place of the report: a paragraph, a content control, a whole table, or for a cell its row.",
+        {"place": _PLACE},
+        ["place"],
+    ),
+    _function(
+        "check_report",
+        "Check the report as it will be read: whether it opens, its words by the rule that counts, its "
+        "pages, the task's limit of length, and what is left to fill in.",
+        {},
+        [],
+    ),
+)
+
+
+def offered_tools(*, images: bool) -> list[dict[str, Any]]:
+    """The schemas, in a fixed order.
+
+    Args:
+        images: whether the model takes images. Whether this machine can draw pages does not matter: a
+            replay on another one must send the same request.
+    """
+    return [deepcopy(tool) for tool in _TOLD if images or tool["function"]["name"] != "view_page"]

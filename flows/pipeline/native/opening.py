@@ -1,0 +1,79 @@
+"""Opening files below a folder name by name, never through a link: by descriptors, as `openat` does."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Generator
+
+from flows.pipeline.native.paths import PathRefused
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: a pipe put there in between must not hang the reader.
+FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+NOT_THERE = frozenset({errno.ENOENT, errno.ENAMETOOLONG, errno.ENOTDIR})
+NO_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.EISDIR})
+
+
+@contextlib.contextmanager
+def walked(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generator[int]:
+    """The folder of the last of `parts`, opened name by name; made on the way where `make`."""
+    current = os.dup(root)
+    try:
+        for part in parts[:-1]:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=current)
+            name = part if make else actual_name(current, part)
+            try:
+                inner = os.open(name, FOLDER, dir_fd=current)
+            except NotADirectoryError as error:  # so Linux says of a link as well
+                if stat.S_ISLNK(os.stat(name, dir_fd=current, follow_symlinks=False).st_mode):
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+                raise
+            os.close(current)
+            current = inner
+        yield current
+    finally:
+        os.close(current)
+
+
+def actual_name(folder: int, name: str) -> str:
+    """The name as it lies there: a model may write an accent composed that the file has decomposed."""
+    names = os.listdir(folder)
+    if name in names:
+        return name
+    same = [each for each in names if _composed(each) == _composed(name)]
+    return same[0] if len(same) == 1 else name
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def open_regular(folder: int, name: str, flags: int, path: str, *, own: bool) -> int:
+    """Open a regular file; of the scratch folder (`own`) only one that has no other name."""
+    kind = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISDIR(kind.st_mode):
+        raise PathRefused(path, "a folder", "a file in it", "call list_files for the names")
+    # Looked at before: opening a device can do things.
+    _check_regular(kind, path, own=own)
+    descriptor = os.open(name, flags | FILE, dir_fd=folder)
+    try:
+        _check_regular(os.fstat(descriptor), path, own=own)
+    except PathRefused:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_regular(kind: os.stat_result, path: str, *, own: bool) -> None:
+    if not stat.S_ISREG(kind.st_mode):
+        found = "a link" if stat.S_ISLNK(kind.st_mode) else "a device, pipe or socket"
+        raise PathRefused(path, f"{found}, which is not opened", "a regular file")
+    if own and kind.st_nlink != 1:
+        raise PathRefused(path, "linked from elsewhere, and not opened", "a file of its own")

@@ -1,0 +1,134 @@
+"""The tools that look at files: their list, their text, their pages."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from pathlib import Path, PurePosixPath
+
+from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
+from flows.pipeline.native.arguments import FilePage, PageView
+from flows.pipeline.native.folder import Folder
+from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.renders import Layout, Renders
+from flows.readers import SUFFIXES
+from flows.readers.read import read_bytes
+from flows.schema.completion import Image
+from flows.schema.document import Document
+from flows.schema.errors import ReadError
+
+_OFFICE = frozenset(
+    {suffix for suffix, media in SUFFIXES.items() if media in ("docx", "xlsx")}
+    | {".doc", ".dot", ".xls", ".xlsb", ".ppt", ".pptx", ".rtf", ".odt", ".ods", ".odp"}
+)
+_PICTURES = {".png": ("image/png", b"\x89PNG\r\n"), ".jpg": ("image/jpeg", b"\xff\xd8\xff")}
+_PICTURES[".jpeg"] = _PICTURES[".jpg"]
+_MAX_PICTURE = 3_500_000  # bytes; a provider that takes 5 MB counts them in base64, which is a third more
+_CACHED = 30_000_000  # characters
+
+
+def list_files(folder: Folder) -> ToolAnswer:
+    """The files, each with its size; the report's is left out, since compression may differ by machine."""
+    lines: list[str] = []
+    for entry in folder.entries():
+        if entry.size is None:
+            lines.append(f"{entry.path} (no regular file: not opened)")
+        else:
+            lines.append(
+                entry.path if entry.path == "/".join(REPORT) else f"{entry.path} ({entry.size:,} bytes)"
+            )
+    return ToolAnswer(held("\n".join(lines) or "There is no file."))
+
+
+def read_file(folder: Folder, wanted: FilePage, page_chars: int) -> ToolAnswer:
+    """A file's text, a stretch at a time.
+
+    Raises:
+        PathRefused: see `Folder.read`.
+        ReadError: the file can't be read.
+        ToolFault: the offset lies beyond its end.
+    """
+    path, data = folder.read(wanted.path)
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix in _PICTURES:
+        raise ToolFault(path, "a picture", "a document", "call view_page, if you have that tool")
+    return ToolAnswer(held(page_of(_texts.of(path, data), wanted.offset, page_chars, path)))
+
+
+async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, asker: str) -> ToolAnswer:
+    """A page as a picture.
+
+    Args:
+        renders: where the pictures are kept.
+        path: the file's, as `Folder.read` gives it.
+        data: its bytes.
+        wanted: which page.
+        asker: see `Renders.layout`.
+
+    Raises:
+        ToolFault: there is no such page, or a page of such a file can't be looked at.
+        StoreError: the picture can't be kept.
+    """
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix in _PICTURES:
+        media, magic = _PICTURES[suffix]
+        if not data.startswith(magic):
+            raise ToolFault(path, f"no {media.removeprefix('image/').upper()} inside", "a picture")
+        layout = Layout(1, (data,) if wanted.page == 1 else (), "1 page")
+    elif suffix == ".pdf" or suffix in _OFFICE:
+        media = "image/png"
+        layout = await renders.page(data, suffix, wanted.page, asker=asker)
+    else:
+        raise ToolFault(path, f"a file of the kind {suffix or 'unknown'}", "Word, PDF, Excel or a picture")
+    if layout.pages is None:
+        return ToolAnswer(f"{held(path)}: {layout.said}.")
+    if wanted.page > layout.pages:
+        raise ToolFault(path, f"page {wanted.page}", f"1 to {layout.pages}")
+    if not layout.images:
+        raise ToolFault(path, f"page {wanted.page} of {layout.pages}", "one of the first 20, for such a file")
+    if len(layout.images[0]) > _MAX_PICTURE:
+        raise ToolFault(path, f"a picture of {len(layout.images[0]):,} bytes", f"at most {_MAX_PICTURE:,}")
+    text = f"{held(path)}, page {wanted.page} of {layout.pages}:"
+    return ToolAnswer(text, (Image(media, layout.images[0]),))
+
+
+class _Texts:
+    """Texts of documents that were read of late: attempts at one task all read the same files."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def of(self, path: str, data: bytes) -> str:
+        """The text of a document with its notices before it."""
+        key = (path, hashlib.sha256(data).hexdigest())
+        with self._lock:
+            if key in self._texts:
+                self._texts.move_to_end(key)
+                return self._texts[key]
+        text = _told(_document(path, data))
+        with self._lock:
+            self._texts[key] = text
+            while sum(map(len, self._texts.values())) > _CACHED:
+                self._texts.popitem(last=False)
+        return text
+
+
+_texts = _Texts()
+
+
+def _document(path: str, data: bytes) -> Document:
+    media = SUFFIXES.get(PurePosixPath(path).suffix.lower())
+    if media is None:
+        raise ReadError(
+            path, "no reader for such a file", "one of " + ", ".join(SUFFIXES), "view its pages instead"
+        )
+    return read_bytes(data, Path(path), media)
+
+
+def _told(document: Document) -> str:
+    notices = [f"- {notice.kind}, {notice.place}: {notice.detail}" for notice in document.notices]
+    if not notices:
+        return document.text
+    return "\n".join(["[The reader says:", *notices, "]", "", document.text])

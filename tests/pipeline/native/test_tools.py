@@ -1,0 +1,539 @@
+import asyncio
+import io
+import json
+import re
+
+import docx
+import pytest
+from PIL import Image as Picture
+
+from flows.adapters.pages import Rendered
+from flows.pipeline.native import Renders, checking, reading, renders, tools, writing
+from flows.pipeline.native.answers import InternalFault, ToolFault, page_of
+from flows.pipeline.native.arguments import (
+    Delete,
+    FilePage,
+    Fill,
+    Insert,
+    Nothing,
+    PageView,
+    Row,
+    Show,
+    Start,
+)
+from flows.pipeline.native.folder import Folder
+from flows.pipeline.native.offered import offered_tools
+from flows.pipeline.native.tools import Tools
+from flows.schema.errors import ReadError, StoreError
+from tests.pipeline.native.helpers import FILES, a_docx, a_pdf, a_task, texts
+
+TAKES = {
+    "list_files": Nothing,
+    "read_file": FilePage,
+    "view_page": PageView,
+    "start_report": Start,
+    "show_report": Show,
+    "fill": Fill,
+    "insert": Insert,
+    "add_row": Row,
+    "delete": Delete,
+    "check_report": Nothing,
+}
+
+
+class Kit:
+    """Tools in a scratch folder, called one after the other."""
+
+    def __init__(self, tmp_path, files, **given):
+        self.root = tmp_path / "scratch"
+        self.root.mkdir()
+        task = a_task(tmp_path / "task", files)
+        self.folder = Folder(self.root)
+        self.folder.lay_out(tmp_path / "task", task.steps[0].attachments)
+        settings = {"limit": task.length_limit, "page_chars": 20_000, "images": True} | given
+        self.tools = Tools(self.folder, Renders(tmp_path / "renders"), **settings)
+
+    def call(self, name, arguments=None, **fields):
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments or fields)
+        return asyncio.run(self.tools.call(name, written, asker="key 1"))
+
+    def says(self, name, arguments=None, **fields):
+        answer = self.call(name, arguments, **fields)
+        assert not answer.is_error, answer.text
+        return answer.text
+
+    def fails(self, name, arguments=None, **fields):
+        answer = self.call(name, arguments, **fields)
+        assert answer.is_error
+        assert answer.text.startswith("Error: ")
+        return answer.text.removeprefix("Error: ")
+
+
+@pytest.fixture
+def kit(tmp_path, office):
+    made = []
+
+    def make(files=FILES, **given):
+        made.append(Kit(tmp_path, files, **given))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.folder.__exit__()
+
+
+@pytest.fixture(autouse=True)
+def office(monkeypatch):
+    """LibreOffice finds one page, whatever it is given."""
+    found = Rendered(1, (), None, "LibreOffice 7")
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: found)
+
+
+def test_what_is_offered_is_what_is_taken():
+    offered = {
+        tool["function"]["name"]: tool["function"]["parameters"] for tool in offered_tools(images=True)
+    }
+    assert list(offered) == list(TAKES)
+    for name, kind in TAKES.items():
+        schema = kind.model_json_schema()
+        assert set(offered[name]["properties"]) == set(schema["properties"]), name
+        assert offered[name]["required"] == schema.get("required", []), name
+        assert offered[name]["additionalProperties"] is False
+    block = offered["insert"]["properties"]["blocks"]["items"]
+    assert set(block["properties"]) == {"kind", "text", "level", "rows", "header"}
+    assert block["properties"]["kind"]["enum"] == ["heading", "paragraph", "bullet", "number", "table"]
+
+
+def test_a_model_without_eyes_is_not_offered_pages(kit):
+    made = kit(images=False)
+    assert "view_page" not in [tool["function"]["name"] for tool in made.tools.offered]
+    assert made.fails("view_page", path="attachments/log.pdf").startswith("view_page: no such tool; expected")
+
+
+def test_files_are_listed(kit):
+    made = kit({"attachments/notes.txt": b"12345"})
+    assert made.says("list_files") == "attachments/notes.txt (5 bytes)"
+    made.says("start_report")
+    # Without the report's size, which compression may make another on another machine.
+    assert made.says("list_files", "").splitlines() == [
+        "attachments/notes.txt (5 bytes)",
+        "outputs/report.docx",
+    ]
+
+
+def test_no_files(kit):
+    assert kit({}).says("list_files") == "There is no file."
+
+
+def test_a_file_is_read_in_parts(kit):
+    text = "\n\n".join(f"Line {number:02}." for number in range(10))  # 8 characters and 2 line feeds each
+    made = kit({"attachments/a.txt": text.encode()}, page_chars=45)
+    assert made.says("read_file", path="attachments/a.txt") == (
+        "attachments/a.txt, characters 0 to 40 of 98:\n\n"
+        "Line 00.\n\nLine 01.\n\nLine 02.\n\nLine 03.\n\n\n\n[58 characters are left: go on with offset=40]"
+    )
+    assert made.says("read_file", path="attachments/a.txt", offset=80) == (
+        "attachments/a.txt, characters 80 to 98 of 98:\n\nLine 08.\n\nLine 09.\n\n[This is the end.]"
+    )
+    assert made.fails("read_file", path="attachments/a.txt", offset=98) == (
+        "attachments/a.txt: offset 98; expected 0 to 97"
+    )
+
+
+def test_parts_join_to_the_whole():
+    text = "".join(f"{number}\n" * (number % 7) for number in range(300))
+    parts, offset = [], 0
+    while offset is not None:
+        answer = page_of(text, offset, 100, "x")
+        head, _, rest = answer.partition(":\n\n")
+        start, end = map(int, re.search(r"characters (\d+) to (\d+)", head).groups())
+        parts.append(rest[: end - start])
+        more = re.search(r"offset=(\d+)\]$", answer)
+        offset = int(more[1]) if more else None
+    assert "".join(parts) == text
+    assert page_of("", 0, 100, "x") == "x, 0 characters, whole:\n\n"
+
+
+def test_what_a_page_does_not_show_is_told(kit):
+    document = docx.Document()
+    run = document.add_paragraph("Seen.").add_run("Not to be seen.")
+    run.font.hidden = True
+    buffer = io.BytesIO()
+    document.save(buffer)
+    text = kit({"attachments/a.docx": buffer.getvalue()}).says("read_file", path="attachments/a.docx")
+    assert "\n\n[The reader says:\n- hidden_text, paragraph 1: hidden: Not to be seen.\n]\n\nSeen." in text
+
+
+def test_word_pdf_and_the_report_are_read(kit):
+    made = kit()
+    assert "[Bottom line]" in made.says("read_file", path="attachments/template.docx")
+    assert "Range 7 closed on 9 June." in made.says("read_file", path="/app/attachments/log.pdf")
+    made.says("start_report", template="attachments/template.docx")
+    assert "Weekly report" in made.says("read_file", path="/app/outputs/report.docx")
+
+
+def test_a_document_is_read_once_for_all_attempts(kit, monkeypatch):
+    made = kit({"attachments/once.txt": b"Read once."})
+    first = made.says("read_file", path="attachments/once.txt")
+    monkeypatch.setattr(reading, "read_bytes", None)
+    assert made.says("read_file", path="attachments/once.txt") == first
+
+
+def test_files_that_cannot_be_read_are_told_and_noted(kit):
+    made = kit({"attachments/a.docx": b"no zip", "attachments/b.doc": b"old", "attachments/c.png": b"x"})
+    assert made.fails("read_file", path="attachments/a.docx").startswith(
+        "attachments/a.docx: no Office file inside; expected a .docx package"
+    )
+    assert made.fails("read_file", path="attachments/b.doc").startswith(
+        "attachments/b.doc: no reader for such a file"
+    )
+    assert made.fails("read_file", path="attachments/c.png").startswith("attachments/c.png: a picture")
+    made.fails("read_file", path="attachments/a.docx")
+    assert made.tools.unread == [
+        "attachments/a.docx: no Office file inside",
+        "attachments/b.doc: no reader for such a file",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/etc/passwd", "/etc/passwd: an absolute path"),
+        ("../secret", "../secret: a path with .."),
+        ("attachments/no.txt", "attachments/no.txt: no such file"),
+        ("attachments", "attachments: a folder"),
+        ("attachments/a\ud800.txt", "attachments/a\ufffd.txt: a character that no file's name holds"),
+    ],
+)
+def test_every_tool_that_takes_a_path_refuses_what_leads_elsewhere(kit, path, found):
+    made = kit()
+    assert made.fails("read_file", path=path).startswith(found)
+    assert made.fails("view_page", path=path).startswith(found)
+    assert made.fails("start_report", template=path).startswith(found)
+    assert not (made.root / "outputs/report.docx").exists()
+
+
+def test_pages_are_looked_at(kit):
+    made = kit()
+    answer = made.call("view_page", path="attachments/log.pdf", page=2)
+    assert (answer.text, answer.is_error) == ("attachments/log.pdf, page 2 of 2:", False)
+    assert [image.media for image in answer.images] == ["image/png"]
+    assert made.call("view_page", path="attachments/log.pdf", page=2) == answer
+    assert made.fails("view_page", path="attachments/log.pdf", page=3) == (
+        "attachments/log.pdf: page 3; expected 1 to 2"
+    )
+    assert made.fails("view_page", path="attachments/notes.txt").startswith(
+        "attachments/notes.txt: a file of the kind .txt; expected Word, PDF, Excel or a picture"
+    )
+
+
+def test_the_report_is_looked_at_too(kit, monkeypatch):
+    drawn = Rendered(1, (b"picture",), None, "LibreOffice 7")
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: drawn)
+    made = kit()
+    made.says("start_report")
+    answer = made.call("view_page", path="/app/outputs/report.docx")
+    assert (answer.text, answer.images[0].data) == ("outputs/report.docx, page 1 of 1:", b"picture")
+
+
+def test_pages_of_office_files_up_to_the_last_that_is_drawn(kit, monkeypatch):
+    found = Rendered(30, tuple(b"%d" % number for number in range(1, 21)), None, "LibreOffice 7")
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: found)
+    made = kit({"attachments/a.xlsx": b"sheet"})
+    answer = made.call("view_page", path="attachments/a.xlsx", page=20)
+    assert (answer.text, answer.images[0].data) == ("attachments/a.xlsx, page 20 of 30:", b"20")
+    assert made.fails("view_page", path="attachments/a.xlsx", page=21) == (
+        "attachments/a.xlsx: page 21 of 30; expected one of the first 20, for such a file"
+    )
+
+
+def test_without_libreoffice_a_page_is_not_looked_at_and_a_check_says_so(kit, monkeypatch):
+    monkeypatch.setattr(renders, "find_converter", lambda: None)
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: Rendered(None, reason="none"))
+    made = kit()
+    absent = "pages are not measured here: LibreOffice is not installed."
+    assert made.says("view_page", path="attachments/template.docx") == f"attachments/template.docx: {absent}"
+    made.says("start_report")
+    made.says("insert", blocks=[{"kind": "paragraph", "text": "The visit is on Monday."}])
+    assert f"\nPages: {absent}\n" in made.says("check_report")
+
+
+def test_pictures_are_shown_as_they_are(kit, monkeypatch):
+    buffer = io.BytesIO()
+    Picture.new("RGB", (3, 3)).save(buffer, "JPEG")
+    made = kit({"attachments/map.JPG": buffer.getvalue(), "attachments/no.png": b"GIF89a"})
+    image = made.call("view_page", path="attachments/map.JPG").images[0]
+    assert (image.media, image.data) == ("image/jpeg", buffer.getvalue())
+    assert made.fails("view_page", path="attachments/no.png") == (
+        "attachments/no.png: no PNG inside; expected a picture"
+    )
+    monkeypatch.setattr(reading, "_MAX_PICTURE", 10)
+    assert "at most 10" in made.fails("view_page", path="attachments/map.JPG")
+
+
+def test_a_report_is_begun_from_a_template_filled_and_checked(kit):
+    made = kit(limit="3 words, one page")
+    begun = made.says("start_report", template="/app/attachments/template.docx")
+    assert begun.splitlines()[0] == (
+        "outputs/report.docx is begun from attachments/template.docx. Its places:"
+    )
+    assert begun.splitlines()[-2:] == [
+        "p1 (paragraph; style Normal): Weekly report",
+        "p2 (paragraph; style Normal; placeholder; to be filled): [Bottom line]",
+    ]
+    assert made.says("fill", entries=[{"place": "p1", "text": "Week 10"}]) == (
+        "1 place filled. outputs/report.docx is saved. 1 place still shows a prompt or a placeholder: p2."
+    )
+    made.says("fill", entries=[{"place": "p2", "text": "Range 7 is closed."}])
+    counted = "6 (body 6, tables 0, notes 0, text boxes 0)"
+    assert made.says("check_report").splitlines() == [
+        "outputs/report.docx is readable.",
+        f"Words that count: {counted}; in headers and footers, which don't count: 0.",
+        "Pages: 1 page (LibreOffice 7; None).",
+        "Limit of length (3 words, one page): 6 of 3 words, 3 over; 1 of 1 page.",
+        "Nothing is left to fill in.",
+    ]
+    assert texts(made.folder.report()[0]) == ["Week 10", "Range 7 is closed."]
+    assert "and replaces the one before" in made.says("start_report")
+
+
+def test_places_are_filled_from_the_end_so_that_none_is_taken_for_another(kit):
+    made = kit({"attachments/t.docx": a_docx("one", "two", "three")})
+    made.says("start_report", template="attachments/t.docx")
+    entries = [{"place": "p1", "text": "a\nb"}, {"place": "p3", "text": "d"}, {"place": "p2", "text": "c"}]
+    assert "Places are numbered anew: call show_report" in made.says("fill", entries=entries)
+    assert texts(made.folder.report()[0]) == ["a", "b", "c", "d"]
+
+
+def test_all_entries_are_filled_or_none(kit):
+    made = kit({"attachments/t.docx": a_docx("one", "two")})
+    made.says("start_report", template="attachments/t.docx")
+    before = made.folder.report()
+    entries = [{"place": "p1", "text": "a"}, {"place": "p9", "text": "b"}]
+    assert made.fails("fill", entries=entries).startswith("p9: no such place")
+    assert made.fails("fill", entries=[entries[0], entries[0]]) == (
+        "fill: two entries for p1; expected one entry for each place"
+    )
+    assert made.fails("fill", entries=[{"place": "p1", "text": "\ud800"}]).startswith(
+        "p1: the character U+D800"
+    )
+    assert made.folder.report() == before
+
+
+def test_a_place_and_one_within_it_are_not_both_filled(kit):
+    document = docx.Document()
+    cell = document.add_table(1, 1).cell(0, 0)
+    cell.text = "one"
+    cell.add_paragraph("two")
+    buffer = io.BytesIO()
+    document.save(buffer)
+    made = kit({"attachments/t.docx": buffer.getvalue()})
+    listed = made.says("start_report", template="attachments/t.docx")
+    assert "\nt1r1c1 (cell; style Normal; holds the places after it)" in listed
+    entries = [{"place": "t1r1c1", "text": "all"}, {"place": "t1r1c1p2", "text": "second"}]
+    assert made.fails("fill", entries=entries).startswith(
+        "fill: entries for t1r1c1 and for t1r1c1p2, which may lie in it; expected one of them"
+    )
+    made.says("fill", entries=entries[1:])
+    assert docx.Document(io.BytesIO(made.folder.report()[0])).tables[0].cell(0, 0).text == "one\nsecond"
+
+
+def test_blocks_rows_and_deletions(kit):
+    made = kit()
+    made.says("start_report")
+    blocks = [
+        {"kind": "heading", "text": "Ranges"},
+        {"kind": "paragraph", "text": "Range 7 is **closed**."},
+        {"kind": "table", "rows": [["Range", "State"], ["7", "closed"]]},
+    ]
+    made.says("insert", blocks=blocks)
+    listed = made.says("show_report")
+    cell = re.search(r"^(t1r2c1) \(cell.*\): 7$", listed, re.MULTILINE)[1]
+    made.says("add_row", cell=cell, cells=["9", "open"])
+    place = re.search(r"^(p\d+) .*: Range 7 is closed\.$", listed, re.MULTILINE)[1]
+    made.says("delete", place=place)
+    document = docx.Document(io.BytesIO(made.folder.report()[0]))
+    assert [[cell.text for cell in row.cells] for row in document.tables[0].rows] == [
+        ["Range", "State"],
+        ["7", "closed"],
+        ["9", "open"],
+    ]
+    assert "Range 7 is closed." not in [paragraph.text for paragraph in document.paragraphs]
+    assert made.fails("insert", blocks=[{"kind": "table", "rows": [["a"], ["b", "c"]]}]).startswith(
+        "block 1, a table: rows of 1, 2 cells"
+    )
+    assert made.fails("add_row", cell="p1", cells=["x"]).startswith("p1: ")
+    assert made.fails("delete", place="p99").startswith("p99: no such place")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("show_report", {}),
+        ("check_report", {}),
+        ("fill", {"entries": [{"place": "p1", "text": "x"}]}),
+        ("insert", {"blocks": [{"kind": "paragraph", "text": "x"}]}),
+        ("add_row", {"cell": "t1r1c1", "cells": ["x"]}),
+        ("delete", {"place": "p1"}),
+    ],
+)
+def test_before_a_report_is_begun(kit, tool, arguments):
+    assert kit().fails(tool, arguments) == (
+        "outputs/report.docx: no report (outputs/report.docx: no such file); expected one"
+        f"{' that is begun' if tool != 'check_report' else ''}. Call start_report first"
+    )
+
+
+def test_a_template_must_be_a_word_file_that_opens(kit):
+    made = kit(FILES | {"attachments/broken.docx": b"PK\x03\x04 broken"})
+    assert made.fails("start_report", template="attachments/log.pdf").startswith(
+        "attachments/log.pdf: no .docx; expected a Word attachment, or no template"
+    )
+    made.fails("start_report", template="attachments/broken.docx")
+    assert made.folder.report()[0] is None
+
+
+def test_an_empty_report_is_told_to_score_nothing(kit):
+    made = kit()
+    made.says("start_report")
+    assert made.says("check_report").startswith("outputs/report.docx is empty, and would score 0: no word in")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "found"),
+    [
+        ("fill", "{", "fill: the arguments are not JSON ("),
+        ("fill", "[]", "fill: the arguments are a list; expected one JSON object. Call again"),
+        ("fill", "null", "fill: the arguments are a NoneType; expected one JSON object"),
+        ("fill", '{"entries": NaN}', "fill: the arguments are not JSON (the number NaN)"),
+        (
+            "fill",
+            '{"entries": [], "entries": []}',
+            "fill: the arguments are not JSON (a key given twice in one",
+        ),
+        ("fill", "[" * 100_000, "fill: the arguments are not JSON ("),
+        ("fill", "", "fill: entries: field required; expected arguments entries. Call again"),
+        ("fill", '{"entries": []}', "fill: entries: list should have at least 1 item"),
+        ("fill", '{"entries": [{"place": "p1"}]}', "fill: entries.0.text: field required"),
+        (
+            "fill",
+            '{"entries": [{"place": 1, "text": "x"}]}',
+            "fill: entries.0.place: input should be a valid string",
+        ),
+        ("read_file", "{}", "read_file: path: field required; expected arguments path, offset (optional)"),
+        ("read_file", '{"path": "a", "mode": "w"}', "read_file: mode: extra inputs are not permitted"),
+        (
+            "read_file",
+            '{"path": "a", "offset": -1}',
+            "read_file: offset: input should be greater than or equal to 0",
+        ),
+        ("view_page", '{"path": "a", "page": "x"}', "view_page: page: input should be a valid integer"),
+        ("insert", '{"blocks": [{"kind": "list"}]}', "insert: blocks.0.kind: input should be 'heading', "),
+        (
+            "check_report",
+            '{"deep": true}',
+            "check_report: deep: extra inputs are not permitted; expected no arguments",
+        ),
+        (
+            "bash",
+            '{"command": "ls"}',
+            "bash: no such tool; expected one of list_files, read_file, view_page, ",
+        ),
+        ("", "{}", "tool: no such tool"),
+        ("rm\n-rf\ud800", "{}", "rm\ufffd-rf\ufffd: no such tool"),
+    ],
+)
+def test_a_call_that_is_wrong_is_answered_in_words(kit, tool, arguments, found):
+    said = kit().fails(tool, arguments)
+    assert said.startswith(found)
+    said.encode()
+
+
+def test_many_faults_are_told_in_few_words(kit):
+    said = kit().fails("fill", entries=[{} for _ in range(100)])
+    assert said.count("field required") == 5
+    assert "; and 195 more; expected arguments entries" in said
+
+
+def test_a_number_written_as_text_is_taken_for_one(kit):
+    assert "characters 2 to 3 of 3" in kit({"attachments/a.txt": b"abc"}).says(
+        "read_file", path="attachments/a.txt", offset="2"
+    )
+
+
+def test_a_disk_that_fails_ends_the_run(kit, monkeypatch):
+    made = kit()
+
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.Folder, "write", full)
+    with pytest.raises(StoreError, match="the disk fails"):
+        made.call("start_report")
+
+
+def test_a_tool_that_breaks_is_no_answer(kit, monkeypatch):
+    made = kit()
+    made.says("start_report")
+
+    def broken(*_args):
+        raise KeyError("no part in /tmp/report-x7/report.docx for <Part at 0x7f3a2b1c>")
+
+    monkeypatch.setattr(writing, "_listed", broken)
+    with pytest.raises(InternalFault) as fault:
+        made.call("show_report")
+    assert fault.value.found == "it failed (KeyError: 'no part in .../report.docx for <Part at 0x...>')"
+
+
+def test_nor_is_a_reader_that_fails_on_our_own_report(kit, monkeypatch):
+    made = kit()
+    made.says("start_report")
+
+    def broken(path):
+        raise ReadError(path, "python-docx opens it, and the reader fails")
+
+    monkeypatch.setattr(checking, "check_report", broken)
+    with pytest.raises(InternalFault, match=r"outputs/report\.docx: python-docx opens it"):
+        made.call("check_report")
+
+
+def test_a_fault_of_a_store_is_not_told_to_the_model(kit, monkeypatch):
+    def lost(*_args):
+        raise StoreError("renders", "gone")
+
+    monkeypatch.setattr(tools, "list_files", lost)
+    with pytest.raises(StoreError, match="gone"):
+        kit().call("list_files")
+
+
+def test_addresses_in_memory_are_left_out(kit, monkeypatch):
+    def broken(*_args):
+        raise ToolFault("x", "<Thing at 0x7f3a2b1c>")
+
+    monkeypatch.setattr(tools, "list_files", broken)
+    assert kit().fails("list_files") == "x: <Thing at 0x...>"
+
+
+def test_equal_calls_get_equal_answers_in_another_folder(kit, tmp_path):
+    script = [
+        ("list_files", {}),
+        ("read_file", {"path": "attachments/log.pdf"}),
+        ("start_report", {"template": "attachments/template.docx"}),
+        ("fill", {"entries": [{"place": "p2", "text": "Closed."}]}),
+        ("insert", {"after": "p2", "blocks": [{"kind": "bullet", "text": "one"}]}),
+        ("check_report", {}),
+        ("read_file", {"path": "attachments/gone"}),
+    ]
+    first = kit()
+    answers = [first.call(*each) for each in script]
+    (tmp_path / "elsewhere").mkdir()
+    second = Kit(tmp_path / "elsewhere", FILES)
+    assert [second.call(*each) for each in script] == answers
+    assert second.folder.report() == first.folder.report()
+    assert str(tmp_path) not in "".join(answer.text for answer in answers)
+    second.folder.__exit__()
+
+
+def test_a_pdf_of_many_pages_is_looked_at_beyond_the_twentieth(kit):
+    made = kit({"attachments/manual.pdf": a_pdf(*map(str, range(25)))})
+    assert made.call("view_page", path="attachments/manual.pdf", page=25).text.endswith("page 25 of 25:")
