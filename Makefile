@@ -4,6 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 export DO_NOT_TRACK := 1
 
+# What `make run benchmark=...` runs.
+benchmark ?= ma_bench
+EXPERIMENT.ma_bench := baselines
+EXPERIMENT.mission_report := reports
+
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
 .PHONY: help run local smoke test check packets validate report ui prefect version lock benchmark clean
@@ -11,11 +16,11 @@ LOCAL := .venv/.local
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(STAMP)  ## grade the baseline and the controls on every scenario; no key needed
-	$(BIN)/staffbench run +experiment=baselines
+run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=mission_report: of reports)
+	$(BIN)/staffbench run +experiment=$(EXPERIMENT.$(benchmark))
 	@echo
-	$(BIN)/staffbench report > /dev/null
-	@echo 'Pages: results/ma_bench/site/index.html    MLflow: make ui'
+	$(BIN)/staffbench report benchmark=$(benchmark) > /dev/null
+	@echo 'Pages: results/$(benchmark)/site/index.html    MLflow: make ui'
 
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
 
@@ -34,13 +39,13 @@ check: $(STAMP)  ## format, lint, types, layers
 	$(BIN)/lint-imports
 
 packets: $(STAMP)  ## documents to packets
-	$(BIN)/staffbench packets
+	$(BIN)/staffbench packets benchmark=$(benchmark)
 
 validate: $(STAMP)  ## check scenarios, rubrics, evidence, controls, options
-	$(BIN)/staffbench validate
+	$(BIN)/staffbench validate benchmark=$(benchmark)
 
 report: $(STAMP)  ## leaderboards and site from stored verdicts
-	$(BIN)/staffbench report
+	$(BIN)/staffbench report benchmark=$(benchmark)
 
 ui: $(STAMP)  ## MLflow's page on the project's runs
 	$(BIN)/staffbench ui

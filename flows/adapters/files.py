@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -45,7 +45,7 @@ def find_project(start: Path) -> Path:
     )
 
 
-def scenario_ids(data: Path, wanted: list[str] | None) -> list[str]:
+def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
     """Ids of the scenarios below `data`, sorted; only the `wanted` ones where a list is given.
 
     Raises:
@@ -135,7 +135,7 @@ def _items(path: Path, documents: tuple[str, ...], problems: list[StaffbenchErro
                 ScenarioError(path, f"item_id {item.item_id!r} twice", "each id once", "rename one of them")
             )
         items[item.item_id] = item
-    if items and not any(not item.severity.is_error for item in items.values()):
+    if items and not any(not item.is_error for item in items.values()):
         problems.append(
             ScenarioError(
                 path,
@@ -172,7 +172,18 @@ def _item(
         for key in _ITEM_KEYS
         if key not in ("step", "tier", "severity", "source")
     }
-    return Item(step=step, tier=tier, severity=severity, source=source, **texts)
+    return Item(
+        item_id=texts["item_id"],
+        step=step,
+        tier=tier,
+        severity=severity,
+        requirement=texts["requirement"],
+        ground_truth=texts["ground_truth"],
+        pass_condition=texts["pass_condition"],
+        fail_condition=texts["fail_condition"],
+        source=source,
+        rationale=texts["rationale"],
+    )
 
 
 def _evidence(

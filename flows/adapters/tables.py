@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from flows.schema.completion import canonical_json
 from flows.schema.errors import StoreError
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Raised when a column changes its name, type or meaning."""
 
 
@@ -67,7 +67,37 @@ BRIEFS: Any = _schema(
     cut_by_provider=(_BOOL, False),
     word_counter=(_TEXT, False),
     completion=(_TEXT, True),
+    report=(_TEXT, True),  # sha256 of the report's file, for what is one
     detail=(_TEXT, False),
+)
+REPORTS: Any = _schema(
+    condition=(_TEXT, False),
+    harness=(_TEXT, False),
+    scenario_id=(_TEXT, False),
+    seed=(_INT, False),
+    status=(_TEXT, False),
+    report=(_TEXT, True),
+    ended=(_TEXT, False),  # how the attempt ended: finished, or the limit that it reached
+    n_calls=(_INT, False),  # replies of the model
+    word_rule=(_TEXT, False),
+    words=(_INT, True),  # those that count against a limit: the four that follow
+    words_body=(_INT, True),
+    words_tables=(_INT, True),
+    words_notes=(_INT, True),
+    words_text_boxes=(_INT, True),
+    words_outside=(_INT, True),  # in headers and footers
+    word_limit=(_INT, True),  # of the task; null where it names none
+    pages=(_INT, True),  # null where they were not measured
+    page_limit=(_INT, True),
+    renderer=(_TEXT, True),  # how the pages were counted, or why they were not
+    detail=(_TEXT, False),
+)
+TRAJECTORIES: Any = _schema(
+    condition=(_TEXT, False),
+    scenario_id=(_TEXT, False),
+    seed=(_INT, False),
+    turn=(_INT, False),  # from 1
+    event=(_TEXT, False),  # JSON: what the model said and called, and what it was answered
 )
 VERDICTS: Any = _schema(
     condition=(_TEXT, False),
@@ -75,9 +105,10 @@ VERDICTS: Any = _schema(
     scenario_id=(_TEXT, False),
     seed=(_INT, False),
     item_id=(_TEXT, False),
-    step=(_TEXT, False),
-    tier=(_INT, False),
-    severity=(_TEXT, False),
+    step=(_TEXT, True),  # these three are an item's; null for a criterion
+    tier=(_INT, True),
+    severity=(_TEXT, True),
+    points=(_FLOAT, True),  # a criterion's; null for an item
     status=(_TEXT, False),
     passed=(_BOOL, True),
     mode=(_TEXT, True),

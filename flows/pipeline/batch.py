@@ -10,8 +10,10 @@ from pathlib import Path
 
 from flows.adapters.completions.client import Client
 from flows.adapters.config.compose import Point
-from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
+from flows.adapters.reports import ReportStore
+from flows.pipeline.native.renders import Renders
+from flows.pipeline.scenarios import load, names_of
 from flows.schema.completion import Message, canonical_json, sha256_text
 from flows.schema.condition import Condition, Judge, condition_of, judge_of, members_of
 from flows.schema.document import Packet
@@ -56,6 +58,8 @@ class Batch:
         evaluations: in the order given.
         client: pays for completions; None where every model and judge is local.
         objects: what the stages made.
+        reports: files of reports; nothing lies there where briefs are text alone.
+        renders: their pages.
         packets: by scenario folder; filled in by the packet stage.
     """
 
@@ -64,6 +68,8 @@ class Batch:
     evaluations: Sequence[Evaluation]
     client: Client | None
     objects: ObjectStore
+    reports: ReportStore
+    renders: Renders
     packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])
     stopping: bool = False
     _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
@@ -101,21 +107,19 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
     asked: list[Evaluation] = []
     for point in points:
         settings = point.settings
-        data = project / settings.benchmark.data
+        benchmark = settings.benchmark
         scenarios: list[Scenario] = []
-        for scenario_id in scenario_ids(data, settings.benchmark.scenarios):
-            folder = data / scenario_id
+        for scenario_id in names_of(project, benchmark, benchmark.scenarios):
+            folder = project / benchmark.data / scenario_id
             if folder not in loaded:
-                loaded[folder] = load_scenario(folder)
+                loaded[folder] = load(project, benchmark, scenario_id)
             scenarios.append(loaded[folder])
-            if (
-                settings.model.writer is Writer.control
-                and settings.model.label not in loaded[folder].controls
-            ):
-                problems.append(
-                    ConfigError(f"model={settings.model.label}", f"{scenario_id} has no such control brief")
-                )
-        asked.append(_evaluation(settings, point.changed, tuple(scenarios)))
+            controls = loaded[folder].controls
+            if settings.model.writer is Writer.control and settings.model.label not in controls:
+                expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
+                where = f"model={settings.model.label}"
+                problems.append(ConfigError(where, f"{scenario_id} has no such control", expected))
+        asked.append(evaluation_of(settings, point.changed, tuple(scenarios)))
     problems += _clashes(asked)
     problems += [fault for evaluation in asked for fault in _clashes(evaluation.voters)]
     if problems:
@@ -129,9 +133,21 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
     return evaluations
 
 
-def _evaluation(settings: Settings, changed: AbstractSet[str], scenarios: tuple[Scenario, ...]) -> Evaluation:
+def evaluation_of(
+    settings: Settings, changed: AbstractSet[str], scenarios: tuple[Scenario, ...]
+) -> Evaluation:
+    """One condition under one judge; of a panel with an evaluation for each member as its voters.
+
+    Args:
+        settings: the point.
+        changed: sections of it with overridden values, which tell its names from those of its options.
+        scenarios: what is written on or graded.
+
+    Raises:
+        ConfigError: the judge, or a member of the panel, would grade briefs of its own model.
+    """
     voters = tuple(
-        _evaluation(member, differs, scenarios) for member, differs in members_of(settings, changed)
+        evaluation_of(member, differs, scenarios) for member, differs in members_of(settings, changed)
     )
     return Evaluation(
         settings,
@@ -145,29 +161,36 @@ def _evaluation(settings: Settings, changed: AbstractSet[str], scenarios: tuple[
 
 @lru_cache(maxsize=1024)
 def items_digest(items: tuple[Item, ...]) -> str:
-    """sha256 over everything of a rubric that a verdict or a score rests on."""
-    return sha256_text(
-        canonical_json(
-            [
-                [
-                    item.item_id,
-                    item.step.value,
-                    item.tier.value,
-                    item.severity.value,
-                    item.requirement,
-                    item.ground_truth,
-                    item.pass_condition,
-                    item.fail_condition,
-                ]
-                for item in items
-            ]
-        )
+    """sha256 over everything of a rubric that a verdict or a score rests on, an expert's report aside."""
+    return sha256_text(canonical_json([_identity(item) for item in items]))
+
+
+def _identity(item: Item) -> list[str | int | float]:
+    if item.step is None or item.tier is None or item.severity is None:
+        return [item.item_id, item.points or 0.0, item.requirement]
+    return [
+        item.item_id,
+        item.step.value,
+        item.tier.value,
+        item.severity.value,
+        item.requirement,
+        item.ground_truth,
+        item.pass_condition,
+        item.fail_condition,
+    ]
+
+
+def rubric_digest(scenario: Scenario) -> str:
+    """`items_digest`; of a task with the expert's report, which its verdicts rest on as well."""
+    digest = items_digest(scenario.items)
+    return (
+        digest if scenario.reference is None else sha256_text(f"{digest} {sha256_text(scenario.reference)}")
     )
 
 
 def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
-    """`items_digest` by scenario."""
-    return {scenario.scenario_id: items_digest(scenario.items) for scenario in scenarios}
+    """`rubric_digest` by scenario."""
+    return {scenario.scenario_id: rubric_digest(scenario) for scenario in scenarios}
 
 
 def _is_self_judged(settings: Settings) -> bool:

@@ -6,21 +6,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points, options
-from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.pairs import asked_pairs_agreement
 from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
-from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
-from flows.pipeline.run import show_board, shown
+from flows.pipeline.report import (
+    build_leaderboard,
+    load_graded,
+    load_scenarios,
+    write_leaderboard,
+    write_task_table,
+)
+from flows.pipeline.run import show_board, show_tasks, shown
+from flows.pipeline.scenarios import load, names_of
 from flows.pipeline.site import write_site
+from flows.pipeline.task_validation import validate_tasks
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Scenario
-from flows.schema.settings import Settings
+from flows.schema.settings import Protocol, Settings
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
 from flows.stages.table import number
@@ -52,14 +59,36 @@ def packets(project: Path, overrides: Sequence[str], show: str | None, screen: S
     return _fail(problems, screen)
 
 
-def validate(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes."""
+def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False) -> int:
+    """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark.
+        screen: where it is told.
+        index: True to write the Parquet index of a folder of tasks.
+    """
     settings = _settings(project, overrides)
+    if settings.benchmark.protocol is Protocol.mission_report:
+        problems = validate_tasks(project, settings.benchmark, screen, write=index)
+    elif index:
+        raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
+    else:
+        problems = _validate_scenarios(project, settings, screen)
+    checked, faults = _check_options(project)
+    problems += faults
+    screen.note(f"Options of conf/ that compose: {checked}")
+    if not problems:
+        screen.note("No problems found.")
+    return _fail(problems, screen)
+
+
+def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = _packets(project, settings)
     rows = [("scenario", "items", "positive", "errors", "steps", "tier 1/2/3", "controls")]
     for scenario, packet in built:
         problems += missing_evidence(scenario.items, packet)
-        errors = sum(item.severity.is_error for item in scenario.items)
+        errors = sum(item.is_error for item in scenario.items)
         tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in (1, 2, 3))
         steps = len({item.step for item in scenario.items})
         count = len(scenario.items)
@@ -74,13 +103,8 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen) -> int:
                 ", ".join(scenario.controls) or "none",
             )
         )
-    checked, faults = _check_options(project)
-    problems += faults
     screen.table(f"{settings.benchmark.name}: scenarios", rows)
-    screen.note(f"Options of conf/ that compose: {checked}")
-    if not problems:
-        screen.note("No problems found.")
-    return _fail(problems, screen)
+    return problems
 
 
 def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
@@ -96,10 +120,12 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         objects = ObjectStore(results / ".cache" / "objects")
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
         paths = write_leaderboard(folder, board)
+        paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
         paths.append(
             write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
         )
         show_board(screen, board, frozenset())
+        show_tasks(screen, board, graded, scenarios, settings.scoring)
         screen.note("Written: " + ", ".join(shown(path) for path in paths))
     return _fail(problems, screen)
 
@@ -161,7 +187,8 @@ def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 
     settings = _settings(project, overrides)
     results = project / settings.results
-    made = [results / "completions", *table_files(results)]
+    stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
+    made = [results / "completions", *table_files(results), *stores]
     files = version_results(project, made)
     screen.note("Versioned. For git: git add " + " ".join(shown(path) for path in files))
     screen.note("For others: dvc push")
@@ -179,9 +206,9 @@ def _packets(
     data = project / settings.benchmark.data
     built: list[tuple[Scenario, Packet]] = []
     problems: list[StaffbenchError] = []
-    for scenario_id in scenario_ids(data, settings.benchmark.scenarios):
+    for scenario_id in names_of(project, settings.benchmark, settings.benchmark.scenarios):
         try:
-            scenario = load_scenario(data / scenario_id)
+            scenario = load(project, settings.benchmark, scenario_id)
             path = packet_path(data, settings.benchmark.name, scenario_id)
             built.append((scenario, load_packet(data / scenario_id, scenario, path)))
         except StaffbenchError as error:
@@ -207,12 +234,22 @@ def _check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
                     "model=openai_compatible",
                     *(f"model.{key}={value}" for key, value in needed.items()),
                 ]
-            try:
-                compose_points(project, [override, *filled], multirun=axis == "experiment")
-                checked += 1
-            except StaffbenchError as error:
-                problems.append(error)
+            problem = _composes(project, [override, *filled], multirun=axis == "experiment")
+            checked += problem is None
+            problems += [problem] if problem is not None else []
     return checked, problems
+
+
+def _composes(project: Path, overrides: list[str], *, multirun: bool) -> StaffbenchError | None:
+    """Why the overrides don't compose; None where they do, by themselves or where reports are written."""
+    try:
+        compose_points(project, overrides, multirun=multirun)
+    except StaffbenchError as error:
+        try:
+            compose_points(project, ["benchmark=mission_report", *overrides], multirun=multirun)
+        except StaffbenchError:
+            return error
+    return None
 
 
 def _fail(problems: list[StaffbenchError], screen: Screen) -> int:

@@ -20,12 +20,11 @@ from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Batch, Evaluation
-from flows.pipeline.judging import Judged, judge_work, judged_of
+from flows.pipeline.judging import Judged, judge_work, judged_of, no_pages
 from flows.pipeline.record import Outcome, ResultFiles, write_results
 from flows.pipeline.settle import Settled, settle
 from flows.pipeline.stages import (
     aggregate_work,
-    all_of,
     brief_of,
     generate_work,
     packet_work,
@@ -33,6 +32,8 @@ from flows.pipeline.stages import (
     take_packet,
     truncate_work,
 )
+from flows.pipeline.submissions import Submission, pages_of, read_work, submissions_of, submit_work
+from flows.pipeline.together import all_of
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
 from flows.schema.scenario import Scenario
@@ -191,6 +192,7 @@ async def _evaluate_one(
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=_estimate(settled.value),
+        submissions=[submission for chain in chains for submission in chain.submissions],
     )
     files = write_results(batch.results, evaluation, outcome)
     missing = [
@@ -208,6 +210,7 @@ class _Chain:
     judged: Judged
     scores: Sequence[BriefScore]
     address: str
+    submissions: Sequence[Submission]
 
 
 async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
@@ -226,23 +229,24 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
     if batch.stopping:
         raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
     packet = take_packet(batch, evaluation, scenario)
-    wrote = done(
-        "generate", await settle(batch.objects, name, generate_work(batch, evaluation, scenario, packet))
-    )
-    cut = done(
-        "truncate",
-        await settle(batch.objects, name, truncate_work(evaluation, scenario, wrote.value, wrote.address)),
-    )
-    briefs = [brief_of(row) for row in cut.value]
-    judged = done(
-        "judge",
-        await settle(batch.objects, name, judge_work(batch, evaluation, scenario, briefs, cut.address)),
-    )
+    is_report = scenario.task is not None
+    write = submit_work if is_report else generate_work
+    wrote = done("generate", await settle(batch.objects, name, write(batch, evaluation, scenario, packet)))
+    if is_report:
+        work = read_work(batch, scenario, wrote.value, wrote.address)
+    else:
+        work = truncate_work(evaluation, scenario, wrote.value, wrote.address)
+    cut = done("truncate", await settle(batch.objects, name, work))
+    briefs = [brief_of(row["brief"] if is_report else row) for row in cut.value]
+    pages = pages_of(batch) if is_report else no_pages
+    submissions = submissions_of(wrote.value, cut.value) if is_report else []
+    work = judge_work(batch, evaluation, scenario, briefs, cut.address, pages=pages)
+    judged = done("judge", await settle(batch.objects, name, work))
     found = judged_of(judged.value)
     work = score_work(evaluation, scenario, found.verdicts, judged.address)
     scored = done("score", await settle(batch.objects, name, work))
     scores = [BriefScore(**row) for row in scored.value]
-    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address)
+    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address, submissions)
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:

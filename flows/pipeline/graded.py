@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from flows.schema.verdict import Verdict
+from flows.schema.report_task import ReportFacts
+from flows.schema.verdict import BriefScore, Verdict
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,16 @@ class Graded:
         briefs: rows of the briefs table.
         verdicts: in file order.
         repeats: number of the repeat, and a verdict of it; empty where the judge was asked once.
+        reports: what is known of the reports' files, by scenario and seed; empty where briefs are text.
+        scores: as another harness's verifier gave them; None where they follow from the verdicts.
     """
 
     about: Mapping[str, Any]
     briefs: Sequence[Mapping[str, Any]]
     verdicts: Sequence[Verdict]
     repeats: Sequence[tuple[int, Verdict]] = ()
+    reports: Mapping[tuple[str, int], ReportFacts] = field(default_factory=dict[tuple[str, int], ReportFacts])
+    scores: Sequence[BriefScore] | None = None
 
     @property
     def condition(self) -> str:
@@ -39,6 +44,11 @@ class Graded:
     def model(self) -> str:
         """Who wrote the briefs."""
         return str(self.about["condition"]["model"])
+
+    @property
+    def is_foreign(self) -> bool:
+        """True where another harness ran and graded it: its tasks and weights are not ours."""
+        return self.scores is not None
 
     @property
     def is_cut(self) -> bool:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from flows.adapters.completions.client import Client
-from flows.pipeline.batch import Batch, Evaluation, items_digest
+from flows.pipeline.batch import Batch, Evaluation, rubric_digest
+from flows.pipeline.by_rule import grade_by_rule
 from flows.pipeline.settle import Work
-from flows.pipeline.stages import all_of, asks_again, verdict_of
+from flows.pipeline.stages import verdict_of
+from flows.pipeline.together import all_of, asks_again
 from flows.schema.brief import Brief, BriefStatus
+from flows.schema.completion import Image
 from flows.schema.condition import judge_fields, quorum_of
 from flows.schema.errors import Stopped
 from flows.schema.rows import as_row
@@ -30,11 +33,23 @@ from flows.stages.judge import (
     shield,
     verdicts_for_brief,
     verdicts_for_missing,
+    verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.offline import OFFLINE_VERSION
+from flows.stages.offline.reference import REFERENCE_VERSION
 
 _FORMAT = "1"  # of what the stage stores
 _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
+_NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
+
+
+Pages = Callable[[Brief], Awaitable[Sequence[Image]]]
+"""Gives the pictures of a brief's pages, in order; none where nothing was rendered."""
+
+
+async def no_pages(_: Brief) -> Sequence[Image]:
+    """The pages of a brief that is text alone."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -66,13 +81,28 @@ def judged_of(value: dict[str, Any]) -> Judged:
 
 
 def judge_work(
-    batch: Batch, evaluation: Evaluation, scenario: Scenario, briefs: Sequence[Brief], source: str
+    batch: Batch,
+    evaluation: Evaluation,
+    scenario: Scenario,
+    briefs: Sequence[Brief],
+    source: str,
+    *,
+    pages: Pages = no_pages,
 ) -> Work:
-    """Verdicts on every item of every brief; read what was made by `judged_of`."""
+    """Verdicts on every item of every brief; read what was made by `judged_of`.
+
+    Args:
+        batch: what the run shares.
+        evaluation: whose judge.
+        scenario: the rubric.
+        briefs: of all seeds.
+        source: address of what the stage before made: texts, and which pages there are.
+        pages: gives the pictures of a brief's pages, for judges that take images.
+    """
     judge = evaluation.settings.judge
 
     async def make() -> dict[str, Any]:
-        gradings = await all_of([_grade(batch, evaluation, scenario, brief) for brief in briefs])
+        gradings = await all_of([_grade(batch, evaluation, scenario, brief, pages) for brief in briefs])
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
         tested = judge.kind is JudgeKind.remote and judge.canaries
         return {
@@ -86,14 +116,26 @@ def judge_work(
 
     inputs = {
         "scenario": scenario.scenario_id,
-        "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION],
+        "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION, *_reference_version(scenario)],
         "judge": judge_fields(judge, evaluation.settings.judge_prompt),
         "voters": [voter.judge.label for voter in evaluation.voters],
-        "items": items_digest(scenario.items),
+        "items": rubric_digest(scenario),
         "briefs": source,
+        **_shown(evaluation, scenario),
     }
     retry = evaluation.settings.retry
     return Work("judge", inputs, make, lambda value: not asks_again(retry, value["statuses"]))
+
+
+def _shown(evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]:
+    """Which of the judges are shown pages, where there are any."""
+    if scenario.task is None:
+        return {}
+    return {"pages": [one.settings.judge.takes_images for one in (evaluation, *evaluation.voters)]}
+
+
+def _reference_version(scenario: Scenario) -> list[str]:
+    return [] if scenario.reference is None else [REFERENCE_VERSION]
 
 
 @dataclass(frozen=True)
@@ -111,7 +153,13 @@ class _Grading:
         return cls(verdicts, frozenset(v.status.value for v in verdicts), n_canary_missed=n_canary_missed)
 
 
-async def _grade(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> _Grading:
+async def _grade(
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
+) -> _Grading:
+    if scenario.task is not None and brief.status in _NO_REPORT:
+        # Before anything is paid: by the protocol such a report scores 0.
+        reason = f"{brief.status.value} report: {brief.detail}"
+        return _Grading.once(verdicts_for_no_report(scenario.items, brief, reason))
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
@@ -121,9 +169,10 @@ async def _grade(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief
         case JudgeKind.offline:
             return await asyncio.to_thread(_grade_offline, scenario, brief, brief.text)
         case JudgeKind.panel:
-            return await _grade_by_panel(batch, evaluation, scenario, brief)
+            return await _grade_by_panel(batch, evaluation, scenario, brief, pages)
         case JudgeKind.remote:
-            return await _grade_by_asking(batch, evaluation, scenario, brief, brief.text)
+            shown = await pages(brief) if evaluation.settings.judge.takes_images else ()
+            return await _grade_by_asking(batch, evaluation, scenario, brief, shown)
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
@@ -138,15 +187,17 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
                 grade.mode,
                 grade.reason,
             )
-            for grade in grade_offline(scenario.items, text)
+            for grade in grade_by_rule(scenario, text)
         ]
     )
 
 
-async def _grade_by_panel(batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief) -> _Grading:
+async def _grade_by_panel(
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
+) -> _Grading:
     """The members are evaluations of this run too: what one paid for, the other finds in the store."""
     voters = evaluation.voters
-    gradings = await all_of([_grade(batch, voter, scenario, brief) for voter in voters])
+    gradings = await all_of([_grade(batch, voter, scenario, brief, pages) for voter in voters])
     votes = {voter.judge.label: one.verdicts for voter, one in zip(voters, gradings, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(evaluation.settings.judge)),
@@ -155,15 +206,26 @@ async def _grade_by_panel(batch: Batch, evaluation: Evaluation, scenario: Scenar
 
 
 async def _grade_by_asking(
-    batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief, text: str
+    batch: Batch, evaluation: Evaluation, scenario: Scenario, brief: Brief, shown: Sequence[Image]
 ) -> _Grading:
+    assert brief.text is not None
     settings = evaluation.settings
     judge = settings.judge
     numbers = range(1, judge.repeat + 1)
     asked = [
         # The judge's own repeat is the seed: the brief's is no part of the question.
         _ask_all(
-            batch, evaluation, build_requests(scenario.items, text, judge, settings.judge_prompt, number)
+            batch,
+            evaluation,
+            build_requests(
+                scenario.items,
+                brief.text,
+                judge,
+                settings.judge_prompt,
+                number,
+                reference=scenario.reference,
+                pages=shown,
+            ),
         )
         for number in numbers
     ]

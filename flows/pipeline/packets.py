@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.provenance import file_sha256
 from flows.adapters.tables import BLOCKS, read_table, write_table
+from flows.pipeline.scenarios import source_files
 from flows.readers import READER_VERSIONS, read_document
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.document import Block, BlockKind, Document, Notice, Packet
@@ -17,16 +18,22 @@ from flows.stages.packet import PACKET_VERSION, assemble_packet
 
 
 def packet_path(data: Path, benchmark: str, scenario_id: str) -> Path:
-    """Where a scenario's packet lies: beside the scenarios, in `packets/`."""
-    return data.parent / "packets" / benchmark / f"{scenario_id}.parquet"
+    """Where a scenario's packet lies: beside the benchmark's folder, in `packets/`."""
+    root = data.parent.parent if data.parent.name == benchmark else data.parent
+    return root / "packets" / benchmark / f"{scenario_id}.parquet"
 
 
 def packet_key(folder: Path, scenario: Scenario) -> str:
     """What a packet is made from: the documents' bytes, the readers and how they are put together."""
-    sources = [[name, file_sha256(folder / "documents" / name)] for name in scenario.documents]
+    sources = source_digests(folder, scenario)
     return sha256_text(
         canonical_json({"packet": PACKET_VERSION, "readers": dict(READER_VERSIONS), "sources": sources})
     )
+
+
+def source_digests(folder: Path, scenario: Scenario) -> list[list[str]]:
+    """Name and sha256 of each document, in packet order."""
+    return [[name, file_sha256(file)] for name, file in source_files(folder, scenario)]
 
 
 def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
@@ -42,11 +49,15 @@ def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
         return assemble_packet(scenario.scenario_id, stored)
     documents: list[Document] = []
     problems: list[StaffbenchError] = []
-    for name in scenario.documents:
+    for name, file in source_files(folder, scenario):
         try:
-            documents.append(read_document(folder / "documents" / name))
+            read = read_document(file)
+            documents.append(read if scenario.task is None else replace(read, name=name))
         except StaffbenchError as error:
-            problems.append(error)
+            if scenario.task is None:
+                problems.append(error)
+            else:
+                documents.append(_unread(name, file, error))
     if problems:
         raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
     packet = assemble_packet(scenario.scenario_id, documents)
@@ -54,6 +65,17 @@ def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
     about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
     write_table(path, BLOCKS, rows, ["document_number", "is_notice", "number"], about)
     return packet
+
+
+def _unread(name: str, file: Path, error: StaffbenchError) -> Document:
+    """A task's file that no reader takes: it is named and counted, and its task can still be run.
+
+    A packet of MA-Bench is what its writer sees, so such a document is a fault there. Here a writer opens
+    the files itself and is told so.
+    """
+    notice = Notice("unread", "document", error.found)
+    suffix = file.suffix.lower().lstrip(".") or "unknown"
+    return Document(name, suffix, file_sha256(file), "none", (), (notice,))
 
 
 def _stored(path: Path, key: str) -> list[Document] | None:

@@ -9,7 +9,7 @@ from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.pairs import load_pairs
 from flows.pipeline.judging import ask
-from flows.pipeline.stages import all_of
+from flows.pipeline.together import all_of
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeKind, JudgeSettings, Settings
 from flows.schema.verdict import Agreement

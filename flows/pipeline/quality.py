@@ -11,11 +11,13 @@ from typing import Any
 from flows.adapters.files import CONTROLS
 from flows.adapters.objects import ObjectStore
 from flows.adapters.pairs import load_pairs
-from flows.pipeline.batch import items_digest
+from flows.pipeline.batch import rubric_digest
+from flows.pipeline.by_rule import grade_by_rule
 from flows.pipeline.graded import Graded
+from flows.pipeline.scenarios import CONTROL_REPORTS
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.leaderboard import JudgeNote
-from flows.schema.scenario import Item, Scenario
+from flows.schema.scenario import Control, Item, Scenario
 from flows.schema.verdict import Agreement, SelfAgreement, Verdict
 from flows.stages.agreement import (
     LabelledVerdict,
@@ -24,8 +26,11 @@ from flows.stages.agreement import (
     measure_self_agreement,
 )
 from flows.stages.offline import OFFLINE_VERSION, TUNED_ON, grade_offline
+from flows.stages.offline.reference import REFERENCE_TUNED_ON, REFERENCE_VERSION
 
 LABELLED_CONTROLS = "labelled controls"
+
+_LABELLED = frozenset({*CONTROLS, *CONTROL_REPORTS})
 
 
 def judge_note(
@@ -42,11 +47,13 @@ def judge_note(
         objects: where the stand-in's figures are kept.
     """
     judge: Mapping[str, Any] = graded[0].about["judge"]
-    missed = [entry.about["n_canary_missed"] for entry in graded]
+    # An imported job knows of none.
+    missed: list[int | None] = [entry.about.get("n_canary_missed") for entry in graded]
+    known = [count for count in missed if count is not None]
     if judge["is_stand_in"]:
         agreements = offline_agreements(scenarios, objects)
     else:
-        controls = [entry for entry in graded if entry.model in CONTROLS and not entry.is_cut]
+        controls = [entry for entry in graded if entry.model in _LABELLED and not entry.is_cut]
         pairs = [pair for entry in controls for pair in _labelled(scenarios, entry.model, entry.verdicts)]
         agreements = (measure_agreement(LABELLED_CONTROLS, pairs),) if pairs else ()
     return JudgeNote(
@@ -54,7 +61,7 @@ def judge_note(
         is_stand_in=bool(judge["is_stand_in"]),
         agreements=agreements,
         members=tuple(judge["members"]),
-        n_canary_missed=None if None in missed else sum(missed),
+        n_canary_missed=sum(known) if len(known) == len(missed) else None,
         self_agreement=self_agreement(graded, scenarios),
     )
 
@@ -70,7 +77,8 @@ def judges_agreement(
     items = _items(scenarios)
     by_judge: dict[str, dict[str, Graded]] = {}
     for entry in graded:
-        by_judge.setdefault(entry.judge, {})[entry.condition] = entry
+        if not entry.is_foreign:
+            by_judge.setdefault(entry.judge, {})[entry.condition] = entry
     found: list[tuple[str, Agreement]] = []
     for first, second in combinations(sorted(by_judge), 2):
         shared = [name for name in by_judge[first] if name in by_judge[second]]
@@ -121,25 +129,31 @@ def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, list[Ve
 
 def offline_agreements(scenarios: Mapping[str, Scenario], objects: ObjectStore) -> tuple[Agreement, ...]:
     """The stand-in's agreement on the controls, those that it was tuned on apart from the others."""
+    tuned = TUNED_ON | REFERENCE_TUNED_ON
     parts = (
-        ("held out", {name: found for name, found in scenarios.items() if name not in TUNED_ON}),
-        ("tuned on", {name: found for name, found in scenarios.items() if name in TUNED_ON}),
+        ("held out", {name: found for name, found in scenarios.items() if name not in tuned}),
+        ("tuned on", {name: found for name, found in scenarios.items() if name in tuned}),
     )
     return tuple(
         _offline_agreement(f"{LABELLED_CONTROLS} {how} ({', '.join(part)})", part, objects)
         for how, part in parts
-        if any(scenario.controls for scenario in part.values())
+        if any(labelled_controls(scenario) for scenario in part.values())
     )
+
+
+def labelled_controls(scenario: Scenario) -> list[Control]:
+    """The controls that measure a judge. Not an expert's report: whoever compares with it passes that."""
+    return [control for name, control in scenario.controls.items() if name in _LABELLED]
 
 
 def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
     """Measured once for a version and a set of scenarios."""
     controls = [
-        [name, items_digest(scenario.items), control.name, sha256_text(control.text), dict(control.labels)]
+        [name, rubric_digest(scenario), control.name, sha256_text(control.text), dict(control.labels)]
         for name, scenario in sorted(scenarios.items())
-        for control in scenario.controls.values()
+        for control in labelled_controls(scenario)
     ]
-    key = sha256_text(canonical_json([OFFLINE_VERSION, labels, controls]))
+    key = sha256_text(canonical_json([OFFLINE_VERSION, REFERENCE_VERSION, labels, controls]))
     stored: Any = objects.recall("agreement", key)
     if stored is not None:
         fields: dict[str, Any] = {**stored, "groups": tuple(tuple(group) for group in stored["groups"])}
@@ -147,10 +161,10 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
     pairs: list[LabelledVerdict] = []
     for scenario in scenarios.values():
         items = {item.item_id: item for item in scenario.items}
-        for control in scenario.controls.values():
+        for control in labelled_controls(scenario):
             pairs += [
                 LabelledVerdict(items[grade.item_id], control.labels[grade.item_id], grade.passed)
-                for grade in grade_offline(scenario.items, control.text)
+                for grade in grade_by_rule(scenario, control.text)
             ]
     measured = measure_agreement(labels, pairs)
     objects.remember("agreement", key, asdict(measured))

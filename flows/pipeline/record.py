@@ -10,13 +10,16 @@ from typing import Any
 import yaml
 
 from flows.adapters.provenance import environment, git_revision, now
-from flows.adapters.tables import BRIEFS, REPEATS, SCORES, VERDICTS, write_table
+from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
 from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Evaluation, rubric_digests
 from flows.pipeline.judging import Judged
+from flows.pipeline.submissions import Submission
 from flows.schema.brief import Brief
 from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.condition import Condition
 from flows.schema.rows import as_row
+from flows.schema.settings import DEFAULT_SCORINGS
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import Grouping, breakdown
 
@@ -31,12 +34,15 @@ class Outcome:
         briefs, scores: of all scenarios and seeds.
         judged: what the judge made, by scenario.
         estimate: what they come to.
+        submissions: what is known of the report files and of how they came about; empty for briefs
+            that are text alone.
     """
 
     briefs: Sequence[Brief]
     judged: Mapping[str, Judged]
     scores: Sequence[BriefScore]
     estimate: Estimate
+    submissions: Sequence[Submission] = ()
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -62,12 +68,15 @@ class ResultFiles:
     Attributes:
         briefs, verdicts, scores, repeats: paths below `results/<benchmark>/`; `repeats` is written
             where the judge was asked more than once.
+        reports, trajectories: written where briefs are Word files, and where a model wrote them.
     """
 
     briefs: Path
     verdicts: Path
     scores: Path
     repeats: Path
+    reports: Path
+    trajectories: Path
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
@@ -75,12 +84,14 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
     folder = results / evaluation.condition.benchmark
     condition, judge = evaluation.condition.label, evaluation.judge.label
     scoring = evaluation.settings.scoring.name
-    scores = judge if scoring == "severity" else f"{judge}.{scoring}"
+    scores = judge if scoring in DEFAULT_SCORINGS else f"{judge}.{scoring}"
     return ResultFiles(
         folder / "briefs" / f"{condition}.parquet",
         folder / "verdicts" / condition / f"{judge}.parquet",
         folder / "scores" / condition / f"{scores}.parquet",
         folder / "repeats" / condition / f"{judge}.parquet",
+        folder / "reports" / f"{condition}.parquet",
+        folder / "trajectories" / f"{condition}.parquet",
     )
 
 
@@ -110,6 +121,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "briefs_digest": briefs_digest(outcome.briefs),
     }
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
+    _write_submissions(files, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
         "judge_note": evaluation.settings.judge.note,
@@ -132,9 +144,10 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
             {
                 **names,
                 **as_row(verdict),
-                "step": item.step.value,
-                "tier": item.tier.value,
-                "severity": item.severity.value,
+                "step": item.step and item.step.value,
+                "tier": item.tier and item.tier.value,
+                "severity": item.severity and item.severity.value,
+                "points": item.points,
             }
         )
     write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
@@ -160,10 +173,40 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
     return files
 
 
+def _write_submissions(
+    files: ResultFiles, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
+) -> None:
+    name = {"condition": condition.label}
+    reports = [
+        {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
+    ]
+    if reports:
+        write_table(files.reports, REPORTS, reports, _BRIEF_KEYS, about)
+    turns = [
+        {
+            **name,
+            "scenario_id": submission.facts.scenario_id,
+            "seed": submission.facts.seed,
+            "turn": number,
+            "event": canonical_json(event),
+        }
+        for submission in submissions
+        for number, event in enumerate(submission.trajectory, 1)
+    ]
+    if turns:
+        write_table(files.trajectories, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+
+
 def briefs_digest(briefs: Sequence[Brief]) -> str:
     """sha256 over the texts that were graded, so that verdicts on other briefs are noticed."""
     ordered = sorted(briefs, key=lambda brief: (brief.scenario_id, brief.seed))
-    return sha256_text(canonical_json([[b.scenario_id, b.seed, b.status.value, b.text] for b in ordered]))
+    return sha256_text(
+        canonical_json([[b.scenario_id, b.seed, b.status.value, b.text, *_file(b)] for b in ordered])
+    )
+
+
+def _file(brief: Brief) -> list[str]:
+    return [] if brief.report is None else [brief.report]
 
 
 def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
@@ -247,9 +290,13 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
             if count.kind == "requirement" or by == "severity":
                 found[f"passed.{by}/{count.group}"] = count.rate
     for scenario in evaluation.scenarios:
-        scores = [
-            s.score for s in outcome.scores if s.scenario_id == scenario.scenario_id and s.score is not None
+        clamped = evaluation.settings.scoring.clamped
+        counted = [
+            score.score_clamped if clamped else score.score
+            for score in outcome.scores
+            if score.scenario_id == scenario.scenario_id
         ]
+        scores = [value for value in counted if value is not None]
         found[f"score.scenario/{scenario.scenario_id}"] = sum(scores) / len(scores) if scores else None
     return {name: float(value) for name, value in found.items() if value is not None}
 

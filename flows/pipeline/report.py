@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.files import load_scenario, scenario_ids
 from flows.adapters.objects import ObjectStore
-from flows.adapters.tables import BRIEFS, REPEATS, VERDICTS, read_table, table_files
-from flows.pipeline.batch import items_digest
+from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
+from flows.pipeline.batch import rubric_digest
 from flows.pipeline.graded import Graded
 from flows.pipeline.quality import judge_note
+from flows.pipeline.scenarios import load, names_of
 from flows.pipeline.stages import verdict_of
+from flows.pipeline.task_table import WORDS, task_table, to_markdown_table
 from flows.schema.brief import BriefStatus
 from flows.schema.errors import StaffbenchError, StoreError
+from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import ScoringSettings, Settings
-from flows.schema.verdict import Verdict
+from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings, Settings
+from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import aggregate
 from flows.stages.score import score_brief
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
@@ -28,9 +33,9 @@ from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 def load_scenarios(project: Path, settings: Settings, loaded: Sequence[Scenario] = ()) -> dict[str, Scenario]:
     """Every scenario of the benchmark, by id; those `loaded` are not read again."""
-    data = project / settings.benchmark.data
     known = {scenario.scenario_id: scenario for scenario in loaded}
-    return {name: known.get(name) or load_scenario(data / name) for name in scenario_ids(data, None)}
+    names = names_of(project, settings.benchmark, None)
+    return {name: known.get(name) or load(project, settings.benchmark, name) for name in names}
 
 
 def load_graded(
@@ -74,13 +79,34 @@ def build_leaderboard(
     )
 
 
+def write_task_table(
+    folder: Path,
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> list[Path]:
+    """Write `tasks.md`: each task with its score under each condition. Nothing where there are no tasks.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    if all(scenario.task is None for scenario in scenarios.values()):
+        return []
+    by_name = {(entry.condition, entry.judge): entry for entry in graded}
+    rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
+    path = folder / "tasks.md"
+    write_text(path, f"# {board.benchmark}: score on each task\n\n{to_markdown_table(rows, WORDS)}")
+    return [path]
+
+
 def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
     """Write the board beside its verdicts; other weights than the default go to files of their own.
 
     Raises:
         StoreError: a file can't be written.
     """
-    stem = "leaderboard" if board.scoring == "severity" else f"leaderboard.{board.scoring}"
+    stem = "leaderboard" if board.scoring in DEFAULT_SCORINGS else f"leaderboard.{board.scoring}"
     texts = {
         f"{stem}.json": to_json(board),
         f"{stem}.csv": to_csv(board),
@@ -113,6 +139,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded:
     rows, about = read_table(path, VERDICTS)
+    if about["condition"]["harness"] == HARBOR:
+        return _load_foreign(folder, path, rows, about)
     if "hidden_characters" not in about:
         raise StoreError(path, "lacks what this version notes of a judge", remedy="run that condition again")
     model = about["condition"]["model"]
@@ -122,7 +150,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
             raise StoreError(
                 path, f"verdicts on {scenario_id}, which is not there", "a scenario of the benchmark"
             )
-        if items_digest(scenarios[scenario_id].items) != digest:
+        if rubric_digest(scenarios[scenario_id]) != digest:
             raise StoreError(
                 path, f"verdicts on another rubric of {scenario_id}", "the rubric as it is", again
             )
@@ -132,7 +160,44 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         raise StoreError(
             path, f"verdicts on other briefs than {briefs_path.name} holds", "verdicts on these", again
         )
-    return Graded(about, briefs, [verdict_of(row) for row in rows], _load_repeats(folder, about, again))
+    return Graded(
+        about,
+        briefs,
+        [verdict_of(row) for row in rows],
+        _load_repeats(folder, about, again),
+        _load_reports(folder, about, briefs, again),
+    )
+
+
+def _load_reports(
+    folder: Path, about: Mapping[str, Any], briefs: Sequence[Mapping[str, Any]], again: str
+) -> dict[tuple[str, int], ReportFacts]:
+    """What is known of the reports' files, where briefs are some."""
+    if all(brief["report"] is None for brief in briefs):
+        return {}
+    path = folder / "reports" / f"{about['condition']['label']}.parquet"
+    rows, found = read_table(path, REPORTS)
+    if found["briefs_digest"] != about["briefs_digest"]:
+        raise StoreError(path, "of another run than the briefs", "both of one run", again)
+    kept = {field.name for field in fields(ReportFacts)}
+    facts = [ReportFacts(**{key: value for key, value in row.items() if key in kept}) for row in rows]
+    return {(one.scenario_id, one.seed): one for one in facts}
+
+
+def _load_foreign(
+    folder: Path, path: Path, rows: Sequence[dict[str, Any]], about: Mapping[str, Any]
+) -> Graded:
+    """An imported job: its tasks need not be here, and its verifier's rewards stand."""
+    names = about["condition"]["label"], about["judge"]["label"]
+    again = "import that job again"
+    briefs, brief_about = read_table(folder / "briefs" / f"{names[0]}.parquet", BRIEFS)
+    scores, score_about = read_table(folder / "scores" / names[0] / f"{names[1]}.parquet", SCORES)
+    for other in (brief_about, score_about):
+        if other["briefs_digest"] != about["briefs_digest"]:
+            raise StoreError(path, "of another import than its briefs or scores", "all of one import", again)
+    kept = {field.name for field in fields(BriefScore)}
+    rewards = [BriefScore(**{key: value for key, value in row.items() if key in kept}) for row in scores]
+    return Graded(about, briefs, [verdict_of(row) for row in rows], scores=rewards)
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:
@@ -149,13 +214,16 @@ def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tu
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
     about = entry.about
     condition, judge, names = about["condition"], about["judge"], list(about["scenarios"])
-    by_brief: dict[tuple[str, int], list[Verdict]] = {}
-    for verdict in entry.verdicts:
-        by_brief.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
-    scores = [
-        score_brief(scenarios[name].items, verdicts, scoring) for (name, _), verdicts in by_brief.items()
-    ]
-    estimate = aggregate(scores, names, int(about["seeds"]), scoring)
+    if entry.scores is not None:
+        seeds = dict(Counter(score.scenario_id for score in entry.scores))
+        # Attempts are clamped by the protocol, whatever weights the other rows are shown by.
+        estimate = aggregate(entry.scores, names, seeds, replace(scoring, clamped=True))
+    else:
+        scores = [
+            score_brief(scenarios[name].items, verdicts, scoring)
+            for (name, _), verdicts in entry.by_brief.items()
+        ]
+        estimate = aggregate(scores, names, int(about["seeds"]), scoring)
     interval = estimate.interval
     statuses = [BriefStatus(brief["status"]) for brief in entry.briefs]
     return LeaderboardRow(
@@ -186,8 +254,10 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_empty=statuses.count(BriefStatus.empty),
         n_cut=sum(bool(brief["cut"]) for brief in entry.briefs),
         n_cut_by_provider=sum(bool(brief["cut_by_provider"]) for brief in entry.briefs),
-        n_hidden=len(about["hidden_characters"]),
-        n_noticed=sum(brief["text"] is not None and bool(brief["detail"]) for brief in entry.briefs),
+        n_hidden=len(about.get("hidden_characters", ())),
+        n_noticed=sum(
+            brief["status"] == BriefStatus.written.value and bool(brief["detail"]) for brief in entry.briefs
+        ),
         words_raw=_mean([brief["words_raw"] for brief in entry.briefs]),
         words_kept=_mean([brief["words_kept"] for brief in entry.briefs]),
         self_judged=bool(about["self_judged"]),
@@ -195,7 +265,15 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         judge_id=judge["label"],
         condition_digest=condition["digest"],
         judge_digest=judge["digest"],
+        n_over_limit=_over_limit(entry.reports.values()),
     )
+
+
+def _over_limit(reports: Iterable[ReportFacts]) -> int | None:
+    """Reports over a limit that was measured; None where none was."""
+    within = [[measure.within for measure in report.length] for report in reports]
+    known = [kept for kept in within if any(one is not None for one in kept)]
+    return sum(False in kept for kept in known) if known else None
 
 
 def _model_notes(graded: Sequence[Graded]) -> set[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,15 +15,20 @@ from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
+from flows.adapters.reports import ReportStore
 from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import RunRecord, Tracker
 from flows.pipeline.batch import Batch, build_evaluations
+from flows.pipeline.graded import Graded
+from flows.pipeline.native.renders import Renders
 from flows.pipeline.server import Server, configure
+from flows.pipeline.task_table import task_table, turned
 from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
 from flows.schema.leaderboard import Leaderboard
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
-from flows.stages.table import notes, shown_rows, to_markdown
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind, ModelSettings, ScoringSettings, Settings, Writer
+from flows.stages.table import notes, shown_rows, to_markdown, word_columns
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -34,6 +39,9 @@ INCOMPLETE = 4
 """Exit code of a run that ended with items that have no verdict."""
 
 _SHOWN_FAILURES = 5
+
+_Board = tuple[Leaderboard, Sequence[Graded], Mapping[str, Scenario]]
+"""A leaderboard and what it was made of."""
 
 
 def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
@@ -71,7 +79,16 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     check_shared(points)
     tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
     remote = [evaluation.settings for evaluation in evaluations if _calls_anybody(evaluation.settings)]
-    batch = Batch(project, results, evaluations, None, ObjectStore(results / ".cache" / "objects"))
+    own = results / settings.benchmark.name
+    batch = Batch(
+        project,
+        results,
+        evaluations,
+        None,
+        ObjectStore(results / ".cache" / "objects"),
+        ReportStore(own / "reports" / "files"),
+        Renders(own / "renders"),
+    )
     if tracker is not None:
         tracker.start()
     store: CompletionStore | None = None
@@ -105,7 +122,7 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     progress = Progress(_expected(batch), (lambda: _counts(batch)) if batch.client else None)
     first, number = batch.evaluations[0], len(batch.evaluations)
     title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
-    boards: list[Leaderboard] = []
+    boards: list[_Board] = []
     job = _job(batch, progress, boards, tracker, screen)
     JOB.set(job)
     with screen.progress(progress):
@@ -114,7 +131,9 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         server.release()  # it writes what it holds while we show and log
     finished = job.finished
     if boards:
-        show_board(screen, boards[-1], {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        board, graded, scenarios = boards[-1]
+        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        show_tasks(screen, board, graded, scenarios, first.settings.scoring)
     if batch.client is not None:
         screen.note(calls_text(_counts(batch)))
     folder = batch.results / first.condition.benchmark
@@ -134,12 +153,18 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
 
 
 def _job(
-    batch: Batch, progress: Progress, boards: list[Leaderboard], tracker: Tracker | None, screen: Screen
+    batch: Batch, progress: Progress, boards: list[_Board], tracker: Tracker | None, screen: Screen
 ) -> Job:
     """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
     from flows.pipeline.evaluate import Job
     from flows.pipeline.record import run_record
-    from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios, write_leaderboard
+    from flows.pipeline.report import (
+        build_leaderboard,
+        load_graded,
+        load_scenarios,
+        write_leaderboard,
+        write_task_table,
+    )
 
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
@@ -156,9 +181,11 @@ def _job(
             screen.fault(f"left out of the leaderboard: {problem}")
         if not graded:
             return ""
-        boards.append(build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects))
-        write_leaderboard(folder, boards[-1])
-        return to_markdown(boards[-1])
+        board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects)
+        write_leaderboard(folder, board)
+        write_task_table(folder, board, graded, scenarios, first.settings.scoring)
+        boards.append((board, graded, scenarios))
+        return to_markdown(board)
 
     return Job(batch, progress.step, record, report)
 
@@ -204,9 +231,25 @@ def show_board(screen: Screen, board: Leaderboard, own: AbstractSet[tuple[str, s
     """The leaderboard with its notes; rows of this run stand out."""
     marked = [(row.condition, row.judge_id) in own for row in board.rows]
     title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
-    screen.table(title, shown_rows(board), marked if own else (), words=4)
+    screen.table(title, shown_rows(board), marked if own else (), words=word_columns(board))
     for note in notes(board):
         screen.note(f"- {note}")
+
+
+def show_tasks(
+    screen: Screen,
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> None:
+    """The specification's table with scores, where the scenarios are tasks."""
+    if any(scenario.task is not None for scenario in scenarios.values()):
+        by_name = {(entry.condition, entry.judge): entry for entry in graded}
+        ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
+        rows = turned(task_table(ordered, scenarios, scoring), narrow=True)
+        title = f"{board.benchmark}: score on each task, mean of its attempts"
+        screen.table(title, rows, words=len(rows[0]))
 
 
 def _counts(batch: Batch) -> CallCounts:

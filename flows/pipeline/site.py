@@ -9,11 +9,13 @@ from pathlib import Path
 
 from flows.pipeline.report import Graded, write_text
 from flows.pipeline.stages import brief_of
+from flows.pipeline.task_table import task_table, turned
 from flows.schema.brief import Brief
 from flows.schema.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario, Step, Tier
-from flows.schema.settings import ScoringSettings
+from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import Count, Grouping, breakdown
 from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
@@ -30,6 +32,8 @@ from flows.stages.score import score_brief
 from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
 
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
+_TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
+"""What is grouped by where the items are criteria, which have no step, tier or severity."""
 _STEPS = {step.value: step.value.replace("_", " ") for step in Step}
 _TIERS = {
     str(Tier.stated.value): "1 stated fact",
@@ -48,6 +52,7 @@ class _Condition:
     note: str
     is_stand_in: bool
     briefs: Sequence[tuple[Brief, BriefScore, Sequence[Verdict]]]
+    reports: Mapping[tuple[str, int], ReportFacts]
     counts: Mapping[Grouping, Sequence[Count]]
 
 
@@ -78,9 +83,10 @@ def write_site(
     Raises:
         StaffbenchError: verdicts that don't fit their rubric, or a file that can't be written.
     """
-    suffix = "" if board.scoring == "severity" else f".{board.scoring}"
+    suffix = "" if board.scoring in DEFAULT_SCORINGS else f".{board.scoring}"
     conditions = _conditions(board, graded, scenarios, scoring)
-    drawn = {judge.judge_id: _figures(board, conditions, judge.judge_id) for judge in board.judges}
+    judges = list(dict.fromkeys(one.row.judge_id for one in conditions))
+    drawn = {judge: _figures(board, conditions, judge) for judge in judges}
     figures = (
         (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
     )
@@ -94,6 +100,8 @@ def write_site(
         figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
         rubrics={name: address("rubric", file) for name, file in rubrics.items()},
         left_out=[_said(folder, problem) for problem in problems],
+        pageless={(entry.condition, entry.judge) for entry in graded if entry.is_foreign},
+        tables=_tables(board, graded, scenarios, scoring),
     )
     pages = chain(
         ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
@@ -116,12 +124,15 @@ def _conditions(
     found: list[_Condition] = []
     for row in board.rows:
         entry = by_name[row.condition, row.judge_id]
+        if entry.is_foreign:
+            continue  # its tasks need not be here, and its pages are Harbor's to show
         verdicts: dict[tuple[str, int], list[Verdict]] = {}
         for verdict in entry.verdicts:
             verdicts.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
         briefs = [brief_of({name: values[name] for name in _BRIEF_FIELDS}) for values in entry.briefs]
         briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
         items = {name: scenarios[name].items for name in entry.about["scenarios"]}
+        tasks = any(scenarios[name].task is not None for name in items)
         found.append(
             _Condition(
                 row,
@@ -132,10 +143,28 @@ def _conditions(
                     for brief in briefs
                     for own in [verdicts[brief.scenario_id, brief.seed]]
                 ],
-                {by: breakdown(items, entry.verdicts, by) for by in _GROUPINGS},
+                entry.reports,
+                {
+                    by: breakdown(items, entry.verdicts, by)
+                    for by in (_TASK_GROUPINGS if tasks else _GROUPINGS)
+                },
             )
         )
     return found
+
+
+def _tables(
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """What stands below the leaderboard: the specification's table, where the scenarios are tasks."""
+    if all(scenario.task is None for scenario in scenarios.values()):
+        return []
+    by_name = {(entry.condition, entry.judge): entry for entry in graded}
+    ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
+    return [("Score on each task, mean of its attempts.", turned(task_table(ordered, scenarios, scoring)))]
 
 
 def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -> dict[str, str]:
@@ -150,6 +179,17 @@ def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -
         scoring=board.scoring,
         few_scenarios=FEW_SCENARIOS,
     )
+    modes = mode_figure([_modes(one) for one in own], name=f"{ids}-mode", judge=judge)
+    if any("scenario" in one.counts for one in own):
+        tasks = list(dict.fromkeys(count.group for one in own for count in one.counts["scenario"]))
+        by_task = rate_figure(
+            [_rates(one, "scenario", [*tasks, _WRONG]) for one in own],
+            [*tasks, "penalties not triggered"],
+            name=f"{ids}-task",
+            title="Required criteria met by task, and penalties not triggered",
+            judge=judge,
+        )
+        return {"score": score, "task": by_task, "mode": modes}
     return {
         "score": score,
         "tier": rate_figure(
@@ -166,7 +206,7 @@ def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -
             title="Requirements passed by step",
             judge=judge,
         ),
-        "mode": mode_figure([_modes(one) for one in own], name=f"{ids}-mode", judge=judge),
+        "mode": modes,
     }
 
 
@@ -189,8 +229,9 @@ def _rate(count: Count | None) -> Rate | None:
 
 
 def _pooled(condition: _Condition, kind: str) -> Rate | None:
-    """All items of a kind; by tier, each falls into one group."""
-    counts = [count for count in condition.counts["tier"] if count.kind == kind]
+    """All items of a kind; by tier, or by task, each falls into one group."""
+    by: Grouping = "tier" if "tier" in condition.counts else "scenario"
+    counts = [count for count in condition.counts[by] if count.kind == kind]
     if not counts:
         return None
     return Rate(
@@ -214,6 +255,7 @@ def _condition_pages(
             verdicts=verdicts,
             scoring=board.scoring,
             is_stand_in=one.is_stand_in,
+            report=one.reports.get((brief.scenario_id, brief.seed)),
         )
         yield f"{place}/{brief_file(brief)}", page
     page = condition_page(

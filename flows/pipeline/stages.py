@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from flows.pipeline.batch import Batch, Evaluation, items_digest
 from flows.pipeline.packets import load_packet, packet_key, packet_path
 from flows.pipeline.settle import Work
+from flows.pipeline.together import all_of, asks_again
 from flows.pipeline.writers import local_inputs, write_local
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
-from flows.schema.settings import Retry, Writer
+from flows.schema.settings import Writer
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
 from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
 from flows.stages.score import SCORE_VERSION, score_brief
 from flows.stages.truncate import WORD_COUNTER, truncate, without_text
-
-T = TypeVar("T")
 
 # Looked up, not made: a thousand briefs have a hundred thousand verdicts.
 STATUSES = {status.value: status for status in VerdictStatus}
@@ -172,19 +171,6 @@ def verdict_of(row: dict[str, Any]) -> Verdict:
     )
 
 
-async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Every result; where something failed, the first fault, once everything else has ended.
-
-    A plain gather would leave the others behind at the first fault: replies that were paid for would
-    arrive after the run had closed its store.
-    """
-    results = await asyncio.gather(*work, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return [result for result in results if not isinstance(result, BaseException)]
-
-
 def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
     if row.text is None:
         return without_text(scenario_id, row.seed, row.status, row.detail, completion=row.completion)
@@ -202,13 +188,3 @@ def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
 def _written(row: dict[str, Any]) -> Written:
     fields: dict[str, Any] = {**row, "status": BriefStatus(row["status"])}
     return Written(**fields)
-
-
-def asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
-    """True where a stage with outcomes of these statuses is to be run again."""
-    again = {
-        Retry.none: set[str](),
-        Retry.failed: {"error"},
-        Retry.refused: {"error", "refused"},
-    }[retry]
-    return not again.isdisjoint(statuses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from flows.adapters.provenance import file_sha256
 from flows.readers import READER_VERSIONS, read_document
 from flows.schema.completion import sha256_text
-from flows.schema.document import Packet
+from flows.schema.document import Notice, Packet
 from flows.schema.errors import ScenarioError
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings, Writer
@@ -34,7 +35,7 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
         case Writer.files:
             files = [_brief_file(project, settings, scenario, seed) for seed in seeds]
             made_of = [[file.name, file_sha256(file), READER_VERSIONS] for file in files]
-        case Writer.empty | Writer.remote:
+        case Writer.empty | Writer.absent | Writer.corrupt | Writer.remote:
             made_of = None
     return {"writer": settings.model.writer.value, "made_of": made_of, "seeds": seeds}
 
@@ -56,6 +57,8 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
             return replace(written(text, seed), detail=left_out)
         case Writer.empty:
             return written("", seed)
+        case Writer.absent | Writer.corrupt:
+            raise ValueError(f"{settings.model.label} hands in a file, or none; a brief is a text")
         case Writer.remote:
             raise ValueError("a remote model does not write here")
 
@@ -73,12 +76,17 @@ def read_brief(path: Path) -> tuple[str, str]:
     document = read_document(path)
     if path.suffix.lower() in _PLAIN:
         return path.read_text(encoding="utf-8-sig", errors="strict"), ""
-    told = [
+    return document.text, told(document.notices)
+
+
+def told(notices: Sequence[Notice]) -> str:
+    """What a reader left out of a file or mended, with its place; empty where there was nothing."""
+    lines = [
         textwrap.shorten(f"{notice.kind}, {notice.place}: {notice.detail}", _NOTICE_CHARS, placeholder=" ...")
-        for notice in document.notices
+        for notice in notices
     ]
-    more = len(told) - _NOTICES_TOLD
-    return document.text, "; ".join(told[:_NOTICES_TOLD] + ([f"and {more} more"] if more > 0 else []))
+    more = len(lines) - _NOTICES_TOLD
+    return "; ".join(lines[:_NOTICES_TOLD] + ([f"and {more} more"] if more > 0 else []))
 
 
 def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:

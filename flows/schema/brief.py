@@ -7,10 +7,16 @@ from enum import StrEnum
 
 
 class BriefStatus(StrEnum):
-    """What became of a request for a brief. Only `written` and `empty` have a text to grade."""
+    """What became of a request for a brief.
+
+    `written` and `empty` have a text to grade. A report that is `missing` or `corrupt` has none and
+    scores 0 all the same, unasked: that is its writer's doing. `refused` and `error` have no score.
+    """
 
     written = "written"
     empty = "empty"  # the writer finished and wrote nothing: graded, and not a refusal
+    missing = "missing"  # an attempt that ended without a report
+    corrupt = "corrupt"  # a report that does not open
     refused = "refused"  # the provider's content filter, or a refusal it reports as one
     error = "error"  # no reply after every attempt
 
@@ -32,6 +38,8 @@ class Brief:
         completion: key of the reply that it came from; None for briefs written elsewhere.
         detail: why there is no text; where there is one, what the reader of its file left out of it,
             such as hidden text. Empty otherwise.
+        report: sha256 of the report's file, whose bytes lie in the store of reports; None for a brief
+            that is text alone, or where there is no file.
     """
 
     scenario_id: str
@@ -45,6 +53,7 @@ class Brief:
     word_counter: str
     completion: str | None
     detail: str = ""
+    report: str | None = None
 
     @property
     def brief_id(self) -> str:

@@ -8,14 +8,28 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.settings import JudgeKind, JudgePromptSettings, JudgeSettings, ModelSettings, Settings
-
-HARNESS = "single_prompt"
-"""How MA-Bench briefs are asked for: one prompt, the whole packet."""
+from flows.schema.settings import (
+    Harness,
+    JudgeKind,
+    JudgePromptSettings,
+    JudgeSettings,
+    ModelSettings,
+    Protocol,
+    Settings,
+)
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
-_UNSENT = ("label", "note", "price", "api_key_env", "context_tokens", "benchmark_effort")
-"""Fields of a model that change no reply."""
+_UNSENT = (
+    "label",
+    "note",
+    "price",
+    "api_key_env",
+    "context_tokens",
+    "benchmark_effort",
+    "takes_images",
+    "takes_tools",
+)
+"""Fields of a model that change no reply, or only by what is asked of it."""
 _UNASKED = ("allow_self", "members", "quorum")
 """Fields of a judge that is asked which change no verdict of its own."""
 
@@ -76,7 +90,7 @@ def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
             "effort": settings.effort.level.value,
             "word_cap": settings.word_cap.words,
             "prompt": asdict(settings.prompt),
-            "harness": HARNESS,
+            "harness": _harness_fields(settings),
         }
     )
     cap = settings.word_cap.words
@@ -87,14 +101,14 @@ def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
         settings.prompt.version,
     ]
     return Condition(
-        label=_label(parts, digest, changed & {"benchmark", "model", "prompt"}),
+        label=_label(parts, digest, changed & {"benchmark", "model", "prompt", "harness"}),
         digest=digest,
         benchmark=settings.benchmark.name,
         model=settings.model.label,
         effort=settings.effort.level.value,
         word_cap=cap,
         prompt=settings.prompt.version,
-        harness=HARNESS,
+        harness=settings.harness.name.value,
     )
 
 
@@ -102,6 +116,8 @@ def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
     """The judge that `settings` describe; `changed` as for a condition."""
     judge, prompt = settings.judge, settings.judge_prompt
     digest = _digest(judge_fields(judge, prompt))
+    if settings.benchmark.protocol is Protocol.mission_report:
+        digest = _digest([digest, *(one.takes_images for one in (judge, *judge.members.values()))])
     offline, asked = judge.kind is JudgeKind.offline, judge.kind is JudgeKind.remote
     parts = [judge.label]
     if asked:
@@ -156,6 +172,14 @@ def as_asked(panel: JudgeSettings, member: JudgeSettings) -> JudgeSettings:
         canaries=member.canaries or panel.canaries,
         allow_self=member.allow_self or panel.allow_self,
     )
+
+
+def _harness_fields(settings: Settings) -> Any:
+    """What of a harness changes a brief. In the native one a model that takes images is shown some."""
+    harness = settings.harness
+    if harness.name is Harness.single_prompt:
+        return harness.name.value
+    return {**asdict(harness), "takes_images": settings.model.takes_images}
 
 
 def sent_fields(model: ModelSettings) -> dict[str, Any]:

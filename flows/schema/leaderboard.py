@@ -34,6 +34,8 @@ class LeaderboardRow:
         condition: name of its files.
         judge_id: name of the judge's files.
         condition_digest, judge_digest: what the names stand for.
+        n_over_limit: reports that are over their task's limit of words or of pages, as far as these
+            were measured; None where nothing has such a limit.
     """
 
     model: str
@@ -72,6 +74,7 @@ class LeaderboardRow:
     judge_id: str
     condition_digest: str
     judge_digest: str
+    n_over_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

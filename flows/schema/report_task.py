@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice
 
 
@@ -227,6 +228,78 @@ class ReportWords:
     def counted(self) -> int:
         """Words that count against a limit."""
         return self.body + self.tables + self.notes + self.text_boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What one attempt handed in, before anybody opened it.
+
+    Attributes:
+        seed: number of the attempt.
+        status: `written` where there is a file, else `missing`, `refused` or `error`.
+        report: sha256 of the file; None where there is none.
+        ended: `finished`, or the limit that it reached.
+        n_calls: replies of the model.
+        completion: key of the last reply; None where nobody was asked.
+        detail: why there is no file, or what else a reader must know; may be empty.
+    """
+
+    seed: int
+    status: BriefStatus
+    report: str | None
+    ended: str = "finished"
+    n_calls: int = 0
+    completion: str | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """What is known of one report beside its text: a row of the reports table.
+
+    Attributes:
+        scenario_id, seed: the brief that it is.
+        status: what became of the attempt, in a brief's words.
+        report: sha256 of the file; None where there is none.
+        ended: how the attempt ended: `finished`, `limit: steps`, ...
+        n_calls: replies of the model; 0 where none was asked.
+        word_rule: version of the rule that counted.
+        words: those that count against a limit: the four that follow. None where nothing was counted.
+        words_body, words_tables, words_notes, words_text_boxes, words_outside: as in `ReportWords`.
+        word_limit, page_limit: of the task; None where it names none.
+        pages: as LibreOffice lays it out; None where they were not measured.
+        renderer: how the pages were counted (program, version, fonts), or why they were not; None
+            where there was nothing to lay out.
+        detail: why there is no text, or what the reader left out of it.
+    """
+
+    scenario_id: str
+    seed: int
+    status: str
+    report: str | None
+    ended: str
+    n_calls: int
+    word_rule: str
+    words: int | None
+    words_body: int | None
+    words_tables: int | None
+    words_notes: int | None
+    words_text_boxes: int | None
+    words_outside: int | None
+    word_limit: int | None
+    pages: int | None
+    page_limit: int | None
+    renderer: str | None
+    detail: str
+
+    @property
+    def length(self) -> tuple[LengthMeasure, ...]:
+        """Its measures against the task's limits, words first; empty where the task names none."""
+        limits = (
+            (LengthUnit.words, self.word_limit, self.words),
+            (LengthUnit.pages, self.page_limit, self.pages),
+        )
+        return tuple(LengthMeasure(unit, limit, found) for unit, limit, found in limits if limit is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,13 @@ from flows.schema.models import (
 )
 
 __all__ = [
+    "DEFAULT_SCORINGS",
     "BenchmarkSettings",
     "BudgetSettings",
     "Effort",
     "EffortSettings",
+    "Harness",
+    "HarnessSettings",
     "JudgeKind",
     "JudgeMode",
     "JudgePromptSettings",
@@ -34,6 +37,7 @@ __all__ = [
     "ModelSettings",
     "Price",
     "PromptSettings",
+    "Protocol",
     "Retry",
     "RunnerSettings",
     "ScoringSettings",
@@ -45,6 +49,10 @@ __all__ = [
 ]
 
 
+DEFAULT_SCORINGS = ("severity", "points")
+"""The weights of the two protocols: their leaderboards need no more name than the benchmark's."""
+
+
 class Retry(StrEnum):
     """Which stored outcomes are asked again."""
 
@@ -53,19 +61,60 @@ class Retry(StrEnum):
     refused = "refused"  # those, and refusals too
 
 
+class Protocol(StrEnum):
+    """What a scenario is, what is written on it and how that is graded."""
+
+    ma_bench = "ma_bench"  # a packet and a rubric; briefs as text
+    mission_report = "mission_report"  # a task tree; reports as Word files, graded beside the expert's
+
+
+class Harness(StrEnum):
+    """How a model is led to what it writes. Results of two harnesses are never pooled."""
+
+    single_prompt = "single_prompt"  # one prompt with the whole packet, one reply
+    native = "native"  # our own loop of tool calls in a scratch folder
+
+
 @dataclass(frozen=True)
 class BenchmarkSettings(Strict):
     """Which scenarios.
 
     Attributes:
         name: of the benchmark; names the results folder.
+        protocol: what its scenarios are.
         data: folder of its scenarios, relative to the project.
+        controls: folder of labelled control reports by task, relative to the project; None where
+            scenarios hold their own controls.
         scenarios: ids to run; None for all of them.
     """
 
     name: str
+    protocol: Protocol
     data: str
+    controls: str | None
     scenarios: list[str] | None
+
+
+@dataclass(frozen=True)
+class HarnessSettings(Strict):
+    """How a model is led to what it writes, and the limits of one attempt.
+
+    Attributes:
+        name: which harness. All else is None where it has no such thing.
+        max_steps: replies of the model.
+        max_tokens: input and output tokens of all its calls, as the provider counted them; None for
+            no limit.
+        max_minutes: minutes, summed over its calls.
+        nudges: how often a model that stops without a report is told that there is none.
+        page_chars: characters of a file in one answer.
+    """
+
+    name: Harness
+    max_steps: int | None
+    max_tokens: int | None
+    max_minutes: float | None
+    nudges: int | None
+    page_chars: int | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +146,8 @@ class PromptSettings(Strict):
     Attributes:
         version: names the prompt in tables; a changed text needs a new one.
         system: first turn.
-        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in.
+        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in, and by
+            the native harness `{{assignment}}` and `{{files}}`.
         word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; left out where `words` is
             None.
         words: the limit that the writer is told, whatever `word_cap` then keeps: so that another
@@ -119,7 +169,7 @@ class JudgePromptSettings(Strict):
         version: names the prompt in tables; a changed text needs a new one.
         system: first turn, the same for every mode.
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
-            filled in.
+            filled in, and where reports are graded `{{reference}}`.
         rejected: what is added after a reply was rejected; `{{fault}}` is filled in.
     """
 
@@ -137,7 +187,8 @@ class ScoringSettings(Strict):
 
     Attributes:
         name: of the weights; names the leaderboard.
-        weights: points by severity; negative for wrong moves.
+        weights: points by severity; negative for wrong moves. Empty: each criterion has its own.
+        clamped: True where each brief's score counts within [0, 1].
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).
         resamples: bootstrap resamples where they are drawn at random.
@@ -145,6 +196,7 @@ class ScoringSettings(Strict):
 
     name: str
     weights: dict[str, float]
+    clamped: bool
     assumed: list[str]
     interval_level: float
     resamples: int
@@ -226,6 +278,7 @@ class Settings(Strict):
     """
 
     benchmark: BenchmarkSettings
+    harness: HarnessSettings
     model: ModelSettings
     effort: EffortSettings
     word_cap: WordCapSettings

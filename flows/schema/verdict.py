@@ -103,7 +103,8 @@ class Estimate:
     """A condition's mean under one judge: seeds within scenarios, then scenarios.
 
     Attributes:
-        score: mean over scenarios that have a scored brief; None where there is none.
+        score: mean over scenarios that have a scored brief, of briefs as the scoring counts them:
+            clamped or not; None where there is none.
         interval: over scenarios; None where fewer than two have a scored brief.
         score_low, score_high: the mean over all scenarios and briefs if every ungraded item had
             failed, or passed.

@@ -119,8 +119,8 @@ def _groups() -> list[tuple[str, Callable[[Item], bool]]]:
     return [
         *((f"tier={tier.value}", of_tier(tier)) for tier in Tier),
         *((f"severity={severity.value}", of_severity(severity)) for severity in Severity),
-        ("polarity=positive", lambda item: not item.severity.is_error),
-        ("polarity=negative", lambda item: item.severity.is_error),
+        ("polarity=positive", lambda item: not item.is_error),
+        ("polarity=negative", lambda item: item.is_error),
     ]
 
 

@@ -122,6 +122,40 @@ def write_extractive(packet: Packet, words: int | None, seed: int) -> str:
     return "# Mission analysis\n\n" + "\n\n".join(sections) + "\n"
 
 
+def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> list[str]:
+    """Sentences for a report on `assignment`, the most telling one first, the others in packet order.
+
+    A sentence ranks by the rare words that it shares with the assignment, by how central it is and by
+    its figures.
+
+    Args:
+        packet: the documents.
+        assignment: what the report is to answer.
+        words: length aimed at, headings aside.
+        seed: breaks near-ties, so that repeats differ; the same seed gives the same sentences.
+    """
+    sentences = _sentences(packet)
+    rarity = _inverse_frequency([sentence.words for sentence in sentences])
+    asked = set(_WORD.findall(assignment.lower()))
+    widest = max((sentence.centrality for sentence in sentences), default=0.0) or 1.0
+
+    def rank(sentence: _Sentence) -> float:
+        shared = sum(rarity[word] for word in asked.intersection(sentence.words))
+        figures = 0.15 if _NUMBER.search(sentence.text) else 0.0
+        return (
+            shared / (4 * math.sqrt(len(sentence.words)))
+            + sentence.centrality / widest
+            + figures
+            + 0.3 * _unit(f"{seed}|report", sentence)
+        )
+
+    chosen = _take(sorted(sentences, key=lambda s: (-rank(s), s.text)), words, [])
+    place = {id(sentence): number for number, sentence in enumerate(sentences)}
+    lead, *others = chosen or [None]
+    rest = sorted((one for one in others if one is not None), key=lambda one: place[id(one)])
+    return [one.text for one in (lead, *rest) if one is not None]
+
+
 def _sentences(packet: Packet) -> list[_Sentence]:
     found: list[tuple[str, str, tuple[str, ...]]] = []
     for document in packet.documents:
@@ -171,12 +205,17 @@ def _choose(
     def rank(sentence: _Sentence) -> float:
         cued = len(cues.intersection(sentence.words)) / math.sqrt(len(sentence.words))
         figures = 0.15 if _NUMBER.search(sentence.text) else 0.0
-        return cued + sentence.centrality / widest + figures + 0.3 * _unit(seed, step, sentence)
+        return cued + sentence.centrality / widest + figures + 0.3 * _unit(f"{seed}|{step.value}", sentence)
 
+    return _take(sorted(sentences, key=lambda s: (-rank(s), s.text)), room, taken)
+
+
+def _take(ranked: Sequence[_Sentence], room: int, taken: Sequence[_Sentence]) -> list[_Sentence]:
+    """The first of `ranked` that fit into `room` words and add something to what is taken."""
     known = {word for sentence in taken for word in sentence.words}
     used = {sentence.text for sentence in taken}
     chosen: list[_Sentence] = []
-    for sentence in sorted(sentences, key=lambda s: (-rank(s), s.text)):
+    for sentence in ranked:
         new = sum(word not in known for word in set(sentence.words))
         length = len(sentence.text.split()) + 2  # the bullet and the citation
         if sentence.text in used or new < 3 or length > room:  # noqa: PLR2004 -- three new words are something new
@@ -190,7 +229,7 @@ def _choose(
     return chosen
 
 
-def _unit(seed: int, step: Step, sentence: _Sentence) -> float:
+def _unit(salt: str, sentence: _Sentence) -> float:
     """A number in [0, 1) that depends on nothing but its arguments."""
-    text = f"{seed}|{step.value}|{sentence.document}|{sentence.text}"
+    text = f"{salt}|{sentence.document}|{sentence.text}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48

@@ -6,7 +6,8 @@ The rules differ in what an attempt without a reward is:
 - Harbor 0.26 leaves it out, and a reward beside certain exceptions with it.
 - Ours asks why there is none. A report that is missing, corrupt or empty scores 0, as the published
   scoring says. A verifier that failed says nothing about the report: no score, counted, and bounded
-  by what it could have been. Attempts are averaged within a task, then tasks.
+  by what it could have been. Attempts are averaged within a task, then tasks. A report's attempts count
+  within [0, 1], as MissionReport has it; a brief's count unclamped, as MA-Bench has it.
 
 Harbor's rules were read off its installed packages, and give the means of two real jobs.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flows.schema.harbor import (
     VERIFIER_FAULTS,
@@ -33,10 +34,34 @@ _TOLERANCE = 1e-3
 """The reward kit rounds to four digits; a difference of points is far larger."""
 
 
-def summarize_job(job: HarborJob) -> tuple[SystemSummary, ...]:
-    """Every system of a job (agent, model, effort, dataset), by name."""
+def summarize_job(job: HarborJob, lows: Mapping[str, float] | None = None) -> tuple[SystemSummary, ...]:
+    """Every system of a job (agent, model, effort, dataset), by name.
+
+    Args:
+        job: its attempts at one benchmark.
+        lows: None where each attempt counts within [0, 1]. Where it counts unclamped, the least that an
+            attempt can score, by task; a task that is not in it has no lower bound.
+    """
     systems = sorted({trial.system for trial in job.trials})
-    return tuple(_summary(job, [t for t in job.trials if t.system == system]) for system in systems)
+    return tuple(_summary(job, [t for t in job.trials if t.system == system], lows) for system in systems)
+
+
+def reported_key(trial: Trial) -> str:
+    """Harbor's name of what the trial's reward is averaged with in the job's own result."""
+    return "__".join(part for part in (trial.agent, trial.model, trial.dataset or "adhoc") if part)
+
+
+def lowest_score(criteria: Sequence[CriterionVerdict]) -> float | None:
+    """The unclamped score of a report or brief that meets no requirement and makes every wrong move.
+
+    None unless every criterion has points, and the requirements add up to some.
+    """
+    known = [verdict.points for verdict in criteria]
+    if not known or any(points is None for points in known):
+        return None
+    points = [value for value in known if value is not None]
+    total = math.fsum(value for value in points if value > 0)
+    return math.fsum(value for value in points if value < 0) / total if total > 0 else None
 
 
 def score_trial(trial: Trial) -> AttemptScore:
@@ -130,14 +155,16 @@ def _unscored(trial: Trial, outcome: Outcome, detail: str) -> AttemptScore:
     return AttemptScore(trial, outcome, None, None, " ".join(detail.split()))
 
 
-def _summary(job: HarborJob, trials: Sequence[Trial]) -> SystemSummary:
+def _summary(job: HarborJob, trials: Sequence[Trial], lows: Mapping[str, float] | None) -> SystemSummary:
     agent, model, effort, dataset = trials[0].system
     attempts = tuple(score_trial(trial) for trial in trials)
     tasks = list(dict.fromkeys(trial.task for trial in trials))
-    by_task = {
-        task: _mean([a.clamped for a in attempts if a.trial.task == task and a.clamped is not None])
-        for task in tasks
-    }
+
+    def scores(task: str, unscored: float | None) -> list[float | None]:
+        own = [(a.clamped if lows is None else a.score) for a in attempts if a.trial.task == task]
+        return [unscored if score is None else score for score in own]
+
+    by_task = {task: _mean([s for s in scores(task, None) if s is not None]) for task in tasks}
     known = [value for value in by_task.values() if value is not None]
     counted = [trial for trial in trials if _harbor_counts(trial)]
     return SystemSummary(
@@ -150,8 +177,8 @@ def _summary(job: HarborJob, trials: Sequence[Trial]) -> SystemSummary:
         mean_0_25=_mean([0.0 if (reward := _harbors(t)) is None else reward for t in counted]),
         mean_0_26=_mean([r for t in counted if (r := _harbors(t)) is not None and t.has_valid_reward]),
         ours=_mean(known),
-        ours_low=_bound(attempts, tasks, 0.0),
-        ours_high=_bound(attempts, tasks, 1.0),
+        ours_low=_bound([scores(task, 0.0 if lows is None else lows.get(task)) for task in tasks]),
+        ours_high=_bound([scores(task, 1.0) for task in tasks]),
         by_task=by_task,
         n_tasks=len(known),
         counts=Counter(attempt.outcome for attempt in attempts),
@@ -170,8 +197,7 @@ def _harbors(trial: Trial) -> float | None:
 
 def _reported(job: HarborJob, trial: Trial) -> float | None:
     """The job's own mean of a system; None where it pools the system with another one."""
-    parts = [trial.agent, trial.model, trial.dataset or "adhoc"]
-    key = "__".join(part for part in parts if part)
+    key = reported_key(trial)
     alike = {other.system for other in job.trials if other.system[:2] + other.system[3:] == _pool(trial)}
     if len(alike) > 1:
         return None
@@ -183,12 +209,10 @@ def _pool(trial: Trial) -> tuple[str, str, str]:
     return (trial.agent or "", trial.model or "", trial.dataset or "")
 
 
-def _bound(attempts: Sequence[AttemptScore], tasks: Sequence[str], instead: float) -> float | None:
-    means = [
-        _mean([instead if a.clamped is None else a.clamped for a in attempts if a.trial.task == task])
-        for task in tasks
-    ]
-    return _mean([mean for mean in means if mean is not None])
+def _bound(by_task: Sequence[Sequence[float | None]]) -> float | None:
+    """Mean over tasks of the mean of their attempts; None where an attempt has no bound."""
+    means = [None if None in scores else _mean([s for s in scores if s is not None]) for scores in by_task]
+    return None if None in means else _mean([mean for mean in means if mean is not None])
 
 
 def _mean(values: Sequence[float]) -> float | None:

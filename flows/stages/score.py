@@ -25,19 +25,22 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     An item without a verdict is neither passed nor failed: the score and the shares are None, and
     the bounds say what it could have come to.
 
+    A criterion counts its own points; an item those of its severity.
+
     Args:
         items: the rubric.
         verdicts: one for each item, in any order, all of one brief.
-        scoring: points by severity.
+        scoring: points by severity; without any for a rubric of criteria.
 
     Raises:
         ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
             the rubric has two items of one id, or no requirement that weighs anything.
-        ConfigError: a severity of the rubric has no weight, or one of the wrong sign.
+        ConfigError: a severity of the rubric has no weight, or one of the wrong sign; or weights are
+            given for criteria, which have their own.
     """
     points = _points(items, scoring)
     by_id = _by_id(items, verdicts)
-    total = math.fsum(points[item.item_id] for item in items if not item.severity.is_error)
+    total = math.fsum(points[item.item_id] for item in items if not item.is_error)
     if total <= 0:
         raise ScenarioError(
             f"weights {scoring.name}", "the rubric's requirements add up to no points", "more than 0"
@@ -50,7 +53,7 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
             if passed is None:
                 passed = ungraded_passes
             # A requirement counts where it is passed, a wrong move (negative points) where it is not.
-            if passed != item.severity.is_error:
+            if passed != item.is_error:
                 gained.append(points[item.item_id])
         return math.fsum(gained) / total
 
@@ -59,8 +62,8 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     n_graded = statuses.count(VerdictStatus.graded)
     whole = n_graded == len(items)
     passed = [item for item in items if by_id[item.item_id].passed]
-    requirements = [item for item in items if not item.severity.is_error]
-    passed_requirements = [item for item in passed if not item.severity.is_error]
+    requirements = [item for item in items if not item.is_error]
+    passed_requirements = [item for item in passed if not item.is_error]
     n_errors = len(items) - len(requirements)
     errors_avoided = len(passed) - len(passed_requirements)
     return BriefScore(
@@ -86,12 +89,21 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
 
     A weight of 0 is allowed: it leaves a severity out of the score.
     """
+    own = {item.item_id: item.points for item in items if item.points is not None}
+    if own and (scoring.weights or len(own) != len(items)):
+        raise ConfigError(
+            f"scoring={scoring.name}", "weights for criteria that have their own points", "scoring=points"
+        )
+    if own:
+        return own
     for severity in Severity:
         if not any(item.severity is severity for item in items):
             continue
         where = f"scoring.weights.{severity.value}"
         if severity.value not in scoring.weights:
-            raise ConfigError(where, "no weight", "a number for each severity of the rubric")
+            raise ConfigError(
+                where, "no weight", "a number for each severity of the rubric", "scoring=severity, say"
+            )
         weight = scoring.weights[severity.value]
         if not math.isfinite(weight):
             raise ConfigError(where, str(weight), "a number")
@@ -100,7 +112,11 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
                 "a wrong move to weigh 0 or less" if severity.is_error else "a requirement to weigh 0 or more"
             )
             raise ConfigError(where, str(weight), sign)
-    return {item.item_id: float(scoring.weights[item.severity.value]) for item in items}
+    return {
+        item.item_id: float(scoring.weights[item.severity.value])
+        for item in items
+        if item.severity is not None
+    }
 
 
 def _by_id(items: Sequence[Item], verdicts: Sequence[Verdict]) -> dict[str, Verdict]:

@@ -8,7 +8,9 @@ import json
 from dataclasses import asdict, fields
 from typing import Any
 
+from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.settings import Harness
 from flows.schema.verdict import Agreement
 
 FEW_SCENARIOS = 6
@@ -31,7 +33,21 @@ _HEAD = (
 
 def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
     """The table that people see, head first: one text per cell."""
-    return [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
+    table = [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
+    if not has_harnesses(board):
+        return table
+    told = ["harness", *(row.harness for row in board.rows)]
+    return [(*row[:2], harness, *row[2:]) for harness, row in zip(told, table, strict=True)]
+
+
+def has_harnesses(board: Leaderboard) -> bool:
+    """True where rows may be of several harnesses, whose results are never pooled: the table names them."""
+    return any(row.harness != Harness.single_prompt.value for row in board.rows)
+
+
+def word_columns(board: Leaderboard) -> int:
+    """How many of the first columns hold words."""
+    return 5 if has_harnesses(board) else 4
 
 
 def notes(board: Leaderboard) -> list[str]:
@@ -60,6 +76,12 @@ def notes(board: Leaderboard) -> list[str]:
     if any(row.self_judged for row in board.rows):
         found.append("A judge marked * graded briefs of its own model.")
     found += _hidden_notes(board)
+    found += _length_notes(board)
+    if any(row.harness == HARBOR for row in board.rows):
+        found.append(
+            "Rows of harness harbor were run and judged there and imported: their scores are their "
+            "verifier's rewards, each attempt within [0, 1], whatever weights the other rows are shown by."
+        )
     found += [f"{label}: {note}." for label, note in board.model_notes]
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]
     return found
@@ -69,7 +91,8 @@ def to_markdown(board: Leaderboard) -> str:
     """The table with its notes."""
     head, *rows = shown_rows(board)
     lines = [f"# {board.benchmark}: leaderboard ({board.scoring} scoring)", ""]
-    lines += [_line(head), _line(("---",) * 4 + ("---:",) * (len(head) - 4))]
+    n_words = word_columns(board)
+    lines += [_line(head), _line(("---",) * n_words + ("---:",) * (len(head) - n_words))]
     lines += [_line(row) for row in rows]
     lines += ["", *(f"- {note}" for note in notes(board))]
     return "\n".join(lines) + "\n"
@@ -153,6 +176,16 @@ def _hidden_notes(board: Leaderboard) -> list[str]:
             "such as hidden text; the briefs table says what, under detail."
         )
     return found
+
+
+def _length_notes(board: Leaderboard) -> list[str]:
+    over = {row.condition: row.n_over_limit for row in board.rows if row.n_over_limit is not None}
+    if not over:
+        return []
+    told = ", ".join(f"{name} {count}" for name, count in sorted(over.items()) if count) or "none"
+    how = "words by the counted rule, pages as laid out by LibreOffice, where they were measured"
+    costs = "The limit itself costs no points but where a criterion names it."
+    return [f"Reports over their task's limit of length ({how}): {told}. {costs}"]
 
 
 def _briefs(number_of: int) -> str:

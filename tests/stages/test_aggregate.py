@@ -23,7 +23,9 @@ from flows.stages.aggregate import (
     paired_difference,
 )
 
-SCORING = ScoringSettings(name="severity", weights={}, assumed=[], interval_level=0.95, resamples=10_000)
+SCORING = ScoringSettings(
+    name="severity", weights={}, clamped=False, assumed=[], interval_level=0.95, resamples=10_000
+)
 EXACT = "bootstrap percentile over scenarios, exact, 95%"
 
 

@@ -374,6 +374,7 @@ def test_pages_can_be_read_aloud(number):
 SCORING = ScoringSettings(
     name="severity",
     weights={"important": 6, "detrimental": -6},
+    clamped=False,
     assumed=[],
     interval_level=0.95,
     resamples=100,

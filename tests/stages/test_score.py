@@ -21,6 +21,7 @@ SCORING = ScoringSettings(
         "detrimental": -5.5,
         "critically_detrimental": -9,
     },
+    clamped=False,
     assumed=["important", "slightly_important", "detrimental"],
     interval_level=0.95,
     resamples=10_000,

@@ -16,7 +16,17 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Effort, JudgeKind, JudgeSettings, ModelSettings, Settings, Transport, Writer
+from flows.schema.settings import (
+    Effort,
+    Harness,
+    JudgeKind,
+    JudgeSettings,
+    ModelSettings,
+    Protocol,
+    Settings,
+    Transport,
+    Writer,
+)
 
 MEMBERS = "judge.members."
 """What the key of a panel's member begins with; its name follows."""
@@ -96,6 +106,10 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "runner.connect_timeout_s": s.runner.connect_timeout_s,
         "runner.idle_timeout_s": s.runner.idle_timeout_s,
         "runner.total_timeout_s": s.runner.total_timeout_s,
+        "harness.max_steps": s.harness.max_steps,
+        "harness.max_tokens": s.harness.max_tokens,
+        "harness.max_minutes": s.harness.max_minutes,
+        "harness.page_chars": s.harness.page_chars,
         **{f"{where}.max_attempts": judge.max_attempts for where, judge in judges},
         **{f"{where}.repeat": judge.repeat for where, judge in judges},
     }
@@ -108,6 +122,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "budget.max_usd": s.budget.max_usd,
         "budget.max_calls": s.budget.max_calls,
         "budget.max_tokens": s.budget.max_tokens,
+        "harness.nudges": s.harness.nudges,
         "runner.backoff_s": s.runner.backoff_s,
         "runner.backoff_max_s": s.runner.backoff_max_s,
         **{f"{where}.tokens_per_item": judge.tokens_per_item for where, judge in judges},
@@ -122,6 +137,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
+    found += _unfit_protocol(s)
     efforts: list[tuple[str, Effort, ModelSettings]] = [("effort", s.effort.level, s.model)]
     efforts += [(f"{where}.effort", judge.effort, judge) for where, judge in judges]
     found += [
@@ -131,6 +147,38 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
     ]
     for where, judge in judges:
         found += _unfit_judge(where, judge)
+    return found
+
+
+def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
+    """What does not go together with what the benchmark's scenarios are."""
+    found: list[tuple[str, str, str]] = []
+    reports = s.benchmark.protocol is Protocol.mission_report
+    harness = Harness.native if reports else Harness.single_prompt
+    if s.harness.name is not harness:
+        found.append(
+            (f"harness={s.harness.name.value}", f"{s.benchmark.name} can't be run by it", harness.value)
+        )
+    if harness is Harness.native:
+        needed = ("max_steps", "nudges", "page_chars")
+        found += [
+            (f"harness.{name}", "null", "a number") for name in needed if getattr(s.harness, name) is None
+        ]
+    if reports and s.word_cap.words is not None:
+        found.append((f"word_cap={s.word_cap.words}", "reports are judged whole", "none"))
+    if reports != (not s.scoring.weights):
+        fit = "points" if reports else "weights by severity, such as scoring=severity"
+        found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
+    if not reports and s.model.writer in (Writer.absent, Writer.corrupt):
+        found.append((f"model={s.model.label}", "hands in a file, or none", "benchmark=mission_report"))
+    if reports and s.model.writer is Writer.remote and s.runner.batch:
+        found.append(
+            ("runner.batch", "true", "false: an attempt is a chain of calls, each waiting for the last")
+        )
+    if reports and s.model.writer is Writer.remote and not s.model.takes_tools:
+        found.append(
+            (f"model={s.model.label}", "takes no tools, by which a report is written", "a model that does")
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""What lies beneath a condition's mean: pooled counts by step, tier, severity and failure mode."""
+"""What lies beneath a condition's mean: pooled counts by step, tier, severity, scenario, failure mode."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Count:
     """Verdicts of one group of items, pooled over briefs.
 
     Attributes:
-        group: the step, tier, severity or failure mode.
+        group: the step, tier, severity, scenario or failure mode.
         kind: `requirement` or `error`; the two are never pooled.
         n: graded verdicts.
         passed: those of them that are passed; by mode, those that were not failed in this mode.
@@ -43,7 +43,7 @@ class Count:
 UNSTATED = "unstated"
 """Group of failed requirements whose mode the judge was not asked for."""
 
-Grouping = Literal["step", "tier", "severity", "mode"]
+Grouping = Literal["step", "tier", "severity", "scenario", "mode"]
 
 _GROUPS: Mapping[Grouping, Sequence[str]] = {
     "step": [step.value for step in Step],
@@ -65,17 +65,21 @@ def breakdown(
     Args:
         items_by_scenario: rubrics by scenario id.
         verdicts: of any number of briefs; of one judge, for the counts to mean something.
-        by: `step`, `tier`, `severity` or `mode`.
+        by: `step`, `tier`, `severity`, `scenario` or `mode`.
 
     Returns:
         One row for each group and kind that the rubrics hold, in the order of the enumeration,
-        requirements first; `n` is 0 where no verdict fell.
+        requirements first; `n` is 0 where no verdict fell. Criteria have no step, tier or severity: by
+        those there is no row for them.
 
     Raises:
         ScenarioError: a verdict on an unknown item.
     """
     keys = {
-        (scenario_id, item.item_id): (_group(item, by), "error" if item.severity.is_error else "requirement")
+        (scenario_id, item.item_id): (
+            scenario_id if by == "scenario" else _group(item, by),
+            "error" if item.is_error else "requirement",
+        )
         for scenario_id, items in items_by_scenario.items()
         for item in items
     }
@@ -101,15 +105,18 @@ def breakdown(
             for mode in _GROUPS["mode"]
             if (mode == FailureMode.committed.value) == (key[1] == "error") or (mode, key[1]) in failed
         ]
+    groups = list(items_by_scenario) if by == "scenario" else _GROUPS[by]
     return [
         Count(group, kind, graded[group, kind], passed[group, kind], ungraded[group, kind])
         for kind in ("requirement", "error")
-        for group in _GROUPS[by]
+        for group in groups
         if (group, kind) in graded
     ]
 
 
 def _group(item: Item, by: Grouping) -> str:
     """The group that an item belongs to; one for all where the verdict decides it."""
+    if item.step is None or item.tier is None or item.severity is None:
+        return ""
     properties = {"step": item.step.value, "tier": str(item.tier.value), "severity": item.severity.value}
     return properties.get(by, "")

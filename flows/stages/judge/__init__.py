@@ -18,7 +18,7 @@ from flows.stages.judge.reply import (
 )
 from flows.stages.judge.request import JudgeCall, build_requests, output_room, render_items, with_fault
 from flows.stages.judge.shield import shield
-from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing
+from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing, verdicts_for_no_report
 from flows.stages.judge.vote import VOTE_VERSION, majority
 
 JUDGE_VERSION = "2"
@@ -43,6 +43,7 @@ __all__ = [
     "shield",
     "verdicts_for_brief",
     "verdicts_for_missing",
+    "verdicts_for_no_report",
     "with_canaries",
     "with_fault",
 ]

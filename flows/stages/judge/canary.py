@@ -52,10 +52,10 @@ def with_canaries(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, .
     ids: list[str] = []
     for number, fields in enumerate((_UNPASSABLE, _UNFAILABLE)):
         is_error = Severity(fields["severity"]).is_error
-        alike = [item for item in items if item.severity.is_error == is_error] or list(items)
+        alike = [item for item in items if item.is_error == is_error] or list(items)
         anchor = alike[int(digest[16 * number : 16 * number + 16], 16) % len(alike)]
         place, item_id = _after(mixed, anchor.item_id)
-        mixed.insert(place, _canary(item_id, fields))
+        mixed.insert(place, _canary(item_id, fields, is_criterion=anchor.points is not None))
         ids.append(item_id)
     return tuple(mixed), tuple(ids)
 
@@ -75,7 +75,22 @@ def _after(items: Sequence[Item], anchor: str) -> tuple[int, str]:
     return place, item_id
 
 
-def _canary(item_id: str, fields: dict[str, str | Severity]) -> Item:
+def _canary(item_id: str, fields: dict[str, str | Severity], *, is_criterion: bool) -> Item:
+    if is_criterion:
+        is_error = Severity(fields["severity"]).is_error
+        return Item(
+            item_id=item_id,
+            step=None,
+            tier=None,
+            severity=None,
+            requirement=f"The report {str(fields['requirement'])[0].lower()}{str(fields['requirement'])[1:]}",
+            ground_truth="",
+            pass_condition="",
+            fail_condition="",
+            source=(),
+            rationale="",
+            points=-1.0 if is_error else 1.0,
+        )
     return Item(
         item_id=item_id,
         step=Step.environment,

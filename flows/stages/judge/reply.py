@@ -134,7 +134,7 @@ def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
         MissedCanary: it is, and gets a canary wrong.
     """
     found = _read(call, completion_text)
-    is_error = {item.item_id: item.severity.is_error for item in call.items}
+    is_error = {item.item_id: item.is_error for item in call.items}
     # The requirement can't be passed, the error can't be made.
     if any(v.passed != is_error[v.item_id] for v in found if v.item_id in call.canaries):
         raise MissedCanary
@@ -143,7 +143,7 @@ def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
 
 def _read(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
     reply = _one_object(completion_text)
-    errors = {item.item_id: item.severity.is_error for item in call.items}
+    errors = {item.item_id: item.is_error for item in call.items}
     if call.mode is JudgeMode.failed_only:
         _expect_keys(reply, ("items", "failed"), "the object")
         count = reply["items"]

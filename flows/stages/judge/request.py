@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flows.schema.call import build_call, render
-from flows.schema.completion import Message, Request
+from flows.schema.completion import Image, Message, Request
 from flows.schema.errors import ScenarioError
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
@@ -48,13 +48,17 @@ def render_items(items: Sequence[Item]) -> str:
     """The items as elements of the prompt.
 
     A judge is shown what it needs to grade by and nothing that says how much an item weighs, where
-    its evidence stands or what it was written for: no severity, tier, step, source or rationale.
+    its evidence stands or what it was written for: no severity, points, tier, step, source or
+    rationale.
     """
     return "\n".join(_render_item(item) for item in items)
 
 
 def _render_item(item: Item) -> str:
-    kind = "error" if item.severity.is_error else "requirement"
+    kind = "error" if item.is_error else "requirement"
+    if item.points is not None:
+        words = escape(item.requirement)
+        return f'<criterion id="{escape(item.item_id)}" kind="{kind}">\n{words}\n</criterion>'
     parts = {
         "requirement": item.requirement,
         "ground_truth": item.ground_truth,
@@ -108,6 +112,9 @@ def build_requests(
     judge: JudgeSettings,
     prompt: JudgePromptSettings,
     seed: int,
+    *,
+    reference: str | None = None,
+    pages: Sequence[Image] = (),
 ) -> list[JudgeCall]:
     """The calls that grade one brief: one for the whole rubric, or one for each item.
 
@@ -121,6 +128,8 @@ def build_requests(
         judge: whom to ask, and how.
         prompt: what it is told.
         seed: number of the judge's own repeat, from 1; not the brief's.
+        reference: the expert's report; None where there is none.
+        pages: pictures of the brief's pages, in order; empty where the judge is shown none.
 
     Raises:
         ScenarioError: no items, or two with one id.
@@ -142,13 +151,14 @@ def build_requests(
         JudgeMode.per_item: prompt.per_item,
     }[judge.mode]
     brief, _ = shield(brief_text)
+    shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
     calls: list[JudgeCall] = []
     for group in groups:
-        values = {"items": render_items(group), "count": str(len(group)), "brief": brief}
+        values = {"items": render_items(group), "count": str(len(group)), "brief": brief, **shown_reference}
         request = build_call(
             judge,
             judge.effort,
-            [Message("system", prompt.system), Message("user", render(template, values))],
+            [Message("system", prompt.system), Message("user", render(template, values), tuple(pages))],
             seed,
             output_tokens=output_room(len(group), judge),
             response_format=_response_format(judge.mode),
@@ -169,5 +179,5 @@ def with_fault(call: JudgeCall, fault: str) -> JudgeCall:
     """
     *before, last = call.request.messages
     note = render(call.rejected, {"fault": shield(fault)[0]})
-    asked = Message(last.role, f"{last.content}\n\n{note}")
+    asked = replace(last, content=f"{last.content}\n\n{note}")
     return replace(call, request=replace(call.request, messages=(*before, asked)), attempt=call.attempt + 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from flows.schema.brief import Brief
 from flows.schema.scenario import Item
-from flows.schema.verdict import Verdict, VerdictStatus
+from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
 from flows.stages.judge.reply import ItemVerdict
 
 
@@ -57,4 +57,29 @@ def verdicts_for_missing(
     """
     return [
         Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason) for item in items
+    ]
+
+
+def verdicts_for_no_report(items: Sequence[Item], brief: Brief, reason: str) -> list[Verdict]:
+    """The verdicts of a report that is missing, corrupt or empty, which nobody is asked about.
+
+    No required criterion is met and no penalty is triggered, so that its score is 0, as the protocol
+    has it (MissionReport, Scoring).
+
+    Args:
+        items: the rubric, in file order.
+        brief: the report.
+        reason: why there is nothing to judge.
+    """
+    return [
+        Verdict(
+            brief.scenario_id,
+            brief.seed,
+            item.item_id,
+            VerdictStatus.graded,
+            item.is_error,
+            None if item.is_error else FailureMode.omission,
+            reason,
+        )
+        for item in items
     ]

@@ -65,7 +65,7 @@ def _decide(item: Item, brief: Brief, votes: Mapping[str, Verdict], quorum: int)
         reason = f"fewer than {quorum} verdicts. {told}"
         return Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason)
     is_tie = len(passed) == len(failed)
-    passes = item.severity.is_error if is_tie else len(passed) > len(failed)
+    passes = item.is_error if is_tie else len(passed) > len(failed)
     winners = [votes[voter] for voter in (passed if passes else failed)]
     modes = Counter(vote.mode for vote in winners if vote.mode is not None)
     words = next((vote.reason for vote in winners if vote.reason), "")

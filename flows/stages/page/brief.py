@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
+from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.page.condition import cut_phrase, score_cell
 from flows.stages.page.frame import document, facts, stand_in_notice
-from flows.stages.page.markup import MISSING, address, count_of, own, percent, words
-from flows.stages.page.rubric import anchor, evidence, paragraph
+from flows.stages.page.markup import MISSING, address, count_of, own, percent
+from flows.stages.page.rubric import anchor, evidence, paragraph, placing
 
 _CHOICES = (("all", "all"), ("failed", "failed"), ("missing", "without a verdict"), ("passed", "passed"))
 
@@ -25,6 +26,7 @@ def brief_page(
     verdicts: Sequence[Verdict],
     scoring: str,
     is_stand_in: bool,
+    report: ReportFacts | None = None,
 ) -> str:
     """A brief's counts, its text as graded, and a table of verdicts that can be filtered.
 
@@ -36,6 +38,7 @@ def brief_page(
         verdicts: one for each item, in any order.
         scoring: name of the weights.
         is_stand_in: True where the judge is one.
+        report: what is known of its file; None for a brief that is text alone.
 
     Raises:
         KeyError: an item has no verdict; scores exist for whole sets only.
@@ -50,7 +53,7 @@ def brief_page(
     ]
     if is_stand_in:
         body.append(stand_in_notice(row.judge_id))
-    body.append(facts(_about(row, brief, score, scoring)))
+    body.append(facts([*_about(row, brief, score, scoring), *_about_file(report)]))
     if brief.text is not None:
         kept = f"{brief.words_kept} words" if brief.text else "empty"
         body.append(f"<details><summary>The brief as it was graded ({kept})</summary>")
@@ -81,6 +84,19 @@ def _about(row: LeaderboardRow, brief: Brief, score: BriefScore, scoring: str) -
     return pairs
 
 
+def _about_file(report: ReportFacts | None) -> list[tuple[str, str]]:
+    if report is None:
+        return []
+    pairs = [("Attempt", f"{own(report.ended)}, {report.n_calls} calls of the model")]
+    for measure in report.length:
+        found = MISSING if measure.found is None else f"{measure.found:,}"
+        over = " (over)" if measure.within is False else ""
+        pairs.append((f"Limit of {measure.unit.value}", f"{found} of {measure.limit:,}{over}"))
+    if report.renderer is not None:
+        pairs.append(("Pages", own(report.renderer)))
+    return pairs
+
+
 def _verdicts(scenario: Scenario, by_id: dict[str, Verdict], judge: str) -> str:
     """The table with its filter, which is style alone and needs no script."""
     states = [_state(by_id[item.item_id]) for item in scenario.items]
@@ -95,7 +111,8 @@ def _verdicts(scenario: Scenario, by_id: dict[str, Verdict], judge: str) -> str:
         _verdict_row(item, by_id[item.item_id], state, f"{page}#{anchor(place)}")
         for place, (item, state) in enumerate(zip(scenario.items, states, strict=True))
     ]
-    heads = ("item", "step, tier, severity", "requirement", "verdict", "judge's reason")
+    placed = "step, tier, severity" if scenario.task is None else "points"
+    heads = ("item", placed, "requirement", "verdict", "judge's reason")
     return (
         '<div class="filter">\n<fieldset><legend>Show</legend>'
         + "".join(choices)
@@ -114,10 +131,11 @@ def _verdict_row(item: Item, verdict: Verdict, state: str, rubric: str) -> str:
     # rubric, one step away, or a thousand briefs would repeat their rubrics a thousand times.
     more = ""
     if state != "passed":
-        parts = f"{paragraph('Ground truth', item.ground_truth)}{evidence(item)}"
-        more = f"<details><summary>Ground truth and evidence</summary>{parts}</details>"
-    kind = "<b>Wrong move:</b> " if item.severity.is_error else ""
-    placed = f"{own(words(item.step.value))}<br>tier {item.tier.value}<br>{own(words(item.severity.value))}"
+        parts = f"{paragraph('Ground truth', item.ground_truth) if item.ground_truth else ''}{evidence(item)}"
+        head = "Ground truth and evidence" if item.ground_truth else "What it rests on"
+        more = f"<details><summary>{head}</summary>{parts}</details>" if parts else ""
+    kind = f"<b>{'Wrong move' if item.points is None else 'Penalty'}:</b> " if item.is_error else ""
+    placed = "<br>".join(own(part) for part in placing(item))
     reason = own(verdict.reason) if verdict.reason else MISSING
     return (
         f'<tr class="{state}"><th scope="row"><a href="{rubric}">{own(item.item_id)}</a></th>'
@@ -139,7 +157,7 @@ def _shown(item: Item, verdict: Verdict) -> str:
     if verdict.passed is None:
         return f'<span class="verdict">? no verdict</span><br><small>{own(verdict.status.value)}</small>'
     made = ""
-    if item.severity.is_error:
+    if item.is_error:
         made = f"<br><small>{'not made' if verdict.passed else 'made'}</small>"
     sign = "✓ passed" if verdict.passed else "✗ failed"
     mode = f"<br><small>{own(verdict.mode.value)}</small>" if verdict.mode else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.stages.page.frame import Column, document, scroll, stand_in_notice, table
@@ -15,6 +16,8 @@ UNKNOWN = "-"
 _NUMBER = re.compile(r"-?[\d.,]+(%| of \d+| to -?[\d.]+)?")
 _MEANING = {
     "effort": "how hard the model was asked to reason; default: nothing was sent, the provider decided",
+    "harness": "how the model was led to what it wrote: single_prompt, our own loop of tools (native), or "
+    "Harbor (harbor); never pooled",
     "cap": "words of a brief that are graded",
     "score": "points of passed requirements less those of wrong moves made, as a share of all "
     "requirements' points: 1 is a perfect brief's, 0 an empty one's, and it can fall below 0. Repeats "
@@ -44,6 +47,8 @@ def index_page(
     figures: Mapping[str, Sequence[str]],
     rubrics: Mapping[str, str],
     left_out: Sequence[str] = (),
+    pageless: AbstractSet[tuple[str, str]] = frozenset(),
+    tables: Sequence[tuple[str, Sequence[Sequence[str]]]] = (),
 ) -> str:
     """The leaderboard with its notes and figures.
 
@@ -54,6 +59,8 @@ def index_page(
         figures: SVG texts by judge.
         rubrics: addresses of the rubrics' pages by scenario id.
         left_out: results that could not be relied on, and why.
+        pageless: condition and judge of rows that have no page of their own.
+        tables: further tables, each with its caption, head first.
     """
     title = f"{board.benchmark}: leaderboard"
     body = [f"<h1>{own(title)}</h1>"]
@@ -64,11 +71,18 @@ def index_page(
         Column(name, is_number=place > 0 and _is_number([row[place] for row in cells]))
         for place, name in enumerate(head)
     ]
-    rows = [_row(row, texts, head) for row, texts in zip(board.rows, cells, strict=True)]
+    rows = [_row(row, texts, head, pageless) for row, texts in zip(board.rows, cells, strict=True)]
     caption = (
         f"One row for each condition and judge; {words(board.scoring)} scoring. A name leads to its briefs."
     )
     body.append(table(caption, columns, rows, "sortable"))
+    for more, (own_head, *own_cells) in tables:
+        own_columns = [
+            Column(name, is_number=place > 0 and _is_number([row[place] for row in own_cells]))
+            for place, name in enumerate(own_head)
+        ]
+        shown_cells = [[MISSING if text == UNKNOWN else own(text) for text in row] for row in own_cells]
+        body.append(table(more, own_columns, shown_cells, ""))
     if left_out:
         body.append('<h2>Left out</h2>\n<div class="notice"><p>These results could not be relied on:</p>')
         body.append(_listed(left_out) + "</div>")
@@ -85,12 +99,18 @@ def index_page(
     return document(title, body, with_script=True)
 
 
-def _row(row: LeaderboardRow, texts: Sequence[str], head: Sequence[str]) -> list[str]:
+def _row(
+    row: LeaderboardRow,
+    texts: Sequence[str],
+    head: Sequence[str],
+    pageless: AbstractSet[tuple[str, str]],
+) -> list[str]:
     """Cells as HTML: the first leads to the row's page, and a score that is not whole has its bounds."""
     cells = [MISSING if text == UNKNOWN else own(text) for text in texts]
     label = f"<br><small>{own(row.condition)}</small>"
     link = f'href="{condition_address(row)}" title="{attribute(f"judge {row.judge_id}")}"'
-    cells[0] = f"<a {link}>{cells[0]}</a>{label}"
+    has_page = (row.condition, row.judge_id) not in pageless
+    cells[0] = f"<a {link}>{cells[0]}</a>{label}" if has_page else f"{cells[0]}{label}"
     if row.n_ungraded and row.score_low is not None and row.score_high is not None:
         bounds = f"<br><small>bounds<br>{row.score_low:.3f} to {row.score_high:.3f}</small>"
         cells[head.index("score")] += bounds

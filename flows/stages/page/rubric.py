@@ -6,6 +6,14 @@ from flows.schema.scenario import Item, Scenario
 from flows.stages.page.frame import document, facts
 from flows.stages.page.markup import address, own, words
 
+_KINDS = {
+    (False, False): "Requirement",
+    (False, True): "Wrong move",
+    (True, False): "Required criterion",
+    (True, True): "Penalty",
+}
+"""What an item is called, by whether it is a criterion and whether it describes an error."""
+
 
 def anchor(place: int) -> str:
     """Where an item stands on its rubric's page, from its place in the rubric, from 0.
@@ -18,7 +26,7 @@ def anchor(place: int) -> str:
 def rubric_page(scenario: Scenario) -> str:
     """Every item with all that its rubric says."""
     title = f"{scenario.scenario_id}: rubric"
-    errors = sum(item.severity.is_error for item in scenario.items)
+    errors = sum(item.is_error for item in scenario.items)
     counts = f"{len(scenario.items)}: {len(scenario.items) - errors} requirements, {errors} wrong moves"
     body = [
         f'<nav><a href="{address("..", "index.html")}">Leaderboard</a></nav>',
@@ -38,6 +46,13 @@ def rubric_page(scenario: Scenario) -> str:
     return document(title, body)
 
 
+def placing(item: Item) -> list[str]:
+    """Where an item belongs and what it weighs, each in a phrase: an item's classes, a criterion's points."""
+    if item.step is None or item.tier is None or item.severity is None:
+        return [f"{item.points:+g} points"]
+    return [words(item.step.value), f"tier {item.tier.value}", words(item.severity.value)]
+
+
 def paragraph(name: str, text: str) -> str:
     """One thing that a rubric says of an item."""
     return f'<p class="own" dir="auto"><b>{name}:</b> {own(text)}</p>'
@@ -46,16 +61,16 @@ def paragraph(name: str, text: str) -> str:
 def evidence(item: Item) -> str:
     """Where the packet supports an item: documents and quotes."""
     return "".join(
-        f'<blockquote class="own" dir="auto">{own(source.quote)}<br>'
-        f"<small>{own(source.document)}</small></blockquote>"
+        f'<blockquote class="own" dir="auto">{own(source.quote)}'
+        f"{'<br><small>' + own(source.document) + '</small>' if source.document else ''}</blockquote>"
         for source in item.source
     )
 
 
 def _article(item: Item, place: int) -> str:
-    placed = f"{words(item.step.value)}, tier {item.tier.value}, {words(item.severity.value)}"
+    placed = ", ".join(placing(item))
     said = [
-        ("Wrong move" if item.severity.is_error else "Requirement", item.requirement),
+        (_KINDS[item.points is not None, item.is_error], item.requirement),
         ("Ground truth", item.ground_truth),
         ("Passed if", item.pass_condition),
         ("Failed if", item.fail_condition),
@@ -63,6 +78,7 @@ def _article(item: Item, place: int) -> str:
     ]
     return (
         f'<article id="{anchor(place)}"><h2>{own(item.item_id)}</h2><p class="soft">{own(placed)}</p>'
-        + "".join(paragraph(name, text) for name, text in said)
-        + f"<p><b>Evidence:</b></p>{evidence(item)}</article>"
+        + "".join(paragraph(name, text) for name, text in said if text)
+        + (f"<p><b>Evidence:</b></p>{evidence(item)}" if item.source else "")
+        + "</article>"
     )
