@@ -48,13 +48,18 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
         for name, member in cast("dict[str, Any]", members or {}).items():
             _refuse_nameless(f"{MEMBERS}{name}", member)
     try:
-        settings = TypeAdapter(Settings).validate_json(json.dumps(container), strict=True)
+        settings = _adapter().validate_json(json.dumps(container), strict=True)
     except ValidationError as error:
         raise Problems.of("configuration", [_explained(detail) for detail in error.errors()]) from None
     problems = [ConfigError(key, found, expected) for key, found, expected in _out_of_range(settings)]
     if problems:
         raise Problems.of(" ".join(overrides) or "configuration", list[StaffbenchError](problems))
     return settings
+
+
+@cache
+def _adapter() -> TypeAdapter[Settings]:
+    return TypeAdapter(Settings)  # 20 ms to build, and every point of a sweep is checked
 
 
 def _refuse_nameless(section: str, settings: Any) -> None:

@@ -8,6 +8,7 @@ into all its points, which the pipeline then runs side by side under one limit.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,11 +16,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
-from omegaconf import OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
@@ -81,7 +83,8 @@ def options(project: Path) -> dict[str, list[str]]:
 
 
 def _hydra(project: Path) -> Any:
-
+    for cached in (_known, _chosen, _named):
+        cached.cache_clear()  # conf/ may have been edited since
     conf = project / "conf"
     if not (conf / "config.yaml").is_file():
         raise ConfigError(conf / "config.yaml", "not there", remedy="run staffbench in the project's folder")
@@ -129,32 +132,57 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
 
 
 @cache
+def _known(project: Path) -> Mapping[str, list[str]]:
+    return options(project)
+
+
+@cache
 def _named(project: Path, choices: tuple[str, ...]) -> dict[str, Any]:
     """What the named options alone say. Cached: a sweep over a model's name asks for it every time."""
     return _compose(project, list(choices))[0]
 
 
 def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
-    """The composed container, the choices, and the sweep that an experiment asks for."""
-    known = options(project)
+    """The composed container, the choices, and the sweep that an experiment asks for.
+
+    Hydra composes the options that are chosen, and then sets values in what came of it. The first costs
+    a quarter of a second, and a sweep over a model's name would pay it for every point; so both steps
+    are Hydra's own, and the first is kept.
+    """
+    known = _known(project)
     refuse_unknown(overrides, known)
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
-        config = compose("config", overrides=overrides, return_hydra_config=True)
-        chosen = OmegaConf.to_container(config.hydra.runtime.choices)
-        params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
-        with open_dict(config):
-            del config["hydra"]
+        parsed = OverridesParser.create().parse_overrides(overrides)
+        # A sweep, or a package that is no axis's, is left to Hydra, which refuses it in its own words.
+        values = [
+            one
+            for one in parsed
+            if one.key_or_group not in known and one.package is None and not one.is_sweep_override()
+        ]
+        config, choices, sweep = _chosen(project, tuple(str(o.input_line) for o in parsed if o not in values))
+        config = copy.deepcopy(config)
+        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- Hydra's second step has no public name
         container = OmegaConf.to_container(config, resolve=True)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(" ".join(overrides) or "conf", str(error).splitlines()[0]) from error
+    return cast("dict[str, Any]", container), dict(choices), sweep
+
+
+@cache
+def _chosen(project: Path, overrides: tuple[str, ...]) -> tuple[DictConfig, dict[str, str], dict[str, str]]:  # noqa: ARG001 -- two projects have two folders of options
+    """The options that `overrides` choose, composed; their choices; and the sweep that they ask for."""
+    config = compose("config", overrides=list(overrides), return_hydra_config=True)
+    chosen = OmegaConf.to_container(config.hydra.runtime.choices)
+    params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
+    with open_dict(config):
+        del config["hydra"]
     choices = {
         axis: str(option)
         for axis, option in cast("dict[str, Any]", chosen).items()
         if not axis.startswith("hydra/") and axis != "experiment"
     }
-    sweep = {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
-    return cast("dict[str, Any]", container), choices, sweep
+    return config, choices, {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
 
 
 def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
