@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Batch, Evaluation
 from flows.pipeline.judging import Judged, judge_work, judged_of, no_pages
 from flows.pipeline.record import Outcome, ResultFiles, write_results
-from flows.pipeline.settle import Settled, settle
+from flows.pipeline.settle import RECORDS, Settled, settle, show_done_before
 from flows.pipeline.stages import (
     aggregate_work,
     brief_of,
@@ -126,6 +127,9 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     return _state(finished)
 
 
+evaluate.result_storage = RECORDS  # the decorator takes only storage that the server knows
+
+
 def _state(finished: Finished) -> State[None]:
     stops = [fault for _, fault in finished.faults if isinstance(fault, Stopped | BudgetReached)]
     if stops:
@@ -145,6 +149,8 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
         for scenario in evaluation.scenarios:
             wanted.setdefault(str(batch.folder(evaluation, scenario)), (evaluation, scenario))
 
+    skipped: Counter[str] = Counter()
+
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
         try:
             settled = await settle(
@@ -154,9 +160,11 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
         except StaffbenchError as error:
             return error
         job.on_step("packet", settled.skipped)
+        skipped.update(["packet"] * settled.skipped)
         return None
 
     faults = await all_of([read(*pair) for pair in wanted.values()])
+    await show_done_before("packets", skipped)
     return dict(zip(wanted, faults, strict=True))
 
 
@@ -187,6 +195,10 @@ async def _evaluate_one(
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
     settled = await settle(batch.objects, evaluation.name, work)
     job.on_step("aggregate", settled.skipped)
+    skipped = Counter(["aggregate"] * settled.skipped)
+    for chain in chains:
+        skipped.update(chain.skipped)
+    await show_done_before(evaluation.name, skipped)
     outcome = Outcome(
         briefs=[brief for chain in chains for brief in chain.briefs],
         judged={chain.scenario_id: chain.judged for chain in chains},
@@ -211,6 +223,7 @@ class _Chain:
     scores: Sequence[BriefScore]
     address: str
     submissions: Sequence[Submission]
+    skipped: Sequence[str]  # stages that an earlier run did
 
 
 async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
@@ -222,8 +235,11 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
     batch = job.batch
     name = f"{scenario.scenario_id} · {evaluation.name}"
 
+    skipped: list[str] = []
+
     def done(stage: str, settled: Settled) -> Settled:
         job.on_step(stage, settled.skipped)
+        skipped.extend([stage] * settled.skipped)
         return settled
 
     if batch.stopping:
@@ -246,7 +262,7 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
     work = score_work(evaluation, scenario, found.verdicts, judged.address)
     scored = done("score", await settle(batch.objects, name, work))
     scores = [BriefScore(**row) for row in scored.value]
-    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address, submissions)
+    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address, submissions, skipped)
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:

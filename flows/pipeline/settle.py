@@ -3,6 +3,10 @@
 A task returns the address of what it stored, never the thing itself: Prefect's cache is then
 disposable. Its key is ours: the stage, its version and everything it was made from. What the address
 leads to is checked; where it is gone, damaged or not final, the task runs again.
+
+Prefect's record of a key is looked at before Prefect is asked: entering its engine to learn that there
+is nothing to do costs as much as a task that does something. A stage that is found done so is counted,
+and `show_done_before` shows the counts as a task run that ends Cached.
 """
 
 from __future__ import annotations
@@ -12,15 +16,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from prefect import Task, task
+from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.context import TaskRunContext
-from prefect.states import Cancelled, Failed
+from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.objects import ObjectStore
+from flows.pipeline.prefect_records import RecordFolder
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.errors import BudgetReached, StaffbenchError, Stopped
 
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
+RECORDS = RecordFolder.of_settings()
+"""Prefect's cache; the flow that runs the tasks names it as its storage."""
 
 
 class Work:
@@ -117,10 +125,14 @@ async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
         StaffbenchError: what the work raised.
     """
     work.objects = objects
+    address = RECORDS.result(work.key)
+    if address is not None:
+        value = objects.get(work.stage, work.key, address)
+        if value is not None and work.is_final(value):
+            return Settled(value, str(address), skipped=True)
     state: State[Any] = await TASKS[work.stage](name, work, return_state=True)
     if state.is_failed() and not work.started:
-        # Prefect found a record and could not read it: it writes in place, and a condition that shares
-        # this work was just writing it.
+        # Prefect found a record and could not read it.
         state = await _AGAIN[work.stage](name, work, return_state=True)
     address, value = await _value(objects, work, state)
     skipped = state.name == "Cached"
@@ -133,6 +145,31 @@ async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
             f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
         )
     return Settled(value, address, skipped)
+
+
+async def _report_done(name: str, stages: str) -> State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
+    return Completed(name="Cached", message=f"done by earlier runs: {stages}")
+
+
+_DONE_BEFORE: Task[..., Any] = task(
+    name="done before",
+    task_run_name="done before · {name}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    cache_result_in_memory=False,
+)(_report_done)
+
+
+async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
+    """Show in Prefect's page what needed no task: one task run, Cached, with how often each stage was.
+
+    Args:
+        name: of what the stages belong to.
+        skipped: number of runs of each stage that were found done; nothing is shown of none.
+    """
+    if skipped:
+        stages = ", ".join(f"{stage} {skipped[stage]}" for stage in STAGES if stage in skipped)
+        await _DONE_BEFORE(name, stages, return_state=True)
 
 
 async def _value(objects: ObjectStore, work: Work, state: State[Any]) -> tuple[str, Any]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from prefect import flow
 from prefect.transactions import AsyncTransaction
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.settle import Work, settle
+from flows.pipeline.settle import RECORDS, RecordFolder, Work, settle
 
 made = []
 objects = ObjectStore(Path(sys.argv[1]))
-read, unread = AsyncTransaction.read, [1]
+look, read, unread = RecordFolder.result, AsyncTransaction.read, [1]
 
 async def half_written(self):
     if unread.pop() if unread else 0:
@@ -30,18 +30,64 @@ def work():
 async def run():
     first = await settle(objects, "first", work())
     AsyncTransaction.read = half_written
+    RecordFolder.result = lambda self, key: None  # it is written just after we looked
     second = await settle(objects, "second", work())
+    RecordFolder.result = look
     third = await settle(objects, "third", work())
     print([(s.value["n"], s.skipped) for s in (first, second, third)])
 
+run.result_storage = RECORDS
 asyncio.run(run())
 """
 
 
-def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, project, prefect_environment):
+SHOWN = """
+import asyncio, sys
+from pathlib import Path
+from prefect import flow, get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+from prefect.context import FlowRunContext
+from flows.adapters.objects import ObjectStore
+from flows.pipeline.settle import RECORDS, Work, settle, show_done_before
+
+folder = Path(sys.argv[1])
+objects = ObjectStore(folder / "objects")
+
+def work(n):
+    async def make():
+        return n
+    return Work("score", {"n": n}, make)
+
+@flow(validate_parameters=False)
+async def run(numbers):
+    skipped = [(await settle(objects, f"s{n}", work(n))).skipped for n in numbers]
+    await show_done_before("strong", {"score": sum(skipped)} if any(skipped) else {})
+    return skipped, str(FlowRunContext.get().flow_run.id)
+
+async def shown(flow_run_id):
+    chosen = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run_id]))
+    for _ in range(100):  # the server writes what it is told every second
+        async with get_client() as client:
+            found = await client.read_task_runs(flow_run_filter=chosen)
+        if found and all(one.state.is_final() for one in found):
+            return sorted((one.name, one.state.name, one.state.message) for one in found)
+        await asyncio.sleep(0.2)
+
+run.result_storage = RECORDS
+for numbers in ([1], [1, 2], [1, 2]):
+    skipped, flow_run_id = asyncio.run(run(numbers))
+    if skipped == [True, True]:
+        for record in (folder / "prefect").iterdir():
+            record.write_text("{")
+        print(asyncio.run(run(numbers))[0])
+    print(skipped, asyncio.run(shown(flow_run_id)))
+"""
+
+
+def run_script(script, tmp_path, project, prefect_environment):
     environment = {**prefect_environment, "PREFECT_LOCAL_STORAGE_PATH": str(tmp_path / "prefect")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "objects")],
+        [sys.executable, "-c", script, str(tmp_path)],
         cwd=project,
         env=environment,
         capture_output=True,
@@ -50,4 +96,20 @@ def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, pro
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[(1, False), (2, False), (2, True)]"
+    return done.stdout.splitlines()
+
+
+def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, project, prefect_environment):
+    first, second, damaged, third = run_script(SHOWN, tmp_path, project, prefect_environment)
+    assert first == "[False] [('score · s1', 'Completed', '')]"
+    assert second == (
+        "[True, False] [('done before · strong', 'Cached', 'done by earlier runs: score 1'), "
+        "('score · s2', 'Completed', '')]"
+    )
+    assert damaged == "[False, False]"  # records that can't be read cost time, and nothing else
+    assert third == ("[True, True] [('done before · strong', 'Cached', 'done by earlier runs: score 2')]")
+
+
+def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, project, prefect_environment):
+    lines = run_script(SCRIPT, tmp_path, project, prefect_environment)
+    assert lines == ["[(1, False), (2, False), (2, True)]"]
