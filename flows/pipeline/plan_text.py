@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flows.pipeline.batch import Evaluation
+from flows.schema.call import CHARACTERS_PER_TOKEN
 from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, Writer
 from flows.stages.judge import N_CANARIES, output_room
 from flows.stages.plan import (
-    CHARACTERS_PER_TOKEN,
     CHARACTERS_PER_WORD,
     REFERENCE_HALF_WIDTH,
     REFERENCE_SCENARIOS,

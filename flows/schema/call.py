@@ -6,9 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flows.schema.completion import Message, Request
+from flows.schema.completion import Message, Request, canonical_json
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Effort, ModelSettings
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English prose; an estimate, used until a provider has counted."""
+TOKENS_PER_IMAGE = 1600
+"""Of one as large as Anthropic's older models take it, about width x height / 750; an estimate."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -95,3 +100,16 @@ def build_call(
         parameters=parameters,
         seed=seed,
     )
+
+
+def estimated_input_tokens(request: Request) -> int:
+    """Tokens of a request's texts, tools and images, before its provider has counted them; rounded up."""
+    characters = images = 0
+    for turn in request.messages:
+        characters += len(turn.content)
+        characters += sum(len(call.name) + len(call.arguments) for call in turn.tool_calls)
+        characters += len(canonical_json(dict(turn.carried))) if turn.carried else 0
+        images += len(turn.images)
+    if tools := request.parameters.get("tools"):
+        characters += len(canonical_json(tools))
+    return -(-characters // CHARACTERS_PER_TOKEN) + images * TOKENS_PER_IMAGE

@@ -10,11 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flows.schema.call import CHARACTERS_PER_TOKEN, estimated_input_tokens
 from flows.schema.completion import Completion, CompletionStatus, Request
 from flows.schema.settings import JudgeMode, JudgeSettings, ModelSettings, Price, Retry
-
-CHARACTERS_PER_TOKEN = 4
-"""Rule of thumb for English prose."""
 
 CHARACTERS_PER_WORD = 6
 """White space included: 5.8 to 6.0 in the four control briefs of the scenarios in `data/`."""
@@ -132,7 +130,7 @@ def planned(
     limit = request.parameters.get(model.max_tokens_field)
     most = limit if isinstance(limit, int) else None
     return PlannedCall(
-        input_tokens=tokens_of(sum(len(message.content) for message in request.messages)),
+        input_tokens=estimated_input_tokens(request),
         output_tokens=output_tokens if most is None else min(output_tokens, most),
         most_output_tokens=most,
         is_assumed=is_assumed,

@@ -12,13 +12,11 @@ import asyncio
 from dataclasses import dataclass
 
 from flows.adapters.completions.halts import EVERYTHING, Halts, Target, settle
-from flows.adapters.completions.turns import TOOLS
-from flows.schema.completion import Request, Usage, canonical_json
+from flows.schema.call import estimated_input_tokens
+from flows.schema.completion import Request, Usage
 from flows.schema.errors import BudgetReached, ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price
 
-_CHARS_PER_TOKEN = 4  # English prose; only ever used before the provider has counted
-_IMAGE_TOKENS = 1600  # of an image as large as Anthropic's older models take: about w * h / 750
 _OUTPUT_TOKENS = 4096  # a brief of 3,000 words; used until a reply of the model has been counted
 
 
@@ -40,18 +38,6 @@ def total_tokens(usage: Usage) -> int | None:
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     return usage.input_tokens + usage.output_tokens
-
-
-def estimated_input_tokens(request: Request) -> int:
-    """Tokens of a prompt, before its provider has counted them."""
-    chars = images = 0
-    for turn in request.messages:
-        chars += len(turn.content) + sum(len(call.name) + len(call.arguments) for call in turn.tool_calls)
-        chars += len(canonical_json(dict(turn.carried))) if turn.carried else 0
-        images += len(turn.images)
-    if tools := request.parameters.get(TOOLS):
-        chars += len(canonical_json(tools))
-    return chars // _CHARS_PER_TOKEN + images * _IMAGE_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ import dataclasses
 import json
 import tracemalloc
 
-from flows.adapters.completions.budget import estimated_input_tokens
 from flows.adapters.completions.records import verify
 from flows.adapters.completions.store import CompletionStore
+from flows.schema.call import estimated_input_tokens
 from flows.schema.completion import Image, Message, Request, ToolCall, canonical_json, sha256_text
 from tests.adapters.completions.helpers import LIST, PNG, a_completion, a_request, a_whole_chat, put, segments
 
@@ -116,4 +116,4 @@ def test_the_prompts_estimate_counts_images_tools_and_calls():
     assert len(canonical_json([{"a": "b" * 92}])) == 102
     assert len(canonical_json({"r": "z" * 92})) == 100
     # (400 + 4 + 396 + 100 + 200 + 102) // 4 and two images of 1,600
-    assert estimated_input_tokens(chat) == 300 + 3200
+    assert estimated_input_tokens(chat) == 301 + 3200  # rounded up
