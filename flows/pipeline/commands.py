@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points, options
+from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
+from flows.pipeline.expert_labels import labels_agreement
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.pairs import asked_pairs_agreement
 from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
@@ -131,8 +133,16 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 
 
 def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """How far the judges agree: with labels, with one another, and each with itself."""
-    settings = _settings(project, overrides)
+    """How far the judges agree: with labels, with one another, and each with itself.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark; a word without `=` is a file of experts' labels.
+        screen: where it is told.
+    """
+    files = [Path(word) for word in overrides if "=" not in word]
+    labels = [label for file in files for label in read_labels(file)]
+    settings = _settings(project, [word for word in overrides if "=" in word])
     results = project / settings.results
     scenarios = load_scenarios(project, settings)
     objects = ObjectStore(results / ".cache" / "objects")
@@ -147,6 +157,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
         judges = board.judges
         measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
+    measured += labels_agreement(labels, graded, scenarios) if labels else []
     for judge, found in measured:
         rows = [("group", "n", "accuracy", "kappa")]
         rows.append(("all", str(found.n), number(found.accuracy, 2), number(found.kappa, 2)))

@@ -133,6 +133,25 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertLabel:
+    """What a person decided on one item of one brief.
+
+    Attributes:
+        rater: who.
+        condition, scenario_id, seed: the brief, as its results are filed.
+        item_id: the item.
+        passed: in the sense of a verdict: for a wrong move, True means that the brief did not make it.
+    """
+
+    rater: str
+    condition: str
+    scenario_id: str
+    seed: int
+    item_id: str
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """How far a judge's verdicts agree with labels, or with another judge's.
 

@@ -1,0 +1,120 @@
+"""Experts' labels from a file, and judges and raters held against them."""
+
+import pytest
+
+from flows.adapters.labels import read_labels
+from flows.pipeline.expert_labels import labels_agreement
+from flows.pipeline.graded import Graded
+from flows.schema.errors import StaffbenchError
+from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
+from flows.schema.verdict import ExpertLabel, Verdict, VerdictStatus
+
+HEAD = "condition,scenario_id,seed,item_id,label"
+
+
+def file_of(tmp_path, *lines):
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def item(name, severity=Severity.important):
+    texts = dict.fromkeys(("requirement", "ground_truth", "pass_condition", "fail_condition"), "x")
+    return Item(
+        item_id=name,
+        step=Step.facts,
+        tier=Tier.stated,
+        severity=severity,
+        source=(Evidence("a", "b"),),
+        rationale="r",
+        **texts,
+    )
+
+
+ITEMS = (item("A"), item("B"), item("W", Severity.detrimental))
+SCENARIO = Scenario("port", "t", "a", (), ITEMS, {}, synthetic=True, licence="CC-BY-4.0")
+
+
+def graded(judge, passed, condition="m-default"):
+    about = {"condition": {"label": condition, "model": "m"}, "judge": {"label": judge}}
+    verdicts = [
+        Verdict(
+            "port",
+            1,
+            name,
+            VerdictStatus.unparsed if value is None else VerdictStatus.graded,
+            value,
+        )
+        for name, value in passed.items()
+    ]
+    return Graded(about, [], verdicts)
+
+
+def label(name, *, passed, rater="ann"):
+    return ExpertLabel(rater, "m-default", "port", 1, name, passed)
+
+
+def test_a_file_is_read_with_raters_or_without_and_abstentions_are_left_out(tmp_path):
+    plain = file_of(
+        tmp_path, HEAD, "m-default,port,1,A,pass", "m-default,port,1,B,", "m-default,port,2,A,fail"
+    )
+    assert read_labels(plain) == [
+        ExpertLabel("expert", "m-default", "port", 1, "A", passed=True),
+        ExpertLabel("expert", "m-default", "port", 2, "A", passed=False),
+    ]
+    rated = file_of(
+        tmp_path, f"\ufeff{HEAD},rater,why", "m,port,1,A,pass,ann,clear", "m,port,1,A,fail,bob,not there"
+    )
+    assert [(one.rater, one.passed) for one in read_labels(rated)] == [("ann", True), ("bob", False)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (["condition,seed", "m,1"], "no column scenario_id, item_id, label"),
+        ([HEAD, "m,port,1,A,yes"], "line 2: label 'yes'"),
+        ([HEAD, "m,port,one,A,pass"], "line 2: seed 'one'"),
+        ([HEAD, "m,port,1,A,pass", "m,port,1,A,fail"], "line 3: expert m port 1 A again"),
+        ([HEAD, "m,port,1,A,"], "no label"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(tmp_path, lines, fault):
+    with pytest.raises(StaffbenchError) as error:
+        read_labels(file_of(tmp_path, *lines))
+    assert fault in str(error.value)
+
+
+def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
+    with pytest.raises(StaffbenchError, match="can't be read"):
+        read_labels(tmp_path / "none.csv")
+    (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StaffbenchError, match="can't be read"):
+        read_labels(tmp_path / "odd.csv")
+
+
+def test_judges_and_raters_are_measured_on_what_they_share():
+    entries = [
+        graded("j1", {"A": True, "B": False, "W": True}),
+        graded("j2", {"A": True, "B": None, "W": False}),
+    ]
+    labels = [
+        label("A", passed=True),
+        label("B", passed=True),
+        label("W", passed=True),
+        label("A", passed=True, rater="bob"),
+        label("W", passed=False, rater="bob"),
+    ]
+    found = labels_agreement(labels, entries, {"port": SCENARIO})
+    told = [(who, one.labels, one.n, one.n_ungraded, one.accuracy) for who, one in found]
+    assert told == [
+        ("j1", "labels of ann", 3, 0, 2 / 3),  # A and W agree, B does not
+        ("j1", "labels of bob", 2, 0, 1 / 2),
+        ("j2", "labels of ann", 2, 1, 1 / 2),  # B has no verdict
+        ("j2", "labels of bob", 2, 0, 1.0),
+        ("ann", "labels of bob", 2, 0, 1 / 2),
+    ]
+
+
+def test_a_label_on_what_nobody_graded_is_a_fault_that_names_it():
+    with pytest.raises(StaffbenchError, match="nobody graded m-default port 1 Z"):
+        labels_agreement([label("Z", passed=True)], [graded("j", {"A": True})], {"port": SCENARIO})
