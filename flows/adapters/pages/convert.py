@@ -50,7 +50,8 @@ _SECURITY = {
     "Office.Writer/Content/Update": {"Link": "0"},
     "Office.Calc/Content/Update": {"Link": "2"},
 }
-_PDFIUM = threading.Lock()  # PDFium is not safe to call from several threads
+PDFIUM = threading.Lock()
+"""Held by whoever calls PDFium: it is not safe to call from several threads."""
 _SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
 
 
@@ -244,7 +245,7 @@ def _drawn(pdf: Path, images: int, named: tuple[str, ...] | None, renderer: str)
     """Count and draw the pages of a PDF."""
     import pypdfium2
 
-    with _PDFIUM:
+    with PDFIUM:
         try:
             document: Any = pypdfium2.PdfDocument(pdf)
         except pypdfium2.PdfiumError as error:

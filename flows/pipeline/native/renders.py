@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from flows.adapters.pages import find_converter, render
 from flows.adapters.pages.convert import DPI, MAX_IMAGES
-from flows.pipeline.native.draw import draw_page
+from flows.adapters.pages.draw import draw_page
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.errors import StoreError
 

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from flows.adapters.pages import Rendered, find_converter
+from flows.adapters.pages.draw import Drawn, draw_page
 from flows.pipeline.native import Renders, renders
-from flows.pipeline.native.draw import Drawn, draw_page
 from flows.pipeline.native.renders import Layout
 from flows.schema.errors import StoreError
 from tests.pipeline.native.helpers import a_docx, a_pdf

@@ -9,11 +9,7 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from flows.adapters.pages.convert import (
-    _PDFIUM,  # pyright: ignore[reportPrivateUsage] -- PDFium takes one caller at a time, so all share this lock
-    DPI,
-    MAX_PIXELS,
-)
+from flows.adapters.pages.convert import DPI, MAX_PIXELS, PDFIUM
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ def draw_page(data: bytes, number: int) -> Drawn:
     """Draw page `number`, from 1, of a PDF at DPI, at most MAX_PIXELS on its longer side."""
     import pypdfium2
 
-    with _PDFIUM:
+    with PDFIUM:
         try:
             document: Any = pypdfium2.PdfDocument(data)
         except pypdfium2.PdfiumError:
