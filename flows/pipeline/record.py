@@ -259,7 +259,11 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         metrics=_metrics(evaluation, outcome),
         tags=tags,
         texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},
-        files=[str(files.scores), str(files.verdicts)],
+        files=[
+            str(files.scores),
+            str(files.verdicts),
+            *([str(files.reports)] if outcome.submissions else []),
+        ],
     )
 
 

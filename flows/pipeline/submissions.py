@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flows.adapters.pages import find_converter
 from flows.adapters.reports import ReportStore
 from flows.pipeline.attempts import native_attempt, native_inputs
 from flows.pipeline.batch import Batch, Evaluation
@@ -108,7 +109,7 @@ def read_work(batch: Batch, scenario: Scenario, rows: Sequence[dict[str, Any]], 
         "limit": task_of(scenario).length_limit,
         "submitted": source,
     }
-    return Work("truncate", inputs, make)
+    return Work("truncate", inputs, make, _is_measured)
 
 
 def submitted_of(row: Mapping[str, Any]) -> Submitted:
@@ -129,6 +130,14 @@ def submissions_of(wrote: Sequence[Mapping[str, Any]], read: Sequence[Mapping[st
 def _is_kept(store: ReportStore, rows: Sequence[Mapping[str, Any]]) -> bool:
     """False where a report's file is gone or damaged: then it is handed in again."""
     return all(row["report"] is None or store.has(row["report"]) for row in rows)
+
+
+def _is_measured(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """False where pages were not counted and LibreOffice is there now: then they are."""
+    uncounted = [
+        row for row in rows if row["facts"]["renderer"] is not None and row["facts"]["pages"] is None
+    ]
+    return not uncounted or find_converter() is None
 
 
 async def _read(batch: Batch, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:

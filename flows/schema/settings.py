@@ -187,7 +187,8 @@ class ScoringSettings(Strict):
 
     Attributes:
         name: of the weights; names the leaderboard.
-        weights: points by severity; negative for wrong moves. Empty: each criterion has its own.
+        weights: points by severity; negative for wrong moves. Of criteria: empty where each has its
+            own, else by `positive` and `negative`.
         clamped: True where each brief's score counts within [0, 1].
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).

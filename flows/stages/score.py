@@ -6,9 +6,13 @@ import math
 from collections.abc import Sequence
 
 from flows.schema.errors import ConfigError, ScenarioError
+from flows.schema.report_task import Polarity
 from flows.schema.scenario import Item, Severity
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
+
+POLARITIES = frozenset(polarity.value for polarity in Polarity)
+"""Keys of weights that count criteria by what they are, in place of their own points."""
 
 SCORE_VERSION = "1"
 """Raised when the same verdicts and weights would give another score."""
@@ -25,12 +29,13 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     An item without a verdict is neither passed nor failed: the score and the shares are None, and
     the bounds say what it could have come to.
 
-    A criterion counts its own points; an item those of its severity.
+    A criterion counts its own points, or by its polarity where weights are given for that; an item
+    counts those of its severity.
 
     Args:
         items: the rubric.
         verdicts: one for each item, in any order, all of one brief.
-        scoring: points by severity; without any for a rubric of criteria.
+        scoring: points by severity; for a rubric of criteria none, or by polarity.
 
     Raises:
         ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
@@ -89,13 +94,8 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
 
     A weight of 0 is allowed: it leaves a severity out of the score.
     """
-    own = {item.item_id: item.points for item in items if item.points is not None}
-    if own and (scoring.weights or len(own) != len(items)):
-        raise ConfigError(
-            f"scoring={scoring.name}", "weights for criteria that have their own points", "scoring=points"
-        )
-    if own:
-        return own
+    if any(item.points is not None for item in items):
+        return _points_of_criteria(items, scoring)
     for severity in Severity:
         if not any(item.severity is severity for item in items):
             continue
@@ -117,6 +117,24 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
         for item in items
         if item.severity is not None
     }
+
+
+def _points_of_criteria(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
+    own = {item.item_id: item.points for item in items if item.points is not None}
+    if len(own) != len(items):
+        raise ScenarioError("rubric", "criteria with points of their own among items without", "one kind")
+    if not scoring.weights:
+        return own
+    if scoring.weights.keys() == POLARITIES:
+        positive, negative = scoring.weights["positive"], scoring.weights["negative"]
+        if not (0 <= positive < math.inf and -math.inf < negative <= 0):
+            raise ConfigError("scoring.weights", f"{positive:g}, {negative:g}", "0 or more, and 0 or less")
+        return {item.item_id: float(negative if item.is_error else positive) for item in items}
+    raise ConfigError(
+        f"scoring={scoring.name}",
+        "weights by severity for criteria that have points of their own",
+        "scoring=points, or scoring=equal_points",
+    )
 
 
 def _by_id(items: Sequence[Item], verdicts: Sequence[Verdict]) -> dict[str, Verdict]:

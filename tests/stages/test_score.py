@@ -202,3 +202,46 @@ def test_requirements_that_weigh_nothing_are_refused():
         ScenarioError, match="weights severity: the rubric's requirements add up to no points"
     ):
         score_brief(ITEMS, GOLD, replace(SCORING, weights=nothing))
+
+
+def criterion(name, points):
+    texts = dict.fromkeys(
+        ("requirement", "ground_truth", "pass_condition", "fail_condition", "rationale"), ""
+    )
+    return Item(name, None, None, None, source=(), points=points, **texts)
+
+
+CRITERIA = (criterion("C1", 4), criterion("C2", 1), criterion("P1", -3), criterion("P2", -3))
+POINTS = ScoringSettings("points", {}, clamped=True, assumed=[], interval_level=0.95, resamples=10)
+
+
+def on(**passed):
+    return [Verdict("task", 1, name, VerdictStatus.graded, value) for name, value in passed.items()]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "score", "clamped"),
+    [
+        (on(C1=True, C2=False, P1=True, P2=True), 0.8, 0.8),  # 4 of 5
+        (on(C1=True, C2=True, P1=False, P2=True), 0.4, 0.4),  # (5 - 3) / 5
+        (on(C1=True, C2=False, P1=False, P2=False), -0.4, 0.0),  # (4 - 6) / 5
+        (on(C1=False, C2=False, P1=True, P2=True), 0.0, 0.0),  # what a missing report has
+    ],
+)
+def test_criteria_count_their_own_points_and_an_attempt_is_clamped(verdicts, score, clamped):
+    found = score_brief(CRITERIA, verdicts, POINTS)
+    assert found.score == pytest.approx(score)
+    assert found.score_clamped == pytest.approx(clamped)
+
+
+def test_criteria_may_count_alike_by_polarity():
+    equal = replace(POINTS, weights={"positive": 1, "negative": -1})
+    assert score_brief(CRITERIA, on(C1=True, C2=True, P1=False, P2=True), equal).score == 0.5  # (2 - 1) / 2
+
+
+@pytest.mark.parametrize(
+    "weights", [{"positive": -1, "negative": -1}, {"positive": 1, "negative": 2}, {"important": 1}]
+)
+def test_weights_that_do_not_fit_criteria_are_refused(weights):
+    with pytest.raises(ConfigError):
+        score_brief(CRITERIA, on(C1=True, C2=True, P1=True, P2=True), replace(POINTS, weights=weights))

@@ -16,6 +16,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.report_task import Polarity
 from flows.schema.settings import (
     Effort,
     Harness,
@@ -171,8 +172,9 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         ]
     if reports and s.word_cap.words is not None:
         found.append((f"word_cap={s.word_cap.words}", "reports are judged whole", "none"))
-    if reports != (not s.scoring.weights):
-        fit = "points" if reports else "weights by severity, such as scoring=severity"
+    by_criterion = not s.scoring.weights or s.scoring.weights.keys() == {one.value for one in Polarity}
+    if reports != by_criterion:
+        fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
     if not reports and s.model.writer in (Writer.absent, Writer.corrupt):
         found.append((f"model={s.model.label}", "hands in a file, or none", "benchmark=mission_report"))
