@@ -23,10 +23,19 @@ _COMMANDS = {
     "packets": "documents to packets; reports every document that can't be read",
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
     "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
-    "agreement": "how far judges agree with the labelled controls and pairs",
-    "harbor": "Harbor's own runs: import a job, or summarize one",
+    "agreement": "how far judges agree with labels (LABELS: a CSV file of experts'), others and themselves",
+    "harbor": "Harbor beside us: our scenarios as its tasks, its jobs as our results",
     "version": "take what runs made outside DVC into it",
     "ui": "MLflow's page on this project's store, and how to open Prefect's",
+}
+
+
+_HARBOR = {
+    "import": "a job's attempts as briefs, verdicts and scores",
+    "summarize": "a job's rewards, and what was missed",
+    "export": "scenarios as Harbor tasks",
+    "run": "scenarios through the harbor command that you installed",
+    "verify": "what an exported task's verifier calls: grade one report, leave its reward",
 }
 
 
@@ -40,11 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 done; 1 a fault; 2 a configuration that can't be run; 3 a budget reached;
         4 done, with items that have no verdict; 130 stopped by a person.
     """
-    parsed, overrides = _parser().parse_known_args(arguments)
+    words, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
+    parsed, overrides = _parser().parse_known_args(words)
+    parsed.passed_on = passed_on
     unknown = [word for word in overrides if word.startswith("-")]
     try:
         if unknown:
-            raise ConfigError(unknown[0], "no such option", remedy=f"see staffbench {parsed.command} --help")
+            raise ConfigError(unknown[0], "no such option", remedy=_help_on(parsed))
         return _dispatch(parsed, [*parsed.overrides, *overrides])
     except StaffbenchError as error:
         print(f"staffbench: {error}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
@@ -69,11 +80,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "grade":
             made[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
         if name == "harbor":
-            made[name].add_argument("action", choices=["import", "summarize"])
-            made[name].add_argument("job", type=Path, help="folder of one job")
-            made[name].add_argument(
-                "--criteria", action="store_true", help="list missed criteria and triggered penalties"
-            )
+            _add_harbor(made[name])
+            continue
         made[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
     for name in ("run", "plan", "grade"):
         made[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
@@ -82,8 +90,54 @@ def _parser() -> argparse.ArgumentParser:
     made["packets"].add_argument(
         "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
     )
+    made["validate"].add_argument(
+        "--index", action="store_true", help="write the Parquet index of a folder of tasks, from its trees"
+    )
     made["ui"].add_argument("--port", type=int, default=5000, help="of the page (default: %(default)s)")
     return parser
+
+
+def _add_harbor(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    made = {name: actions.add_parser(name, help=what, description=what) for name, what in _HARBOR.items()}
+    for name in ("import", "summarize"):
+        made[name].add_argument("job", type=Path, help="folder of one job")
+        made[name].add_argument(
+            "--criteria", action="store_true", help="list missed criteria and triggered penalties"
+        )
+    made["export"].add_argument("folder", type=Path, help="to write; not there yet, or empty")
+    made["verify"].add_argument("report", type=Path, help="what the agent handed in")
+    made["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
+    made["verify"].add_argument(
+        "--logs",
+        type=Path,
+        default=Path("/logs/verifier"),
+        help="where reward and judgment go (default: %(default)s)",
+    )
+    for name in ("export", "run"):
+        made[name].add_argument(
+            "--install",
+            metavar="WHEEL",
+            help="staffbench for the sandboxes: a wheel here, or as pip takes it",
+        )
+    made["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
+    for each in made.values():
+        each.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
+
+
+def _help_on(parsed: argparse.Namespace) -> str:
+    if parsed.command == "harbor" and parsed.action == "run":
+        return "Harbor's own arguments come after --"
+    return f"see staffbench {parsed.command} --help"
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our words, and those after `--`, which `harbor run` passes on."""
+    words = list(words)
+    if words[:2] == ["harbor", "run"] and "--" in words:
+        at = words.index("--")
+        return words[:at], words[at + 1 :]
+    return words, []
 
 
 def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
@@ -91,7 +145,13 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     from flows.adapters.files import find_project
     from flows.adapters.screen import Screen
 
-    project, screen = find_project(Path.cwd()), Screen()
+    screen = Screen()
+    if parsed.command == "harbor" and parsed.action == "verify":
+        from flows.pipeline.harbor_verify import verify
+
+        # In a sandbox there is no project, and what lies above the current folder is the agent's.
+        return verify(overrides, parsed.report, parsed.task, parsed.logs, screen)
+    project = find_project(Path.cwd())
     command = {"run": _run, "grade": _run, "plan": _plan, "harbor": _harbor, "ui": _ui}.get(parsed.command)
     if command is not None:
         return command(parsed, project, overrides, screen)
@@ -99,8 +159,9 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
 
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
+    if parsed.command == "validate":
+        return commands.validate(project, overrides, screen, index=parsed.index)
     plain = {
-        "validate": commands.validate,
         "report": commands.report,
         "agreement": commands.agreement,
         "version": commands.version,
@@ -127,6 +188,14 @@ def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], scree
 
 
 def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    if parsed.action == "export":
+        from flows.pipeline.harbor_export import export
+
+        return export(project, overrides, parsed.folder, install=parsed.install, screen=screen)
+    if parsed.action == "run":
+        from flows.pipeline.harbor_run import run_harbor
+
+        return run_harbor(project, overrides, parsed.passed_on, install=parsed.install, screen=screen)
     from flows.pipeline import harbor
 
     if parsed.action == "import":

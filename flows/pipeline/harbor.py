@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from flows.adapters.harbor_jobs import read_job
 from flows.adapters.screen import Screen
-from flows.pipeline.harbor_report import Report, open_report
-from flows.schema.harbor import HarborJob, Outcome, ReportState, SystemSummary, Trial
-from flows.stages.harbor_summary import missed, summarize_job, undecided
+from flows.pipeline.harbor_parts import Part, open_parts
+from flows.schema.harbor import (
+    AttemptScore,
+    HarborError,
+    HarborJob,
+    Outcome,
+    ReportState,
+    SystemSummary,
+    Trial,
+)
+from flows.stages.harbor_summary import missed, undecided
 from flows.stages.table import number
 
 _RULES = (
@@ -21,17 +28,16 @@ _OUR_RULE = (
     "ours: a missing, corrupt or empty report is 0; a failed verifier is no score, left out and counted. "
     "Attempts are averaged within a task, then tasks. bounds: every attempt without a score as 0, and as 1."
 )
+_OUR_RULE_OF_BRIEFS = (
+    "ours: a missing, corrupt or empty brief is 0; a failed verifier is no score, left out and counted. "
+    "Attempts count unclamped, below 0 where wrong moves outweigh the rest; they are averaged within a task, "
+    "then tasks. bounds: every attempt without a score as the least that its rubric allows, and as 1."
+)
 _COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
 _MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
 _DECIMALS = 3
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """A job after its reports were opened."""
-
-    job: HarborJob
-    reports: dict[str, Report]
+_BENCHMARK_FOLDERS = ("briefs", "verdicts", "harbor")
+"""Folders by one of which the results of a benchmark are known."""
 
 
 def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> int:
@@ -49,23 +55,26 @@ def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> in
     Raises:
         HarborError: no job there.
     """
-    opened = _open_reports(_folder(project, job), every=False)
-    systems = summarize_job(opened.job)
-    _show(opened.job, systems, screen)
-    for system in systems:
-        _show_criteria(system, screen, whole=criteria)
-    return _told(opened.job, screen)
+    found, parts = open_parts(_folder(project, job), every=False)
+    for part in parts:
+        _show(part, screen)
+    for part in parts:
+        for system in part.systems:
+            _show_criteria(system, screen, whole=criteria)
+    return _told(found, screen)
 
 
 def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Screen) -> int:
     """A job's attempts as briefs, verdicts and scores with `harness=harbor`.
 
+    They go to the benchmark that their judgment names, and to mission_report where another verifier graded.
     Each system of each job is a condition of its own, so that nothing is pooled with another job or
     with our own loop. Importing the same job again writes the same bytes.
 
     Args:
         project: the project's folder.
-        overrides: as for every command; only `results` matters.
+        overrides: as for every command; only `results` matters, and what says which scenarios are here,
+            where nothing in the job bounds an attempt without a score.
         job: folder of one job of Harbor.
         screen: where the summary goes.
 
@@ -73,63 +82,56 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
         0; 1 where something in the tree had to be passed over; 4 where an attempt has no score.
 
     Raises:
-        HarborError: no job there.
+        HarborError: no job there; an attempt without a score that nothing bounds from below; or a benchmark
+            whose folder is something else's.
         ConfigError: overrides that don't compose.
         StoreError: a table can't be written.
     """
     # The tables bring the whole stack along, which the summary does without.
     from flows.adapters.config.compose import compose_points
-    from flows.pipeline.harbor_tables import BENCHMARK, write_system
+    from flows.pipeline.harbor_rubric import rubric_here
+    from flows.pipeline.harbor_tables import check_bounds, write_system
     from flows.pipeline.run import shown
 
     results = project / compose_points(project, overrides, multirun=False)[0].settings.results
-    opened = _open_reports(_folder(project, job), every=True)
-    systems = summarize_job(opened.job)
-    written: list[Path] = []
-    for system in systems:
-        written += write_system(results / BENCHMARK, opened.job, system, opened.reports)
-    _show(opened.job, systems, screen)
+    rubric = partial(rubric_here, project, overrides)
+    found, parts = open_parts(_folder(project, job), every=True, rubric=rubric)
+    for part in parts:
+        check_bounds(part)
+        _check_folder(results / part.origin.benchmark)
+    written = [
+        path for part in parts for system in part.systems for path in write_system(results, part, system)
+    ]
+    for part in parts:
+        _show(part, screen)
     screen.note("Written: " + ", ".join(shown(path) for path in written))
-    unscored = any(attempt.score is None for system in systems for attempt in system.attempts)
-    return _told(opened.job, screen) or (4 if unscored else 0)
+    unscored = any(a.score is None for part in parts for system in part.systems for a in system.attempts)
+    return _told(found, screen) or (4 if unscored else 0)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder of something else: the name is a job's, which may be a stranger's."""
+    if folder.exists() and not any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
+        raise HarborError(
+            folder, "there, and no benchmark's", "a new folder, or one with results of a benchmark"
+        )
 
 
 def _folder(project: Path, job: Path) -> Path:
     return project / job if not job.exists() and (project / job).exists() else job
 
 
-def _open_reports(folder: Path, *, every: bool) -> _Opened:
-    """Read a job and open its reports: all, or only those on which a score may rest.
-
-    The verifier's word on a report goes before ours; ours is for attempts that no verifier graded.
-    """
-    job = read_job(folder)
-    root = folder.resolve()
-    reports: dict[str, Report] = {}
-    trials: list[Trial] = []
-    for trial in job.trials:
-        if trial.report is None or (not every and trial.has_valid_reward):
-            trials.append(trial)
-            continue
-        state, report = open_report(root / trial.report)
-        reports[trial.name] = report
-        if trial.report_state is ReportState.readable:
-            detail = "" if state is ReportState.readable else report.detail
-            trials.append(replace(trial, report_state=state, report_detail=detail))
-        else:
-            trials.append(trial)
-    return _Opened(replace(job, trials=tuple(trials)), reports)
-
-
-def _show(job: HarborJob, systems: Sequence[SystemSummary], screen: Screen) -> None:
+def _show(part: Part, screen: Screen) -> None:
+    job = part.job
     version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
+    head = f"{part.origin.benchmark}: {job.name} ({version})"
     tasks = [("model", "agent", "task", "rewards by attempt", "ours")]
     means: list[tuple[str, ...]] = [(*_COUNTS, *_MEANS)]
-    for system in systems:
+    for system in part.systems:
         model, agent = _names(system)
         for task, mean in system.by_task.items():
             attempts = [a for a in system.attempts if a.trial.task == task]
-            rewards = " · ".join(_reward(a.clamped, a.outcome, a.trial.report_state) for a in attempts)
+            rewards = " · ".join(_reward(a, clamped=part.is_clamped) for a in attempts)
             tasks.append((model, agent, task, rewards, number(mean, _DECIMALS)))
         n_scored, n_no_report = (system.counts.get(o, 0) for o in (Outcome.scored, Outcome.no_report))
         counts = (len(system.attempts), n_scored, n_no_report, len(system.attempts) - n_scored - n_no_report)
@@ -139,11 +141,11 @@ def _show(job: HarborJob, systems: Sequence[SystemSummary], screen: Screen) -> N
         means.append(
             (model, agent, *map(str, counts), *(number(rule, _DECIMALS) for rule in rules), bounds, share)
         )
-    screen.table(f"{job.name} ({version}): reward per task", tasks, words=4)
-    screen.table(f"{job.name} ({version}): mean per model", means, words=2)
+    screen.table(f"{head}: reward per task", tasks, words=4)
+    screen.table(f"{head}: mean per model", means, words=2)
     screen.note(_RULES)
-    screen.note(_OUR_RULE)
-    for system in systems:
+    screen.note(_OUR_RULE if part.is_clamped else _OUR_RULE_OF_BRIEFS)
+    for system in part.systems:
         for attempt in system.attempts:
             if attempt.detail:
                 screen.note(f"{_attempt(attempt.trial)}: {attempt.outcome.value}: {_plain(attempt.detail)}")
@@ -187,9 +189,10 @@ def _attempt(trial: Trial) -> str:
     return _plain(f"{trial.task} attempt {trial.attempt} ({trial.name})")
 
 
-def _reward(score: float | None, outcome: Outcome, state: ReportState) -> str:
+def _reward(attempt: AttemptScore, *, clamped: bool) -> str:
+    score, state = attempt.clamped if clamped else attempt.score, attempt.trial.report_state
     if score is None:
-        return outcome.value.replace("_", " ")
+        return attempt.outcome.value.replace("_", " ")
     said = f" ({state.value})" if state not in (ReportState.readable, ReportState.unknown) else ""
     return f"{score:.{_DECIMALS}f}{said}"
 

@@ -216,8 +216,9 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
     condition, judge, names = about["condition"], about["judge"], list(about["scenarios"])
     if entry.scores is not None:
         seeds = dict(Counter(score.scenario_id for score in entry.scores))
-        # Attempts are clamped by the protocol, whatever weights the other rows are shown by.
-        estimate = aggregate(entry.scores, names, seeds, replace(scoring, clamped=True))
+        # The protocol says whether attempts are clamped, whatever weights the other rows are shown by.
+        clamped = bool(about["harbor"].get("clamped", True))  # imports used to be of reports alone
+        estimate = aggregate(entry.scores, names, seeds, replace(scoring, clamped=clamped))
     else:
         scores = [
             score_brief(scenarios[name].items, verdicts, scoring)

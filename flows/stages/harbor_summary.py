@@ -110,7 +110,7 @@ def _scored(trial: Trial, reward: float) -> AttemptScore:
     own = score_of_criteria(trial.criteria)
     if own is None:
         return AttemptScore(trial, Outcome.scored, reward, clamped, detail)
-    if abs(min(max(own, 0.0), 1.0) - clamped) <= _TOLERANCE:
+    if min(abs(own - reward), abs(min(max(own, 0.0), 1.0) - reward)) <= _TOLERANCE:
         # A penalty below zero shows only here; otherwise the reward is the better digits.
         return AttemptScore(trial, Outcome.scored, reward if 0 <= own <= 1 else own, clamped, detail)
     more = f"the verifier's reward is {reward:g}, its criteria come to {own:.4g} by the published scoring"

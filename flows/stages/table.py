@@ -80,7 +80,8 @@ def notes(board: Leaderboard) -> list[str]:
     if any(row.harness == HARBOR for row in board.rows):
         found.append(
             "Rows of harness harbor were run and judged there and imported: their scores are their "
-            "verifier's rewards, each attempt within [0, 1], whatever weights the other rows are shown by."
+            "verifier's rewards, whatever weights the other rows are shown by; a report's within [0, 1], a "
+            "brief's unclamped."
         )
     found += [f"{label}: {note}." for label, note in board.model_notes]
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]

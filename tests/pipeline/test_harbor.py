@@ -10,9 +10,10 @@ import pytest
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.pipeline.harbor import import_job, summarize
-from flows.pipeline.harbor_report import open_report
+from flows.pipeline.harbor_submitted import open_report
 from flows.schema.errors import ConfigError
-from flows.schema.harbor import HarborError, ReportState
+from flows.schema.harbor import HarborError
+from flows.schema.report_task import ReportStatus
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 
 GOOD = "memo-02__gjDVFmk"
@@ -144,8 +145,8 @@ def test_attempts_become_briefs(imported, job):
     ((rows, about),) = tables["briefs"]
     assert [(r["scenario_id"], r["seed"], r["status"], r["text"], r["words_raw"]) for r in rows] == [
         ("memo-01", 1, "written", GOOD_TEXT, 18),
-        ("memo-01", 2, "error", None, None),
-        ("memo-01", 3, "error", None, None),
+        ("memo-01", 2, "corrupt", None, None),
+        ("memo-01", 3, "missing", None, None),
         ("memo-01", 4, "written", "Two pallets are delayed. JUDGEDOWN", 5),
         (
             "memo-02",
@@ -155,17 +156,17 @@ def test_attempts_become_briefs(imported, job):
             18,
         ),
         ("memo-02", 2, "empty", "", 0),
-        ("memo-02", 3, "error", None, None),
+        ("memo-02", 3, "missing", None, None),
         ("memo-02", 4, "written", GOOD_TEXT, 18),
     ]
-    assert [r["detail"] for r in rows if r["status"] == "error"] == [
+    assert [r["detail"] for r in rows if r["text"] is None] == [
         "corrupt: PackageNotFoundError, by the verifier's check",
         "missing: by the verifier's check",
         "missing: Harbor could not collect report.docx (failed)",
     ]
-    assert {(r["harness"], r["model"], r["effort"], r["benchmark"]) for r in rows} == {
-        ("harbor", "fake/model-1", "default", "mission_report")
-    }
+    heads = {(r["harness"], r["model"], r["effort"], r["benchmark"], r["word_cap"]) for r in rows}
+    assert heads == {("harbor", "fake/model-1", "default", "mission_report", None)}
+    assert {r["word_counter"] for r in rows} == {"r1/w1"}
     assert about["condition"]["harness"] == "harbor"
     assert about["harbor"]["version"] == "0.25.0"
     assert about["harbor"]["means"]["job"] == 0.275
@@ -200,7 +201,9 @@ def test_criteria_become_verdicts(imported, job):
         for item, verdict in verdicts.items()
     }
     assert {(r["step"], r["tier"], r["severity"]) for r in rows} == {(None, None, None)}
-    assert (about["judge"]["name"], about["rubrics"]) == ("offline/keyword", {})
+    assert {(r["item_id"], r["points"]) for r in rows} == {("c1", 3.0), ("c2", 2.0), ("p1", -2.0)}
+    judge = about["judge"]
+    assert (judge["name"], judge["is_stand_in"], about["rubrics"]) == ("offline/keyword", False, {})
 
 
 def test_rewards_become_scores(imported, job):
@@ -296,18 +299,20 @@ def test_a_report_that_no_verifier_saw_is_opened_here(project, job, capsys):
     assert "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000" in out
 
 
-def test_the_format_check(tmp_path):
+def test_what_was_handed_in_is_opened(tmp_path):
     source = FIXTURES / "scripted-0.25.0"
-    assert open_report(source / GOOD / REPORT)[1].text == GOOD_TEXT
-    state, report = open_report(source / "memo-02__VaipWbk" / REPORT)
-    assert (state, report.text) == (ReportState.empty, "")
-    state, report = open_report(source / "memo-01__Z43SFr4" / "steps/answer" / REPORT)
-    assert (state, report.text) == (ReportState.corrupt, None)
-    assert report.detail.startswith("PackageNotFoundError")
+    good = open_report("memo-02", 4, source / GOOD / REPORT)
+    assert (good.brief.text, good.brief.words_raw, good.brief.brief_id) == (GOOD_TEXT, 18, "memo-02/4")
+    empty = open_report("memo-02", 2, source / "memo-02__VaipWbk" / REPORT)
+    assert (empty.status, empty.brief) == (ReportStatus.empty, None)
+    corrupt = open_report("memo-01", 2, source / "memo-01__Z43SFr4" / "steps/answer" / REPORT)
+    assert (corrupt.status, corrupt.brief) == (ReportStatus.corrupt, None)
+    assert corrupt.detail == "the reader refuses it: no Office file inside (File is not a zip file)"
     only_a_table = docx.Document()
     only_a_table.add_table(1, 1).cell(0, 0).text = "Four of six"
     only_a_table.save(str(tmp_path / "report.docx"))
-    assert open_report(tmp_path / "report.docx")[0] is ReportState.readable
+    table = open_report("memo-01", 1, tmp_path / "report.docx")
+    assert (table.status, table.brief.words_raw) == (ReportStatus.readable, 3)
 
 
 def test_an_unknown_override_is_refused_and_nothing_is_written(project, job, tmp_path):

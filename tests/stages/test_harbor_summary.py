@@ -12,7 +12,14 @@ from flows.schema.harbor import (
     ReportState,
     Trial,
 )
-from flows.stages.harbor_summary import missed, score_of_criteria, score_trial, summarize_job, undecided
+from flows.stages.harbor_summary import (
+    lowest_score,
+    missed,
+    score_of_criteria,
+    score_trial,
+    summarize_job,
+    undecided,
+)
 from tests.support.harbor_trees import copy_job
 
 
@@ -267,3 +274,42 @@ def test_systems_are_apart_and_a_mean_that_harbor_pooled_is_nobodys():
         ("m", "high", 0.0, None),
         ("n", "", 0.25, 0.25),
     ]
+
+
+def test_briefs_count_unclamped_and_are_bounded_by_their_rubric():
+    criteria = (a_criterion("a", 9.0, met=False), a_criterion("b", -9.0, met=True))
+    job = a_job(
+        a_trial(name="t__1", reward=-1.0, criteria=criteria),
+        a_trial(name="t__2", reward=1.0, attempt=2),
+        a_trial(name="t__3", attempt=3),  # its verifier left no reward
+    )
+    (found,) = summarize_job(job, {"t": -1.0})
+    assert found.attempts[0].score == -1.0
+    assert (found.ours, found.by_task) == (0.0, {"t": 0.0})
+    assert (found.ours_low, found.ours_high) == (pytest.approx(-1 / 3), pytest.approx(1 / 3))
+    (clamped,) = summarize_job(job)
+    assert (clamped.ours, clamped.ours_low, clamped.ours_high) == (
+        0.5,
+        pytest.approx(1 / 3),
+        pytest.approx(2 / 3),
+    )
+
+
+def test_a_task_of_which_nothing_is_known_has_no_lower_bound():
+    (found,) = summarize_job(a_job(a_trial(reward=0.5), a_trial(name="t__2", attempt=2)), {})
+    assert (found.ours, found.ours_low, found.ours_high) == (0.5, None, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("points", "lowest"),
+    [((9.0, 5.5, -9.0), -9 / 14.5), ((2.0,), 0.0), ((-2.0,), None), ((1.0, None), None), ((), None)],
+)
+def test_the_lowest_score_of_a_rubric(points, lowest):
+    assert lowest_score([a_criterion(f"c{n}", value, met=None) for n, value in enumerate(points)]) == lowest
+
+
+@pytest.mark.parametrize(("reward", "agrees"), [(-0.5, True), (0.0, True), (-0.25, False)])
+def test_a_reward_below_zero_is_that_of_its_criteria_or_its_clamped_one(reward, agrees):
+    criteria = (a_criterion("a", 2.0, met=False), a_criterion("b", -1.0, met=True))  # -0.5
+    found = score_trial(a_trial(reward=reward, criteria=criteria))
+    assert (found.score, found.detail == "") == (-0.5 if agrees else reward, agrees)

@@ -1,4 +1,4 @@
-"""Harbor's own job trees, read as far as they can be: `read_job(folder)` is the whole interface."""
+"""Harbor's own job trees, read as far as they can be: `read_job`, and `read_attributed` for what is whose."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from flows.adapters.harbor_jobs.origins import Attribution, Origin, attribute
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text, nested
 from flows.adapters.harbor_jobs.trials import config_agent, read_trial
 from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, ReportedMean, Trial
 
-__all__ = ["read_job"]
+__all__ = ["Attribution", "Origin", "read_attributed", "read_job"]
 
 
 def read_job(folder: Path) -> HarborJob:
     """A job tree of Harbor 0.25 or 0.26; other versions as far as they have the same form.
 
-    Reports are found and not opened. Links and paths that lead out of the tree are not followed.
+    Reports and briefs are found and not opened. Links and paths that lead out of the tree are not
+    followed.
 
     Args:
         folder: the job's: it holds a folder for each trial.
@@ -25,23 +27,39 @@ def read_job(folder: Path) -> HarborJob:
     Raises:
         HarborError: no such folder, or no trial in it.
     """
+    return read_attributed(folder)[0]
+
+
+def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
+    """As `read_job`, and where each attempt belongs, by name of its trial.
+
+    Attempts are numbered within what was graded alike: the same task under another benchmark, word cap
+    or weights is another one.
+
+    Raises:
+        HarborError: as `read_job`.
+    """
     if not folder.is_dir():
         raise HarborError(folder, "no such folder", "a job of Harbor, such as jobs/<job name>")
     tree = Tree(folder)
     result = tree.mapping(tree.file(tree.root, "result.json"))
     lock = tree.mapping(tree.file(tree.root, "lock.json"))
-    read = {place: trial for place in tree.folders(tree.root) if (trial := read_trial(tree, place))}
+    found = {place: read for place in tree.folders(tree.root) if (read := read_trial(tree, place))}
+    read = {place: trial for place, (trial, _) in found.items()}
     if not read:
         raise HarborError(
             folder, "no trial in it", "a folder for each trial", "give the folder of one job, not of all jobs"
         )
-    trials = _numbered(_told_apart(tree, _named_alike(tree, read)))
-    _one_task_each(tree, trials)
+    judgments = {trial.name: judgment for trial, judgment in found.values()}
+    trials, attributions = attribute(tree, _named_alike(tree, read), judgments)
+    origins = {name: attribution.origin for name, attribution in attributions.items()}
+    trials = _numbered(_told_apart(tree, trials, origins), origins)
+    _one_task_each(tree, trials, origins)
     n_planned = as_number(result.get("n_total_trials"))
     n_planned = int(n_planned) if n_planned is not None else None
     if n_planned is not None and n_planned > len(trials):
         tree.note("result.json", f"{n_planned} trials planned, {len(trials)} in the tree")
-    return HarborJob(
+    job = HarborJob(
         name=tree.root.name,
         job_id=as_text(result.get("id")) or _job_id(tree, list(read)),
         version=_version(tree, lock),
@@ -50,6 +68,7 @@ def read_job(folder: Path) -> HarborJob:
         reported=_reported(result),
         damage=tuple(tree.damage),
     )
+    return job, attributions
 
 
 def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
@@ -88,19 +107,22 @@ def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
     return trials
 
 
-def _told_apart(tree: Tree, trials: list[Trial]) -> list[Trial]:
+def _told_apart(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
     """Two tasks whose short names are equal keep their long ones. Paths are no long names."""
-    long: dict[str, set[str]] = defaultdict(set)
+    long: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
         if trial.has_result:
-            long[trial.task].add(trial.task_name)
-    shared = {short for short, names in long.items() if len(names) > 1}
-    for short in sorted(shared):
-        tree.note(".", f"several tasks called {short}: {', '.join(sorted(long[short]))}; told apart by them")
-    return [replace(trial, task=trial.task_name) if trial.task in shared else trial for trial in trials]
+            long[origins[trial.name], trial.task].add(trial.task_name)
+    shared = {key: names for key, names in long.items() if len(names) > 1}
+    for (_, short), names in sorted(shared.items(), key=lambda item: item[0][1]):
+        tree.note(".", f"several tasks called {short}: {', '.join(sorted(names))}; told apart by them")
+    return [
+        replace(trial, task=trial.task_name) if (origins[trial.name], trial.task) in shared else trial
+        for trial in trials
+    ]
 
 
-def _numbered(trials: list[Trial]) -> list[Trial]:
+def _numbered(trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
     """Number the attempts of each system at each task by their start; Harbor has no numbers."""
     ordered = sorted(
         trials, key=lambda t: (t.task, t.system, t.started_at is None, t.started_at or "", t.name)
@@ -108,17 +130,18 @@ def _numbered(trials: list[Trial]) -> list[Trial]:
     seen: Counter[tuple[object, ...]] = Counter()
     numbered: list[Trial] = []
     for trial in ordered:
-        seen[trial.task, trial.system] += 1
-        numbered.append(replace(trial, attempt=seen[trial.task, trial.system]))
+        key = (origins[trial.name], trial.task, trial.system)
+        seen[key] += 1
+        numbered.append(replace(trial, attempt=seen[key]))
     return numbered
 
 
-def _one_task_each(tree: Tree, trials: Sequence[Trial]) -> None:
-    sums: dict[str, set[str]] = defaultdict(set)
+def _one_task_each(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> None:
+    sums: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
         if trial.task_checksum:
-            sums[trial.task].add(trial.task_checksum)
-    for task, found in sorted(sums.items()):
+            sums[origins[trial.name], trial.task].add(trial.task_checksum)
+    for (_, task), found in sorted(sums.items(), key=lambda item: item[0][1]):
         if len(found) > 1:
             tree.note(
                 ".", f"{len(found)} versions of task {task} by its checksum; their attempts stand together"

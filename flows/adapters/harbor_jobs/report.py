@@ -1,35 +1,55 @@
-"""Where an attempt's report lies, and whether anybody looked for it in vain."""
+"""Where lies what an attempt handed in, a report or a brief, and whether anybody looked for it in vain."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text
 from flows.schema.harbor import ReportState
+from flows.schema.settings import Protocol
 
-_NAME = "report.docx"
-_USUAL = "artifacts/app/outputs/report.docx"
+REPORT, BRIEF = "report.docx", "brief.md"
+"""What an agent hands in under MissionReport, and under MA-Bench."""
+
+_USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
 
 
-def find_report(
-    tree: Tree, folders: list[Path], format_error: str | None
-) -> tuple[str | None, ReportState, str]:
-    """The report that was collected from the last step that has one.
+def named_file(tree: Tree, folders: Sequence[Path], protocol: Protocol | None = None) -> str:
+    """Name of the file that the agent was to hand in.
 
     Args:
         tree: the job.
         folders: the trial's, or its steps', in order.
-        format_error: the verifier's word on a report that it could not grade.
+        protocol: None where nobody says; then what Harbor was asked to collect decides.
+    """
+    if protocol is not None:
+        return BRIEF if protocol is Protocol.ma_bench else REPORT
+    asked = {_source(entry) for folder in folders for entry in _manifest(tree, folder)}
+    return BRIEF if BRIEF in asked and REPORT not in asked else REPORT
+
+
+def find_report(
+    tree: Tree, folders: list[Path], format_error: str | None, name: str
+) -> tuple[str | None, ReportState, str]:
+    """The file that was collected from the last step that has one.
+
+    Args:
+        tree: the job.
+        folders: the trial's, or its steps', in order.
+        format_error: the verifier's word on a file that it could not grade.
+        name: of the file.
 
     Returns:
-        Path below the job; what is known of it; why it is not readable. A report that lies there is
+        Path below the job; what is known of it; why it is not readable. A file that lies there is
         `readable` until somebody opens it.
     """
     said = _said(format_error)
     failed = ""
     for folder in reversed(folders):
-        path, status = _collected(tree, folder)
+        path, status = _collected(tree, folder, name)
         if path is not None:
             shown = path.relative_to(tree.root).as_posix()
             return (shown, *said) if said else (shown, ReportState.readable, "")
@@ -37,8 +57,8 @@ def find_report(
     if said:
         return None, *said
     if failed:
-        return None, ReportState.missing, f"Harbor could not collect {_NAME} ({failed})"
-    return None, ReportState.unknown, f"no {_NAME} among the artifacts, and nothing says why"
+        return None, ReportState.missing, f"Harbor could not collect {name} ({failed})"
+    return None, ReportState.unknown, f"no {name} among the artifacts, and nothing says why"
 
 
 def _said(format_error: str | None) -> tuple[ReportState, str] | None:
@@ -50,14 +70,13 @@ def _said(format_error: str | None) -> tuple[ReportState, str] | None:
     return (state, ", ".join(part for part in (more, "by the verifier's check") if part)) if state else None
 
 
-def _collected(tree: Tree, folder: Path) -> tuple[Path | None, str]:
-    """The report in a folder's artifacts, and the manifest's word where there is none."""
+def _collected(tree: Tree, folder: Path, name: str) -> tuple[Path | None, str]:
+    """The file in a folder's artifacts, and the manifest's word where there is none."""
     failed = ""
-    for entry in as_list(tree.json(tree.file(folder, "artifacts/manifest.json"))):
-        fields = as_dict(entry)
-        source, destination = as_text(fields.get("source")), as_text(fields.get("destination"))
-        if source is None or PurePosixPath(source.replace("\\", "/")).name.lower() != _NAME:
+    for fields in _manifest(tree, folder):
+        if _source(fields) != name:
             continue
+        destination = as_text(fields.get("destination"))
         path = tree.file(folder, destination) if destination else None
         if path is not None:
             return path, ""
@@ -67,4 +86,14 @@ def _collected(tree: Tree, folder: Path) -> tuple[Path | None, str]:
             tree.note(folder, f"the manifest says that {destination} was collected; it can't be opened")
         else:
             failed = failed or status
-    return tree.file(folder, _USUAL), failed
+    return tree.file(folder, f"{_USUAL}/{name}"), failed
+
+
+def _manifest(tree: Tree, folder: Path) -> list[dict[str, Any]]:
+    return [as_dict(entry) for entry in as_list(tree.json(tree.file(folder, "artifacts/manifest.json")))]
+
+
+def _source(fields: dict[str, Any]) -> str:
+    """Name of the file that an entry of the manifest is about."""
+    source = as_text(fields.get("source")) or ""
+    return PurePosixPath(source.replace("\\", "/")).name.lower()

@@ -7,6 +7,7 @@ from typing import Any
 
 from flows.adapters.harbor_jobs.criteria import read_criteria
 from flows.adapters.harbor_jobs.faults import read_faults
+from flows.adapters.harbor_jobs.origins import Judgment, read_judgment
 from flows.adapters.harbor_jobs.report import find_report
 from flows.adapters.harbor_jobs.rewards import read_reward
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text, nested
@@ -17,8 +18,8 @@ _MARKS = ("result.json", "config.json", "lock.json", "trial.log")
 """A folder with one of these is a trial, however damaged."""
 
 
-def read_trial(tree: Tree, folder: Path) -> Trial | None:
-    """A trial, its attempt's number still 0; None where the folder is none."""
+def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
+    """A trial, its attempt's number still 0, and what our verifier says of it; None where it is none."""
     if not any(tree.file(folder, name) for name in _MARKS):
         tree.note(folder, "no trial: none of " + ", ".join(_MARKS))
         return None
@@ -34,7 +35,8 @@ def read_trial(tree: Tree, folder: Path) -> Trial | None:
     folders = _step_folders(tree, folder, steps)
     reward, source, others = read_reward(tree, folder, result, folders)
     criteria, judges, format_error = read_criteria(tree, folder, [place / "verifier" for place in folders])
-    report, state, detail = find_report(tree, folders, format_error)
+    judgment = read_judgment(tree, folders)
+    report, state, detail = find_report(tree, folders, format_error, judgment.file)
     agent = as_dict(own.get("agent")) or as_dict(locked.get("agent"))
     info = as_dict(result.get("agent_info"))
     kwargs = as_dict(agent.get("kwargs"))
@@ -45,7 +47,7 @@ def read_trial(tree: Tree, folder: Path) -> Trial | None:
         or folder.name.rpartition("__")[0]
         or folder.name
     )
-    return Trial(
+    trial = Trial(
         name=as_text(folder.name) or folder.name,
         task=task.replace("\\", "/").rstrip("/").rpartition("/")[2] or task,
         task_name=task,
@@ -71,6 +73,7 @@ def read_trial(tree: Tree, folder: Path) -> Trial | None:
         report_state=state,
         report_detail=detail,
     )
+    return trial, judgment
 
 
 def config_agent(tree: Tree, folder: Path) -> tuple[str, str]:

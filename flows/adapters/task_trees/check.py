@@ -34,7 +34,7 @@ WORDS = 5
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
           "xlsm": "Excel", "xls": "Excel"}  # fmt: skip
 _SUFFIXES = "docx|docm|dotx|doc|pdf|xlsx|xlsm|xls|csv|tsv|pptx|ppt|txt|md|eml|msg|rtf|png|jpe?g|zip"
-_BELOW = re.compile(rf"attachments/([^\n`\"'<>|*?{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))\b", re.IGNORECASE)
+_BELOW = re.compile(rf"attachments/((?=\w)[^\n`\"'<>|*?{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))\b", re.IGNORECASE)
 _BULLET = re.compile(
     rf"^\s*(?:[-*+•]|\d+[.)])\s+[`\"“*]*([^\n`\"”“*<>|?/\\{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))(?=[`\"”*\s,;:)(\u2014\u2013-]|$)",
     re.IGNORECASE | re.MULTILINE,

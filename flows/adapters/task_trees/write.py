@@ -1,0 +1,155 @@
+"""Task trees onto the disk: all of them or none, equal bytes each time, never through a link."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.adapters.task_trees.safe_files import inside, is_file, walk
+from flows.schema.errors import Problems, ScenarioError, StaffbenchError, StoreError
+
+_FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
+_EXECUTABLE = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """One file of a tree that is to be written.
+
+    Attributes:
+        content: its bytes, or the file that they are copied from.
+        executable: True for a script.
+    """
+
+    content: bytes | Path
+    executable: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
+
+
+def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
+    """Every file of a folder, to be copied, by path from the folder.
+
+    What file managers leave behind is left out.
+
+    Args:
+        root: the folder.
+        below: only what lies in this folder of it; the paths begin with its name all the same.
+
+    Raises:
+        Problems: a link, a device, a name with control characters, or a folder that can't be listed.
+    """
+    problems: list[StaffbenchError] = []
+    if root.is_symlink():
+        problems.append(ScenarioError(root, "a link", "a folder", "name the folder itself"))
+    names = [] if problems else list(walk(root, below, problems))
+    if problems:
+        raise Problems.of(root, problems)
+    return {name: copied(root, name) for name in names}
+
+
+def copied(root: Path, name: str) -> TreeFile:
+    """A file of `root`, to be copied.
+
+    Raises:
+        ScenarioError: it is not there, or there is a link on the way to it.
+    """
+    path = root / name
+    if inside(name) != name or not is_file(root, name):
+        raise ScenarioError(path, "not there, or a link", "a file")
+    return TreeFile(path, executable=bool(path.stat().st_mode & _EXECUTABLE))
+
+
+def check_target(target: Path) -> None:
+    """Refuse a folder that something lies in.
+
+    Raises:
+        StoreError: it is a link, a file, or not empty.
+    """
+    if target.is_symlink():
+        raise StoreError(target, "a link", "a folder that is not there yet", "name the folder itself")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        what = "a folder with something in it" if target.is_dir() else "a file"
+        raise StoreError(
+            target, what, "a folder that is empty or not there yet", "name another, or empty this one"
+        )
+
+
+def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
+    """Write a folder: it is there whole, or not at all.
+
+    The files are written into a folder beside it, which then takes its name.
+
+    Args:
+        target: the folder; not there yet, or empty.
+        files: by path from it.
+
+    Raises:
+        StoreError: `target` is a link or not empty, or can't be written.
+        ScenarioError: a file to copy is no regular file any more.
+        ValueError: a path leads out of the folder.
+    """
+    check_target(target)
+    target = target.absolute() if target.name else target.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    try:
+        for name in sorted(files):
+            if inside(name) != name:
+                raise ValueError(f"{name!r} leads out of the folder")
+            _write(scratch, name, files[name])
+        scratch.chmod(_FOLDER_MODE)  # mkdtemp keeps others out
+        if target.is_dir():
+            target.rmdir()  # only ever an empty one
+        scratch.rename(target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _unwritable(target: Path, error: OSError) -> StoreError:
+    return StoreError(
+        target,
+        f"can't be written ({error.strerror})",
+        remedy="free space, mend the rights, or name another folder",
+    )
+
+
+def _write(scratch: Path, name: str, file: TreeFile) -> None:
+    path = scratch
+    for part in name.split("/")[:-1]:
+        path /= part
+        path.mkdir(exist_ok=True)
+        path.chmod(_FOLDER_MODE)  # whatever the person's umask
+    path = scratch / name
+    with path.open("xb") as target:
+        if isinstance(file.content, bytes):
+            target.write(file.content)
+        else:
+            _copy(file.content, target.fileno())
+    path.chmod(_SCRIPT_MODE if file.executable else _FILE_MODE)
+
+
+def _copy(source: Path, target: int) -> None:
+    # It was a file when it was listed; a link or a pipe put there since is not followed.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(source, flags)
+    except OSError as error:
+        raise ScenarioError(source, f"can't be read ({error.strerror})", "a readable file") from error
+    with open(descriptor, "rb") as file, open(target, "wb", closefd=False) as out:  # noqa: PTH123 -- pathlib opens no descriptor
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ScenarioError(source, "no regular file", "a file")
+        shutil.copyfileobj(file, out)

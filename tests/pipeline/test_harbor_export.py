@@ -1,0 +1,280 @@
+"""Our scenarios as Harbor tasks: what the agent gets, what the verifier gets, and nothing half written."""
+
+import base64
+import os
+import re
+import shutil
+import stat
+import tomllib
+
+import pytest
+
+from flows.adapters.screen import Screen
+from flows.adapters.task_trees.tree import read_task
+from flows.pipeline.harbor_export import export
+from flows.schema.errors import ConfigError, Problems, StoreError
+from tests.support.bench import write_scenario
+
+DOCUMENT = "01-order.txt"
+
+
+@pytest.fixture
+def data(tmp_path):
+    """One MA-Bench scenario, whose strong control is labelled to commit the wrong move."""
+    folder = tmp_path / "data"
+    write_scenario(folder, "alder", 412)
+    labels = "item_id,strong,weak\nstrength,pass,fail\nbridge,pass,fail\ncholera,fail,fail\n"
+    (folder / "alder" / "controls" / "labels.csv").write_text(labels)
+    return folder
+
+
+@pytest.fixture
+def exported(project, tmp_path, data):
+    def run(*overrides, target="out", install=None):
+        words = [f"benchmark.data={data}", *overrides]
+        assert export(project, words, tmp_path / target, install=install, screen=Screen()) == 0
+        return tmp_path / target
+
+    return run
+
+
+@pytest.fixture
+def tasks(project, tmp_path):
+    """A copy of one of our own tasks, to be changed first."""
+    folder = tmp_path / "tasks"
+    shutil.copytree(project / "data/mission_report/tasks/sb-war-02", folder / "sb-war-02")
+    return folder
+
+
+def export_task(project, tasks, target, install=None):
+    words = ["benchmark=mission_report", f"benchmark.data={tasks}"]
+    assert export(project, words, target, install=install, screen=Screen()) == 0
+    return target / "sb-war-02"
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_scenario_becomes_a_tree_with_the_packet_apart_from_the_rubric(exported, data):
+    files = contents(exported() / "alder")
+    assert sorted(files) == [
+        "README.md",
+        "environment/Dockerfile",
+        "instruction.md",
+        "solution/solve.sh",
+        "steps/answer/instruction.md",
+        f"steps/answer/workdir/attachments/{DOCUMENT}",
+        "task.toml",
+        f"tests/fixtures/alder/documents/{DOCUMENT}",
+        "tests/fixtures/alder/rubric.yaml",
+        "tests/fixtures/alder/scenario.yaml",
+        "tests/fixtures/staffbench.json",
+        "tests/test.sh",
+    ]
+    order = (data / "alder" / "documents" / DOCUMENT).read_bytes()
+    assert files[f"steps/answer/workdir/attachments/{DOCUMENT}"] == (order, 0o644)
+    rubric = (data / "alder" / "rubric.yaml").read_bytes()
+    assert files["tests/fixtures/alder/rubric.yaml"] == (rubric, 0o644)
+    assert {name for name, (_, mode) in files.items() if mode == 0o755} == {
+        "tests/test.sh",
+        "solution/solve.sh",
+    }
+    seen = b"".join(
+        content
+        for name, (content, _) in files.items()
+        if name.startswith(("steps/", "environment/", "instr"))
+    )
+    assert b"States the strength of the relief column" not in seen
+    assert b"critically_important" not in seen
+
+
+def test_the_instruction_holds_assignment_files_rules_and_limit(exported):
+    tree = exported() / "alder"
+    text = (tree / "steps/answer/instruction.md").read_text()
+    assert text == (tree / "instruction.md").read_text()
+    assert "Write the mission analysis of the relief column." in text
+    assert f"- `/app/attachments/{DOCUMENT}`" in text
+    assert "`/app/outputs/brief.md`" in text
+    assert "12. Restated mission: who, what, when, where and why." in text
+    assert "must not exceed 3,000 words" in text
+    assert "{" not in text
+    assert "has 412 soldiers" not in text  # the packet is in its files
+
+
+def test_an_instruction_without_a_limit_names_none(exported):
+    text = (exported("prompt=v1_no_limit", "word_cap=none") / "alder/instruction.md").read_text()
+    assert "must not exceed" not in text
+
+
+def test_verifier_and_sandbox_are_those_of_our_own_tasks(exported, project):
+    tree, ours = exported() / "alder", project / "data/mission_report/tasks/sb-war-02"
+    own = (ours / "tests/test.sh").read_text()
+    assert (tree / "tests/test.sh").read_text() == own.replace("report.docx", "brief.md")
+    assert (tree / "environment/Dockerfile").read_text() == (ours / "environment/Dockerfile").read_text()
+
+
+def test_settings_name_the_brief_the_judge_and_its_key(exported):
+    tree = exported("judge=gpt_6_luna")
+    settings = tomllib.loads((tree / "alder/task.toml").read_text())
+    assert settings["schema_version"] == "1.4"
+    assert settings["artifacts"] == ["/app/outputs/brief.md"]
+    assert settings["steps"] == [{"name": "answer"}]
+    assert settings["agent"] == {"timeout_sec": 3600.0}
+    assert settings["metadata"]["task_id"] == "alder"
+    assert settings["metadata"]["notice"] == "Invented."
+    assert settings["metadata"]["synthetic"] is True
+    assert settings["verifier"]["env"] == {
+        "OPENAI_API_KEY": "${OPENAI_API_KEY:-}",
+        "STAFFBENCH_JUDGE": "${STAFFBENCH_JUDGE:-}",
+    }
+
+
+def test_the_oracle_is_the_strong_control_and_what_it_scores_is_said(exported, data, capsys):
+    tree = exported() / "alder"
+    script = (tree / "solution/solve.sh").read_text()
+    carried = re.search(r"<< 'REPORT'\n(.*)\nREPORT\n", script, re.DOTALL)
+    assert base64.b64decode(carried[1]) == (data / "alder/controls/strong.md").read_bytes()
+    assert "> /app/outputs/brief.md <<" in script
+    # 9 for the strength and 5.5 for the bridge, less 9 for the wrong move, of 14.5: 0.379.
+    said = "the labels of its author give 0.379, not 1."
+    assert said in " ".join((tree / "README.md").read_text().split())
+    assert "which its author's labels give 0.379, not 1" in capsys.readouterr().out
+
+
+def test_a_scenario_without_controls_has_no_oracle(exported, data, capsys):
+    shutil.rmtree(data / "alder" / "controls")
+    tree = exported() / "alder"
+    assert not (tree / "solution").exists()
+    assert "There is no oracle" in (tree / "README.md").read_text()
+    assert "alder: no control `strong`: it has no oracle." in capsys.readouterr().out
+
+
+def test_equal_scenarios_give_equal_bytes_whatever_the_umask(exported):
+    before = os.umask(0o077)
+    try:
+        first = contents(exported(target="first"))
+    finally:
+        os.umask(before)
+    assert contents(exported(target="second")) == first
+
+
+def test_an_empty_folder_is_taken_and_one_with_a_file_is_not(exported, project, tmp_path):
+    (tmp_path / "out").mkdir()
+    assert (exported() / "alder" / "task.toml").is_file()
+    before = contents(tmp_path / "out")
+    with pytest.raises(StoreError, match="a folder with something in it"):
+        exported()
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_link_is_no_target(exported, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "real")
+    with pytest.raises(StoreError, match="a link"):
+        exported()
+    assert not list((tmp_path / "real").iterdir())
+
+
+def test_a_link_in_a_scenario_leaves_nothing_written(exported, data, tmp_path):
+    write_scenario(data, "birch", 730)
+    (data / "birch/documents" / DOCUMENT).unlink()
+    (data / "birch/documents" / DOCUMENT).symlink_to(data / "alder/documents" / DOCUMENT)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(Problems, match=r"birch.*a link"):
+        exported()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_fault_half_way_leaves_nothing_written(exported, data, tmp_path, monkeypatch):
+    before = sorted(tmp_path.iterdir())
+
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        exported()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("override", ["model=strong", "effort=high", "model.name=x"])
+def test_what_harbor_decides_is_refused(exported, override):
+    with pytest.raises(ConfigError, match="decided by Harbor's own arguments"):
+        exported(override)
+
+
+def test_a_task_is_exported_as_it_is_but_for_what_grades_it(project, tasks, tmp_path):
+    tree = export_task(project, tasks, tmp_path / "out")
+    before, after = contents(tasks / "sb-war-02"), contents(tree)
+    assert after.pop("tests/fixtures/staffbench.json")[0].startswith(b'{\n  "format": "1"')
+    assert after == before
+    assert read_task(tree) == read_task(tasks / "sb-war-02")
+
+
+def test_a_releases_own_verifier_gives_way_and_is_named(project, tasks, tmp_path, capsys):
+    own = tasks / "sb-war-02/tests/test.sh"
+    ours = own.read_bytes()
+    own.write_text("#!/bin/bash\npython agent_judge.py\n")
+    own.with_name("agent_judge.py").write_text("print('judged')\n")
+    tree = export_task(project, tasks, tmp_path / "out")
+    assert (tree / "tests/test.sh").read_bytes() == ours
+    assert (tree / "tests/agent_judge.py").read_text() == "print('judged')\n"
+    assert "sb-war-02: tests/test.sh: ours takes the place of the task's own." in capsys.readouterr().out
+
+
+def test_the_verifier_of_a_last_step_is_the_one_that_gives_way(project, tasks, tmp_path):
+    step = tasks / "sb-war-02/steps/answer/tests"
+    step.mkdir()
+    (step / "test.sh").write_text("#!/bin/bash\nexit 1\n")
+    tree = export_task(project, tasks, tmp_path / "out")
+    assert b"staffbench harbor verify" in (tree / "steps/answer/tests/test.sh").read_bytes()
+    assert (tree / "steps/answer/tests/fixtures/staffbench.json").is_file()
+    assert not (tree / "tests/fixtures/staffbench.json").exists()
+
+
+def test_a_wheel_is_laid_beside_the_dockerfile(project, tasks, tmp_path, capsys):
+    wheel = tmp_path / "staffbench-1.0-py3-none-any.whl"
+    wheel.write_bytes(b"wheel")
+    tree = export_task(project, tasks, tmp_path / "out", install=str(wheel))
+    text = (tree / "environment/Dockerfile").read_text()
+    assert (
+        f'COPY {wheel.name} /opt/staffbench/\nARG STAFFBENCH="/opt/staffbench/{wheel.name}"\nRUN if' in text
+    )
+    assert (tree / "environment" / wheel.name).read_bytes() == b"wheel"
+    assert [each.name for each in read_task(tree).attachments] == [
+        each.name for each in read_task(tasks / "sb-war-02").attachments
+    ]
+    assert "leaves no reward" not in capsys.readouterr().out
+
+
+def test_another_dockerfile_installs_as_root_in_its_last_stage(project, tasks, tmp_path):
+    file = tasks / "sb-war-02/environment/Dockerfile"
+    file.write_text("FROM a AS build\nUSER builder\nFROM b\nUSER agent\nWORKDIR /app\n")
+    tree = export_task(project, tasks, tmp_path / "out", install="staffbench==0.1.0")
+    lines = [line for line in (tree / "environment/Dockerfile").read_text().splitlines() if line]
+    assert lines[:5] == ["FROM a AS build", "USER builder", "FROM b", "USER agent", "WORKDIR /app"]
+    assert lines[5] == "USER root"
+    assert 'ARG STAFFBENCH="staffbench==0.1.0"' in lines
+    assert lines[-1] == "USER agent"
+
+
+@pytest.mark.parametrize("spec", ['x"; RUN evil', "a$HOME", "a\nRUN b", "x`id`", "not/there.whl"])
+def test_what_a_dockerfile_would_take_for_its_own_is_refused(exported, spec):
+    with pytest.raises(ConfigError, match="--install"):
+        exported(install=spec)
+
+
+def test_without_an_install_the_missing_reward_is_announced(exported, capsys):
+    exported()
+    assert "install no staffbench, without which their verifier leaves no reward" in capsys.readouterr().out
+
+
+def test_a_judge_whose_key_a_task_does_not_pass_is_named(project, tasks, tmp_path, capsys):
+    words = ["benchmark=mission_report", f"benchmark.data={tasks}", "judge=gpt_6_luna"]
+    assert export(project, words, tmp_path / "out", install=None, screen=Screen()) == 0
+    assert "sb-war-02: task.toml passes no OPENAI_API_KEY" in capsys.readouterr().out
