@@ -149,8 +149,9 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     measured: list[tuple[str, Agreement]] = [
         ("offline", found) for found in offline_agreements(scenarios, objects)
     ]
-    measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
-    measured += asked_pairs_agreement(project, settings)
+    if settings.benchmark.protocol is Protocol.ma_bench:  # the pairs are items; no criterion is among them
+        measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+        measured += asked_pairs_agreement(project, settings)
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
     judges: Sequence[JudgeNote] = ()
     if graded:

@@ -146,6 +146,7 @@ def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources
         "version": AGGREGATE_VERSION,
         "scores": dict(zip(names, sources, strict=True)),
         "seeds": settings.seeds,
+        "clamped": settings.scoring.clamped,
         "level": settings.scoring.interval_level,
         "resamples": settings.scoring.resamples,
     }

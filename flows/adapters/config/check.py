@@ -176,6 +176,7 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     if reports != by_criterion:
         fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
+    found += _unfit_judge_prompt(s, reports=reports)
     if not reports and s.model.writer in (Writer.absent, Writer.corrupt):
         found.append((f"model={s.model.label}", "hands in a file, or none", "benchmark=mission_report"))
     if reports and s.model.writer is Writer.remote and s.runner.batch:
@@ -187,6 +188,16 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
             (f"model={s.model.label}", "takes no tools, by which a report is written", "a model that does")
         )
     return found
+
+
+def _unfit_judge_prompt(s: Settings, *, reports: bool) -> list[tuple[str, str, str]]:
+    """A prompt of the other protocol: its judge would see no expert's report, or be promised one."""
+    prompt = s.judge_prompt
+    shows = ["{{reference}}" in text for text in (prompt.failed_only, prompt.all_items, prompt.per_item)]
+    if s.judge.kind is JudgeKind.offline or (all(shows) if reports else not any(shows)):
+        return []
+    what, fit = ("no expert's report", "report_v1") if reports else ("an expert's report", "v1")
+    return [(f"judge_prompt={prompt.version}", f"shows {what}", f"a prompt for {s.benchmark.name}: {fit}")]
 
 
 def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]:
