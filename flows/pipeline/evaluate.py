@@ -17,13 +17,14 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Batch, Evaluation
 from flows.pipeline.judging import Judged, judge_work, judged_of, no_pages
 from flows.pipeline.record import Outcome, ResultFiles, write_results
-from flows.pipeline.settle import RECORDS, Settled, settle, show_done_before
+from flows.pipeline.settle import RECORDS, Entered, Settled, settle, show_done_before
 from flows.pipeline.stages import (
     aggregate_work,
     brief_of,
@@ -63,12 +64,16 @@ class Finished:
     Attributes:
         outcomes: evaluations that went through; some may have ungraded items.
         faults: evaluations that did not, with why.
+        flow_run_id: Prefect's name for the run; empty before it began.
+        task_runs: how many task runs it made.
     """
 
     outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
     faults: list[tuple[Evaluation, StaffbenchError]] = field(
         default_factory=list[tuple[Evaluation, StaffbenchError]]
     )
+    flow_run_id: str = ""
+    task_runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     """
     job = JOB.get()
     finished = job.finished
+    before = Entered.number
     packets = await _read_packets(job)
     slots = asyncio.Semaphore(_chains_at_once(job.batch))
     results = await asyncio.gather(
@@ -121,6 +127,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
             raise result
         else:
             finished.outcomes.append((evaluation, result))
+    finished.flow_run_id, finished.task_runs = str(flow_run.id), Entered.number - before
     table = job.report(finished)
     if table:
         await acreate_markdown_artifact(table, key="leaderboard", description=title)

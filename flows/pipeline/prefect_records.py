@@ -14,6 +14,8 @@ from prefect.filesystems import LocalFileSystem
 from prefect.results import ResultRecord  # pyright: ignore[reportPrivateImportUsage] -- defined in a private module, and meant to be had from this one
 from prefect.settings import get_current_settings
 
+_RECORD = ResultRecord[str]  # the address of what a stage stored; made once, for pydantic takes its time
+
 
 class RecordFolder(LocalFileSystem):
     """Records in one folder, by their key. Used as a flow's `result_storage`."""
@@ -49,9 +51,9 @@ class RecordFolder(LocalFileSystem):
         scratch.replace(whole)
         return str(whole)
 
-    def result(self, key: str) -> object:
+    def result(self, key: str) -> str | None:
         """What a finished task of this key returned; None where there is no record that can be read."""
         try:
-            return ResultRecord[object].deserialize(self._resolve_path(key).read_bytes()).result
+            return _RECORD.deserialize(self._resolve_path(key).read_bytes()).result
         except (OSError, ValueError):
             return None

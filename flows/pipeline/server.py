@@ -8,6 +8,8 @@ everything, and it ends by itself when the pipe to its parent breaks, however th
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import socket
 import subprocess
@@ -16,6 +18,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from flows.schema.errors import StaffbenchError
@@ -33,6 +36,14 @@ _SETTINGS = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+}
+
+# What a server that lives as long as one run needs not do. The feed of events is the largest: a third of
+# its CPU, for what the page shows as states of task runs already.
+_EMBEDDED = {
+    "PREFECT_SERVER_EVENTS_STREAM_OUT_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
 }
 
 
@@ -68,6 +79,7 @@ class Server:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 -- this very module
                 [sys.executable, "-m", "flows.pipeline.server", str(port)],
+                env={**_EMBEDDED, **os.environ},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -101,10 +113,19 @@ class Server:
             remedy="start it (prefect server start), or unset PREFECT_API_URL to use an embedded one",
         )
 
-    def release(self) -> None:
-        """Let an embedded server write what it holds and end by itself, within seconds. Returns at once."""
+    def release(self, flow_run_id: str = "", task_runs: int = 0) -> None:
+        """Let an embedded server write what it holds and end by itself. Returns at once.
+
+        Args:
+            flow_run_id: the flow run whose task runs it is to have written before; empty where that is
+                not known: it then ends after some seconds.
+            task_runs: their number.
+        """
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+            with suppress(OSError):  # it has ended already
+                if flow_run_id and not self._process.stdin.closed:
+                    self._process.stdin.write(f"{flow_run_id} {task_runs}".encode())
+                self._process.stdin.close()
 
     def stop(self) -> None:
         """End an embedded server and wait for it."""
@@ -122,15 +143,21 @@ class Server:
 
 def _serve(port: int) -> None:
     """The child: Prefect's server until standard input ends."""
+    gc.disable()  # what is imported stays: looking through it again and again is a seventh of the start
     import uvicorn
     from prefect.server.api.server import create_app
 
     config = uvicorn.Config(create_app(), host="127.0.0.1", port=port, log_level="error")
     server = uvicorn.Server(config)
+    gc.freeze()
+    gc.enable()
 
     def watch() -> None:
-        sys.stdin.buffer.read()
-        time.sleep(_DRAIN_S)
+        words = sys.stdin.buffer.read().split()
+        if words:
+            _wait_until_written(port, words[0].decode(), int(words[1]))
+        else:
+            time.sleep(_DRAIN_S)
         server.should_exit = True
         time.sleep(10)
         os._exit(0)
@@ -139,7 +166,27 @@ def _serve(port: int) -> None:
     server.run()
 
 
+def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
+    """Wait until this server can show that many task runs that ended, as long as that takes it."""
+    body = {
+        "flow_runs": {"id": {"any_": [flow_run_id]}},
+        "task_runs": {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]}}},
+    }
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/api/task_runs/count",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    deadline = time.monotonic() + _WRITE_S
+    while time.monotonic() < deadline:
+        with suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=2) as reply:  # noqa: S310 -- our own http address
+            if int(reply.read()) >= task_runs:
+                return
+        time.sleep(0.1)
+
+
 _DRAIN_S = 2.5  # the recorder flushes every second
+_WRITE_S = 10.0  # a task run that crashed may never be written as ended
 
 if __name__ == "__main__":
     _serve(int(sys.argv[1]))

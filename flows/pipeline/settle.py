@@ -31,6 +31,16 @@ RECORDS = RecordFolder.of_settings()
 """Prefect's cache; the flow that runs the tasks names it as its storage."""
 
 
+class Entered:
+    """How many task runs this process has made: Prefect's server tells nobody when it has written them.
+
+    Attributes:
+        number: of task runs so far.
+    """
+
+    number = 0
+
+
 class Work:
     """One run of a stage. A plain class, so that Prefect passes it on without looking inside."""
 
@@ -76,6 +86,11 @@ class Settled:
     value: Any
     address: str
     skipped: bool
+
+
+async def _enter(run: Task[..., Any], name: str, given: Any) -> State[Any]:
+    Entered.number += 1
+    return await run(name, given, return_state=True)
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -130,15 +145,15 @@ async def settle(objects: ObjectStore, name: str, work: Work) -> Settled:
         value = objects.get(work.stage, work.key, address)
         if value is not None and work.is_final(value):
             return Settled(value, str(address), skipped=True)
-    state: State[Any] = await TASKS[work.stage](name, work, return_state=True)
+    state: State[Any] = await _enter(TASKS[work.stage], name, work)
     if state.is_failed() and not work.started:
         # Prefect found a record and could not read it.
-        state = await _AGAIN[work.stage](name, work, return_state=True)
+        state = await _enter(_AGAIN[work.stage], name, work)
     address, value = await _value(objects, work, state)
     skipped = state.name == "Cached"
     if skipped and (value is None or not work.is_final(value)):
         skipped = False
-        state = await _AGAIN[work.stage](name, work, return_state=True)
+        state = await _enter(_AGAIN[work.stage], name, work)
         address, value = await _value(objects, work, state)
     if value is None:
         raise StaffbenchError(
@@ -169,7 +184,7 @@ async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
     """
     if skipped:
         stages = ", ".join(f"{stage} {skipped[stage]}" for stage in STAGES if stage in skipped)
-        await _DONE_BEFORE(name, stages, return_state=True)
+        await _enter(_DONE_BEFORE, name, stages)
 
 
 async def _value(objects: ObjectStore, work: Work, state: State[Any]) -> tuple[str, Any]:
