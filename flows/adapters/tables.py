@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -167,11 +168,11 @@ def write_table(
     Raises:
         StoreError: the rows don't fit the schema, or the file can't be written.
     """
-    columns: set[str] = set(schema.names)
+    columns = dict.fromkeys(schema.names).keys()
     for row in rows:
-        if set(row) != columns:
+        if row.keys() != columns:
             raise StoreError(path, f"row with columns {sorted(row)}", f"{schema.names}")
-    ordered = sorted(rows, key=lambda row: tuple(row[name] for name in sort_by))
+    ordered = sorted(rows, key=itemgetter(*sort_by))
     metadata = {"staffbench": canonical_json(about), "schema_version": SCHEMA_VERSION}
     try:
         table = pa.Table.from_pylist(ordered, schema=schema.with_metadata(metadata))

@@ -102,8 +102,9 @@ def judge_work(
     judge = evaluation.settings.judge
 
     async def make() -> dict[str, Any]:
-        gradings = await all_of([_grade(batch, evaluation, scenario, brief, pages) for brief in briefs])
+        # Before the questions, which are made of the same shielded texts: they are kept for a while.
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
+        gradings = await all_of([_grade(batch, evaluation, scenario, brief, pages) for brief in briefs])
         tested = judge.kind is JudgeKind.remote and judge.canaries
         return {
             "verdicts": [as_row(verdict) for one in gradings for verdict in one.verdicts],

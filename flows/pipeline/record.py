@@ -21,7 +21,7 @@ from flows.schema.condition import Condition
 from flows.schema.rows import as_row
 from flows.schema.settings import DEFAULT_SCORINGS
 from flows.schema.verdict import BriefScore, Estimate, Verdict
-from flows.stages.aggregate import Grouping, breakdown
+from flows.stages.aggregate import Grouping, breakdowns
 
 _BRIEF_KEYS = ("scenario_id", "seed")
 
@@ -289,8 +289,8 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
     }
     by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
     groupings: tuple[Grouping, ...] = ("step", "tier", "severity")
-    for by in groupings:
-        for count in breakdown(by_scenario, outcome.verdicts, by):
+    for by, counts in breakdowns(by_scenario, outcome.verdicts, groupings).items():
+        for count in counts:
             if count.kind == "requirement" or by == "severity":
                 found[f"passed.{by}/{count.group}"] = count.rate
     for scenario in evaluation.scenarios:

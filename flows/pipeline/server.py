@@ -147,7 +147,13 @@ def _serve(port: int) -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
-    config = uvicorn.Config(create_app(), host="127.0.0.1", port=port, log_level="error")
+    config = uvicorn.Config(
+        create_app(),
+        host="127.0.0.1",
+        port=port,
+        log_level="error",
+        ws_per_message_deflate=False,  # a message to ourselves is not worth compressing
+    )
     server = uvicorn.Server(config)
     gc.freeze()
     gc.enable()

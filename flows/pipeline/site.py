@@ -17,7 +17,7 @@ from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario, Step, Tier
 from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict
-from flows.stages.aggregate import Count, Grouping, breakdown
+from flows.stages.aggregate import Count, Grouping, breakdowns
 from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
 from flows.stages.page import (
     Group,
@@ -144,10 +144,7 @@ def _conditions(
                     for own in [verdicts[brief.scenario_id, brief.seed]]
                 ],
                 entry.reports,
-                {
-                    by: breakdown(items, entry.verdicts, by)
-                    for by in (_TASK_GROUPINGS if tasks else _GROUPINGS)
-                },
+                breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
             )
         )
     return found

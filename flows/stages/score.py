@@ -45,32 +45,33 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     """
     points = _points(items, scoring)
     by_id = _by_id(items, verdicts)
-    total = math.fsum(points[item.item_id] for item in items if not item.is_error)
+    # Looked up once: a thousand briefs have a hundred thousand verdicts.
+    rows = [(points[item.item_id], item.is_error, by_id[item.item_id].passed) for item in items]
+    total = math.fsum(weight for weight, is_error, _ in rows if not is_error)
     if total <= 0:
         raise ScenarioError(
             f"weights {scoring.name}", "the rubric's requirements add up to no points", "more than 0"
         )
 
     def share_of_points(*, ungraded_passes: bool) -> float:
-        gained: list[float] = []
-        for item in items:
-            passed = by_id[item.item_id].passed
-            if passed is None:
-                passed = ungraded_passes
-            # A requirement counts where it is passed, a wrong move (negative points) where it is not.
-            if passed != item.is_error:
-                gained.append(points[item.item_id])
-        return math.fsum(gained) / total
+        # A requirement counts where it is passed, a wrong move (negative points) where it is not.
+        return (
+            math.fsum(
+                weight
+                for weight, is_error, passed in rows
+                if (ungraded_passes if passed is None else passed) != is_error
+            )
+            / total
+        )
 
-    low, high = share_of_points(ungraded_passes=False), share_of_points(ungraded_passes=True)
     statuses = [by_id[item.item_id].status for item in items]
     n_graded = statuses.count(VerdictStatus.graded)
     whole = n_graded == len(items)
-    passed = [item for item in items if by_id[item.item_id].passed]
-    requirements = [item for item in items if not item.is_error]
-    passed_requirements = [item for item in passed if not item.is_error]
-    n_errors = len(items) - len(requirements)
-    errors_avoided = len(passed) - len(passed_requirements)
+    low = share_of_points(ungraded_passes=False)
+    high = low if whole else share_of_points(ungraded_passes=True)
+    requirements = [passed for _, is_error, passed in rows if not is_error]
+    errors_avoided = [passed for _, is_error, passed in rows if is_error].count(True)
+    n_passed = requirements.count(True)
     return BriefScore(
         scenario_id=verdicts[0].scenario_id,
         seed=verdicts[0].seed,
@@ -78,9 +79,9 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
         score_clamped=min(max(low, 0.0), 1.0) if whole else None,
         score_low=low,
         score_high=high,
-        correct=len(passed) / len(items) if whole else None,
-        passed=len(passed_requirements) / len(requirements) if whole else None,
-        wrong=n_errors - errors_avoided if whole else None,
+        correct=(n_passed + errors_avoided) / len(items) if whole else None,
+        passed=n_passed / len(requirements) if whole else None,
+        wrong=len(items) - len(requirements) - errors_avoided if whole else None,
         n_items=len(items),
         n_graded=n_graded,
         n_refused=statuses.count(VerdictStatus.refused),
@@ -96,8 +97,9 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
     """
     if any(item.points is not None for item in items):
         return _points_of_criteria(items, scoring)
+    used = {item.severity for item in items}
     for severity in Severity:
-        if not any(item.severity is severity for item in items):
+        if severity not in used:
             continue
         where = f"scoring.weights.{severity.value}"
         if severity.value not in scoring.weights:

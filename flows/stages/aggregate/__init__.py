@@ -4,7 +4,7 @@ Seeds are averaged within a scenario, then scenarios are averaged; intervals res
 they are what a condition was sampled on (MA-Bench, 5.1 and figure 1).
 """
 
-from flows.stages.aggregate.breakdown import UNSTATED, Count, Grouping, breakdown
+from flows.stages.aggregate.breakdown import UNSTATED, Count, Grouping, breakdown, breakdowns
 from flows.stages.aggregate.estimate import Difference, aggregate, paired_difference
 from flows.stages.aggregate.interval import bootstrap
 
@@ -20,5 +20,6 @@ __all__ = [
     "aggregate",
     "bootstrap",
     "breakdown",
+    "breakdowns",
     "paired_difference",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from flows.schema.errors import ScenarioError
@@ -75,29 +75,67 @@ def breakdown(
     Raises:
         ScenarioError: a verdict on an unknown item.
     """
-    keys = {
-        (scenario_id, item.item_id): (
-            scenario_id if by == "scenario" else _group(item, by),
-            "error" if item.is_error else "requirement",
-        )
+    return breakdowns(items_by_scenario, verdicts, [by])[by]
+
+
+def breakdowns(
+    items_by_scenario: Mapping[str, Sequence[Item]],
+    verdicts: Iterable[Verdict],
+    groupings: Sequence[Grouping],
+) -> dict[Grouping, list[Count]]:
+    """`breakdown` by several properties, from one look at the verdicts.
+
+    Raises:
+        ScenarioError: a verdict on an unknown item.
+    """
+    tallies = {
+        (scenario_id, item.item_id): _Tally()
         for scenario_id, items in items_by_scenario.items()
         for item in items
     }
-    graded, passed, ungraded = (dict.fromkeys(keys.values(), 0) for _ in range(3))
-    failed: dict[tuple[str, str], int] = {}  # by mode and kind
     for verdict in verdicts:
-        key = keys.get((verdict.scenario_id, verdict.item_id))
-        if key is None:
+        tally = tallies.get((verdict.scenario_id, verdict.item_id))
+        if tally is None:
             where = f"{verdict.scenario_id}/{verdict.seed}"
             raise ScenarioError(where, f"a verdict on {verdict.item_id}", "an item of its rubric")
         if verdict.passed is None:
-            ungraded[key] += 1
-            continue
-        graded[key] += 1
-        passed[key] += verdict.passed
-        if not verdict.passed:
+            tally.ungraded += 1
+        elif verdict.passed:
+            tally.passed += 1
+        else:
             mode = verdict.mode.value if verdict.mode else UNSTATED
-            failed[mode, key[1]] = failed.get((mode, key[1]), 0) + 1
+            tally.failed[mode] = tally.failed.get(mode, 0) + 1
+    return {by: _pooled(items_by_scenario, tallies, by) for by in groupings}
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Verdicts on one item."""
+
+    passed: int = 0
+    ungraded: int = 0
+    failed: dict[str, int] = field(default_factory=dict[str, int])  # by mode
+
+
+def _pooled(
+    items_by_scenario: Mapping[str, Sequence[Item]],
+    tallies: Mapping[tuple[str, str], _Tally],
+    by: Grouping,
+) -> list[Count]:
+    graded: dict[tuple[str, str], int] = {}
+    passed: dict[tuple[str, str], int] = {}
+    ungraded: dict[tuple[str, str], int] = {}
+    failed: dict[tuple[str, str], int] = {}  # by mode and kind
+    for scenario_id, items in items_by_scenario.items():
+        for item in items:
+            kind = "error" if item.is_error else "requirement"
+            key = (scenario_id if by == "scenario" else _group(item, by), kind)
+            tally = tallies[scenario_id, item.item_id]
+            graded[key] = graded.get(key, 0) + tally.passed + sum(tally.failed.values())
+            passed[key] = passed.get(key, 0) + tally.passed
+            ungraded[key] = ungraded.get(key, 0) + tally.ungraded
+            for mode, number in tally.failed.items():
+                failed[mode, kind] = failed.get((mode, kind), 0) + number
     if by == "mode":
         return [
             Count(mode, key[1], graded[key], graded[key] - failed.get((mode, key[1]), 0), ungraded[key])
@@ -118,5 +156,12 @@ def _group(item: Item, by: Grouping) -> str:
     """The group that an item belongs to; one for all where the verdict decides it."""
     if item.step is None or item.tier is None or item.severity is None:
         return ""
-    properties = {"step": item.step.value, "tier": str(item.tier.value), "severity": item.severity.value}
-    return properties.get(by, "")
+    match by:
+        case "step":
+            return item.step.value
+        case "tier":
+            return str(item.tier.value)
+        case "severity":
+            return item.severity.value
+        case _:
+            return ""

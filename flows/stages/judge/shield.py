@@ -49,11 +49,12 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
         return _as_entities(plain), ("control",) if count else ()
     text = _LINE_BREAKS.sub("\n", text)
     removed: list[str] = []
+    used = "".join(set(text))  # some hundred characters: looked through instead of the text
     for kind, pattern in _HIDDEN.items():
-        text, count = pattern.subn("", text)
-        if count:
+        if pattern.search(used):
+            text = pattern.sub("", text)
             removed.append(kind)
-    marks = "".join(sorted(character for character in set(text) if unicodedata.combining(character)))
+    marks = "".join(sorted(character for character in used if unicodedata.combining(character)))
     if marks:
         # Composing sorts the marks of a letter in quadratic time: minutes for a megabyte of them.
         text, count = re.subn(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text)
