@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from flows.schema.call import build_call, render
@@ -51,6 +52,12 @@ def render_items(items: Sequence[Item]) -> str:
     its evidence stands or what it was written for: no severity, points, tier, step, source or
     rationale.
     """
+    return _render_items(tuple(items))
+
+
+@lru_cache(maxsize=64)
+def _render_items(items: tuple[Item, ...]) -> str:
+    """Cached: every brief of a scenario is graded by the same rubric."""
     return "\n".join(_render_item(item) for item in items)
 
 
