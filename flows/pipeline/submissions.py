@@ -22,9 +22,11 @@ from flows.pipeline.scenarios import task_of
 from flows.pipeline.settle import Work
 from flows.pipeline.together import all_of, asks_again
 from flows.pipeline.writers import told
+from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Image
 from flows.schema.document import Packet
+from flows.schema.errors import ReadError
 from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
@@ -106,10 +108,11 @@ def read_work(batch: Batch, scenario: Scenario, rows: Sequence[dict[str, Any]], 
         "scenario": scenario.scenario_id,
         "version": SUBMISSION_VERSION,
         "word_rule": WORD_RULE,
+        "readers": dict(READER_VERSIONS),
         "limit": task_of(scenario).length_limit,
         "submitted": source,
     }
-    return Work("truncate", inputs, make, _is_measured)
+    return Work("truncate", inputs, make, lambda read: _is_measured(read) and not _failed_to_read(read))
 
 
 def submitted_of(row: Mapping[str, Any]) -> Submitted:
@@ -140,17 +143,30 @@ def _is_measured(rows: Sequence[Mapping[str, Any]]) -> bool:
     return not uncounted or find_converter() is None
 
 
+def _failed_to_read(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """True where a report is there and could not be read here: it is tried again."""
+    return any(
+        row["brief"]["report"] is not None and row["brief"]["status"] == BriefStatus.error.value
+        for row in rows
+    )
+
+
 async def _read(batch: Batch, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
     limit = parse_length_limit(task_of(scenario).length_limit or "")
     file = layout = None
+    status, why = submitted.status, submitted.detail
     if submitted.report is not None:
         path = batch.reports.path(submitted.report)
-        file = await asyncio.to_thread(check_report, path)
-        if file.text is not None:
-            layout = await batch.renders.layout(path.read_bytes(), path.suffix, images=True)
+        try:
+            file = await asyncio.to_thread(check_report, path)
+        except ReadError as error:
+            # Not its writer's fault, so no 0; and no reason to leave the attempts beside it without a score.
+            status, why = BriefStatus.error, f"the report can't be read here: {error.found}"
+        else:
+            status, why = _STATUSES[file.status], file.reason or told(file.notices)
+            if file.text is not None:
+                layout = await batch.renders.layout(path.read_bytes(), path.suffix, images=True)
     words = file.words if file is not None else None
-    status = submitted.status if file is None else _STATUSES[file.status]
-    why = submitted.detail if file is None else file.reason or told(file.notices)
     brief = Brief(
         scenario_id=scenario.scenario_id,
         seed=submitted.seed,

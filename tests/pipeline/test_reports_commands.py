@@ -1,0 +1,285 @@
+"""What calls nobody, on report tasks: plan, validate, packets, report, agreement; jobs of Harbor beside."""
+
+import json
+import re
+
+import pytest
+
+from flows.adapters.screen import Screen
+from flows.pipeline import commands
+from flows.pipeline.harbor import import_job
+from flows.pipeline.native import renders
+from flows.pipeline.plan import plan
+from flows.schema.errors import StaffbenchError
+from tests.support.harbor_trees import copy_job
+from tests.support.plain_flow import run_here
+from tests.support.report_bench import NO_OFFICE, a_report, expert, project_here, sweep_here
+from tests.support.report_endpoint import answer, judged, reports, verdicts
+from tests.support.scripted_server import ScriptedServer
+
+REPORTS = ["benchmark=mission_report"]
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "judge_pairs").symlink_to(project / "data" / "judge_pairs")
+    return project_here(tmp_path, project / "conf", monkeypatch)
+
+
+@pytest.fixture
+def no_options(monkeypatch):
+    """Every option of conf/ is checked elsewhere; it takes seconds."""
+    monkeypatch.setattr(commands, "_check_options", lambda _project: (0, []))
+
+
+def cells(text):
+    """Rows of the tables on the screen, cell by cell."""
+    return [
+        [cell.strip() for cell in line.strip("│\n ").split("│")] for line in text.splitlines() if "│" in line
+    ]
+
+
+def planned(here, capsys, *overrides, multirun=False):
+    """The rows of a plan, by model: briefs, to write, to judge; and all that it says."""
+    capsys.readouterr()
+    assert plan(here.folder, [*REPORTS, *overrides], multirun=multirun, screen=Screen()) == 0
+    out = capsys.readouterr().out
+    return {row[0].partition("-default-")[0]: row[1:4] for row in cells(out) if "·" in row[0]}, out
+
+
+def test_a_plan_with_somebody_to_ask_and_without(here, capsys):
+    with ScriptedServer(answer) as server:
+        rows, _ = planned(here, capsys, *judged(server), "model=oracle,empty,absent,corrupt", multirun=True)
+        # Three equal reports on each of two tasks are two questions; on what scores 0 by rule there is none.
+        assert rows == {
+            "oracle": ["6", "none", "2 of 6"],
+            "empty": ["6", "none", "none"],
+            "absent": ["6", "none", "none"],
+            "corrupt": ["6", "none", "none"],
+        }
+        rows, out = planned(here, capsys, *reports(server)[1:])
+        assert list(rows.values()) == [["6", "6 attempts", "6 of 6 (6 assumed)"]]
+        assert "as often as that asks for tools" in out
+        alone = [word for word in reports(server)[1:] if not word.startswith("judge")]
+        assert list(planned(here, capsys, *alone)[0].values()) == [["6", "6 attempts", "none"]]
+        assert server.calls == []
+        assert not here.results.exists()
+
+
+def test_a_plan_asks_about_pages_as_the_run_does(here, capsys):
+    with ScriptedServer(verdicts) as server:
+        seeing = ["model=fair", *judged(server), "judge.takes_images=true"]
+        assert run_here(here.folder, *REPORTS, *seeing) == 0
+        assert len(server.billed) == 2
+        assert planned(here, capsys, *seeing)[0] == {"fair": ["6", "none", "0 of 6"]}
+        assert planned(here, capsys, *seeing[:-1])[0] == {"fair": ["6", "none", "2 of 6"]}
+
+
+def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_options):
+    assert commands.validate(here.folder, REPORTS, Screen()) == 0
+    out = capsys.readouterr().out
+    assert [row for row in cells(out) if row[0] == "memo-01"] == [
+        [
+            "memo-01",
+            "Closure of Route Amber",
+            "Army",
+            "the commander",
+            "20 words",
+            "2",
+            "4 (2)",
+            "5 (-6)",
+            "unknown",
+        ]
+    ]
+    assert (
+        "2 tasks, 4 source files (2 .txt, 2 Word), 4 required criteria worth 10 points and 4 penalties worth "
+        "12 points." in " ".join(out.split())
+    )
+    assert "memo-02: controls oracle, fair, weak" in out
+    tests = here.tasks / "memo-01" / "tests"
+    rubric = json.loads((tests / "fixtures" / "rubric.json").read_text())
+    rubric["criteria"][2]["points"] = 2
+    (tests / "fixtures" / "rubric.json").write_text(json.dumps(rubric))
+    (here.tasks / "memo-02" / "tests" / "golden" / "report.docx").write_bytes(b"no Word file")
+    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    err = " ".join(capsys.readouterr().err.split())
+    assert re.search(r"memo-01\S*/rubric\.json\S* .*P1.*", err)
+    assert re.search(r"memo-02\S*/golden/report\.docx: ", err)
+
+
+def test_a_label_that_is_missing_or_odd_is_a_fault(here, capsys, no_options):
+    labels = here.folder / "data" / "mission_report" / "controls" / "memo-01" / "labels.csv"
+    labels.write_text("criterion_id,weak,fair\nC1,fail,maybe\nC2,fail,fail\nP1,fail,pass\n")
+    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    err = " ".join(capsys.readouterr().err.split())
+    assert "labels differ in P2" in err
+    assert "fair of C1" in err
+    with pytest.raises(StaffbenchError, match="labels differ in P2"):
+        run_here(here.folder, *REPORTS, "model=oracle")
+
+
+def test_the_index_is_written_read_and_held_against_the_trees(here, capsys, no_options):
+    index = here.folder / "data" / "mission_report" / "tasks.parquet"
+    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 0
+    assert "Index of 2 tasks written" in capsys.readouterr().out
+    first = index.read_bytes()
+    assert commands.validate(here.folder, REPORTS, Screen()) == 0
+    toml = here.tasks / "memo-01" / "task.toml"
+    toml.write_text(toml.read_text().replace("20 words", "30 words"))
+    capsys.readouterr()
+    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    assert re.search(r"memo-01.*length_limit.*20 words", " ".join(capsys.readouterr().err.split()))
+    assert index.read_bytes() == first
+    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 0
+    assert index.read_bytes() != first
+    (here.tasks / "memo-02" / "solution" / "solve.sh").unlink()
+    kept = index.read_bytes()
+    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 1
+    assert index.read_bytes() == kept  # no index of what has faults
+    with pytest.raises(StaffbenchError, match="--index"):
+        commands.validate(here.folder, [], Screen(), index=True)
+
+
+def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys):
+    folder = here.tasks / "memo-01" / "steps" / "answer" / "workdir" / "attachments"
+    (folder / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
+    (folder / "plan.dwg").write_bytes(b"AC1032")
+    assert commands.packets(here.folder, REPORTS, None, Screen()) == 0
+    out = capsys.readouterr().out
+    rows = {row[0]: row[1:] for row in cells(out) if row[0].startswith("memo")}
+    assert (rows["memo-01"][0], rows["memo-02"][0]) == ("4", "2")
+    assert rows["memo-01"][1] == rows["memo-02"][1]  # blocks: nothing is made up for them
+    assert int(rows["memo-01"][3]) == int(rows["memo-02"][3]) + 2
+    for name in ("scan.pdf", "plan.dwg"):
+        assert f"memo-01/attachments/{name}, document: unread: " in out
+    # From the packet's file too.
+    assert commands.packets(here.folder, REPORTS, None, Screen()) == 0
+    assert "memo-01/attachments/plan.dwg, document: unread: " in capsys.readouterr().out
+    assert commands.packets(here.folder, REPORTS, "memo-01", Screen()) == 0
+    shown = capsys.readouterr().out
+    assert "Route Amber is closed until 21 May. Nobody knows why." in shown
+    assert expert("memo-01") not in shown
+    assert run_here(here.folder, *REPORTS, "model=extractive", "seeds=1") == 0
+
+
+def test_a_report_comes_from_the_tables_alone(here, monkeypatch):
+    assert sweep_here(here.folder, *REPORTS, "model=oracle,fair,weak,empty,absent") == 0
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    first = here.tables()
+    assert {path.name for path in first} >= {"tasks.md", "leaderboard.md", "leaderboard.json", "index.html"}
+    for folder in (here.own / "reports" / "files", here.own / "renders", here.results / ".cache"):
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+
+    def nobody(*_args, **_more):
+        raise AssertionError("a report lays out nothing")
+
+    monkeypatch.setattr(renders, "render", nobody)
+    monkeypatch.setattr(renders, "find_converter", nobody)
+    monkeypatch.setenv("PATH", NO_OFFICE["PATH"])
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert here.tables() == first
+    assert not list((here.own / "renders").rglob("*"))
+    lines = (here.own / "tasks.md").read_text().splitlines()
+    # Fair meets three of five points; weak earns nothing, and the cause that it names costs it nothing more.
+    assert lines[2].endswith("| published mean | oracle | fair | absent | empty | weak |")
+    assert lines[-1].endswith("| 1.000 | 0.600 | 0.000 | 0.000 | 0.000 |")
+    weak = [row for row in here.rows("scores", "weak") if row["seed"] == 1]
+    assert [row["score"] for row in weak] == pytest.approx([-2 / 5, -2 / 5])
+
+
+def test_verdicts_beside_another_expert_report_are_left_out_until_they_are_made_again(here, capsys):
+    assert run_here(here.folder, *REPORTS, "model=fair", "seeds=1") == 0
+    before = here.rows("verdicts")
+    (here.tasks / "memo-02" / "tests" / "golden" / "report.docx").write_bytes(
+        a_report("Route Birch is open.")
+    )
+    capsys.readouterr()
+    assert commands.report(here.folder, REPORTS, Screen()) == 1
+    assert "another rubric of memo-02" in " ".join(capsys.readouterr().err.split())
+    assert run_here(here.folder, *REPORTS, "model=fair", "seeds=1") == 0
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert here.rows("verdicts") != before
+    with pytest.raises(StaffbenchError, match="memo-03"):
+        run_here(here.folder, *REPORTS, "model=fair", "benchmark.scenarios=[memo-03]")
+
+
+def test_a_report_over_its_tasks_limit_is_counted_and_named(here):
+    folder = here.folder / "mine" / "memo-01"
+    folder.mkdir(parents=True)
+    for number, words in ((1, 20), (2, 21), (3, 12)):
+        (folder / f"{number}.docx").write_bytes(a_report(" ".join(["word"] * words)))
+    one = [*REPORTS, "benchmark.scenarios=[memo-01]"]
+    assert run_here(here.folder, *one, "model=files", "model.folder=mine") == 0
+    assert run_here(here.folder, *one, "model=absent") == 0
+    assert {row["model"]: row["n_over_limit"] for row in here.board()} == {"files": 1, "absent": None}
+    assert [row["words"] for row in here.rows("reports", "files")] == [20, 21, 12]
+    (row,) = [row for row in here.board() if row["model"] == "files"]
+    assert (
+        f"{row['condition']} 1. The limit itself costs no points" in (here.own / "leaderboard.md").read_text()
+    )
+
+
+def test_agreement_of_the_stand_in_and_of_a_judge_that_was_asked(here, capsys):
+    with ScriptedServer(lambda call: verdicts(call, "C2")) as server:
+        assert sweep_here(here.folder, *REPORTS, *judged(server), "model=fair,weak") == 0
+        assert len(server.billed) == 4
+        assert sweep_here(here.folder, *REPORTS, "model=fair,weak") == 0
+        capsys.readouterr()
+        asked = len(server.calls)
+        assert commands.agreement(here.folder, [*REPORTS, *judged(server)], Screen()) == 0
+        assert len(server.calls) == asked
+    out = capsys.readouterr().out
+    assert "pairs" not in out  # they are items of the other protocol
+    assert "offline against labelled controls held out (memo-01, memo-02)" in " ".join(out.split())
+    # The judge fails the second criterion of each report and nothing else. Of the fair ones it is right on
+    # all four, of the weak ones on two: 12 of 16. It passes 12, the labels 8: by chance 0.5, kappa 0.5.
+    assert re.search(r"judge-1-\S+ +against labelled controls", " ".join(out.split()))
+    tables = out.split("judge-1-")
+    assert ["all", "16", "0.75", "0.50"] in cells(tables[1])
+    against = next(row for row in cells(out) if row[0].startswith("judge-1") and row[1] == "offline")
+    assert against[2:4] == ["16", "0"]
+
+
+def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_path, capsys):
+    """Its tasks are called memo-01 and memo-02 as ours are, and we have lost the second one."""
+    for path in sorted((here.tasks / "memo-02").rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    (here.tasks / "memo-02").rmdir()
+    for version in ("0.25.0", "0.26.0"):
+        assert import_job(here.folder, REPORTS, copy_job(version, tmp_path / "jobs"), Screen()) == 4
+    assert run_here(here.folder, *REPORTS, "model=oracle", "seeds=1") == 0
+    rows = here.board()
+    assert [(row["harness"], row["model"], row["score"]) for row in rows] == [
+        ("native", "oracle", 1),
+        ("harbor", "fake/model-1", pytest.approx((1 / 3 + 0.3) / 2)),
+        ("harbor", "fake/model-1", pytest.approx((1 / 3 + 0.3) / 2)),
+    ]
+    assert len({row["condition"] for row in rows}) == 3
+    assert [(row["n_scenarios"], row["n_briefs"], row["n_briefs_all"]) for row in rows] == [
+        (1, 1, 1),
+        (2, 7, 8),
+        (2, 7, 8),
+    ]
+    # The attempt without a score as 0 and as 1, as for the summary of the job.
+    assert [(row["score_low"], row["score_high"]) for row in rows[1:]] == [pytest.approx((0.275, 0.4))] * 2
+    head, _, ours, foreign, overall = (here.own / "tasks.md").read_text().strip().splitlines()[2:]
+    assert head.endswith(f"| oracle | {rows[1]['condition']} | {rows[2]['condition']} |")
+    assert ours.startswith("| memo-01 | Closure of Route Amber | Army |")
+    assert ours.endswith("| 1.000 | 0.333 | 0.333 |")
+    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
+    assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
+    capsys.readouterr()
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    site = here.own / "site"
+    assert sorted(path.name for path in (site / "rubric").iterdir()) == ["memo-01.html"]
+    index = (site / "index.html").read_text()
+    assert "harbor" in index
+    assert "memo-02" in index
+    assert not [path for path in site.rglob("*.html") if "harbor" in str(path.relative_to(site))]
+    before = here.tables()
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert here.tables() == before

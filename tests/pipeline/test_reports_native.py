@@ -1,0 +1,294 @@
+"""Reports that a model writes with tools: whole runs, with a scripted model behind an endpoint."""
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+
+import docx
+import pytest
+
+from flows.pipeline import submissions
+from flows.pipeline.report_file import check_report
+from flows.schema.errors import ReadError, StaffbenchError
+from tests.support.plain_flow import run_here
+from tests.support.report_bench import CLOSED, project_here, with_memory
+from tests.support.report_endpoint import COUNTED, answer, calls, is_judge, reports, turn, verdicts, writes
+from tests.support.scripted_server import Say, ScriptedServer, Status
+
+ONE = ["benchmark.scenarios=[memo-01]", "seeds=1"]
+WRITES = writes("Route Amber is closed until 21 May.")
+TEXT = "Route Amber is closed until 21 May."
+REFUSED = Say("", finish="content_filter", usage=COUNTED)
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch):
+    return project_here(tmp_path, project / "conf", monkeypatch)
+
+
+class Writer(ScriptedServer):
+    """A writer that plays its `turns`, and a judge that finds the second criterion missed."""
+
+    turns = WRITES
+
+    def __init__(self):
+        super().__init__(lambda call: verdicts(call, "C2") if is_judge(call) else turn(call, self.turns))
+
+    @property
+    def written(self):
+        return [call for call in self.billed if not is_judge(call)]
+
+
+@pytest.fixture
+def endpoint():
+    with Writer() as server:
+        yield server
+
+
+def one(bench, kind):
+    (row,) = bench.rows(kind)
+    return row
+
+
+def bodies(server):
+    return Counter(json.dumps(call.body, sort_keys=True) for call in server.billed)
+
+
+def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
+    with ScriptedServer(answer) as server:
+        assert run_here(here.folder, *reports(server, "seeds=2", "tracking=mlflow")) == 0
+        # Five replies for each of four attempts, and a judging of each: no two reports are equal.
+        assert len(server.billed) == 4 * 5 + 4
+        assert set(bodies(server).values()) == {1}
+        assert {call.body["seed"] for call in server.billed if not is_judge(call)} == {1, 2}
+        offered = [tool["function"]["name"] for tool in server.calls[0].body["tools"]]
+        assert "view_page" not in offered
+        assert "fill" in offered
+    (row,) = here.board()
+    assert row["score"] == pytest.approx(3 / 5)
+    assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
+    assert row["condition"].startswith("writer-1-medium-none-report_v1-")
+    for brief in here.rows("briefs"):
+        text = f"{CLOSED[brief['scenario_id']]} is closed until 21 May. Attempt {brief['seed']}."
+        assert (brief["status"], brief["text"], brief["words_raw"]) == ("written", text, 9)
+        file = docx.Document(str(here.own / "reports" / "files" / f"{brief['report']}.docx"))
+        assert [paragraph.text for paragraph in file.paragraphs] == [text]
+    for facts in here.rows("reports"):
+        assert (facts["harness"], facts["ended"], facts["n_calls"], facts["pages"]) == (
+            "native",
+            "finished",
+            5,
+            1,
+        )
+        assert (facts["words"], facts["word_limit"], facts["word_rule"]) == (9, 20, "r1/w1")
+    events = here.rows("trajectories")
+    assert [(row["scenario_id"], row["seed"], row["turn"]) for row in events] == [
+        (name, seed, number) for name in ("memo-01", "memo-02") for seed in (1, 2) for number in range(1, 7)
+    ]
+    first = [json.loads(row["event"]) for row in events[:6]]
+    assert [event["kind"] for event in first] == ["told", *["turn"] * 5]
+    assert [call["name"] for event in first[1:] for call in event["tool_calls"]] == [
+        "list_files", "read_file", "start_report", "fill", "delete",
+    ]  # fmt: skip
+    assert "Nobody knows why." in first[1]["answers"][1]["text"]
+    assert first[-1]["text"] == "The report is written."
+    with closing(sqlite3.connect(here.results / "mlflow.db")) as database:
+        params = dict(database.execute("select key, value from params"))
+        metrics = dict(database.execute("select key, value from latest_metrics"))
+    assert (params["harness"], params["benchmark"], params["scoring"]) == (
+        "native",
+        "mission_report",
+        "points",
+    )
+    assert (params["model_name"], params["word_cap"]) == ("writer-1", "none")
+    assert (metrics["score"], metrics["n_briefs"]) == pytest.approx((3 / 5, 4))
+    assert metrics["score.scenario/memo-02"] == pytest.approx(3 / 5)
+    assert "no score" not in capsys.readouterr().out
+
+
+def test_the_judge_knows_nothing_of_the_writer(here, endpoint):
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    (judged,) = [call for call in endpoint.billed if is_judge(call)]
+    sent = json.dumps(judged.body)
+    assert TEXT in sent
+    for kept_back in ("writer-1", "MARK", "Nobody knows", "memo-01", "read_file"):
+        assert kept_back not in sent, kept_back
+
+
+def test_the_writer_sees_its_files_and_no_rubric(here, endpoint):
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    sent = json.dumps([call.body for call in endpoint.written])
+    assert "Say in at most 20 words whether Route Amber is closed." in sent
+    for kept_back in ("MARK", "cause is not known", "another route", "golden", "criterion", str(here.folder)):
+        assert kept_back not in sent, kept_back
+
+
+def test_a_tool_error_is_an_answer_and_the_model_goes_on(here, endpoint):
+    wrong = calls(
+        ("read_file", {"path": "../../rubric.json"}), ("fill", '{"entries": ['), ("run", {"command": "ls"})
+    )
+    endpoint.turns = (wrong, *WRITES)
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    assert one(here, "briefs")["text"] == TEXT
+    assert one(here, "reports")["n_calls"] == 6
+    event = json.loads(here.rows("trajectories")[1]["event"])
+    assert [entry["is_error"] for entry in event["answers"]] == [True, True, True]
+    assert "MARK" not in event["answers"][0]["text"]
+
+
+def test_a_refusal_is_no_zero_and_is_asked_again_when_told_to(here, endpoint):
+    endpoint.turns = (*WRITES[:3], REFUSED)
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 4
+    brief = one(here, "briefs")
+    assert (brief["status"], brief["text"], brief["report"]) == ("refused", None, None)
+    assert "content filter" in brief["detail"]
+    facts = one(here, "reports")
+    assert (facts["status"], facts["ended"], facts["n_calls"], facts["words"]) == (
+        "refused",
+        "refused",
+        4,
+        None,
+    )
+    assert {(row["status"], row["passed"]) for row in here.rows("verdicts")} == {("refused", None)}
+    score = one(here, "scores")
+    assert (score["score"], score["score_clamped"], score["n_refused"]) == (None, None, 4)
+    (row,) = here.board()
+    assert (row["score"], row["n_refused"], row["n_ungraded"]) == (None, 1, 4)
+    assert (row["score_low"], row["score_high"]) == (0, 1)
+    assert len(endpoint.billed) == 4  # no judge is asked
+    assert len(here.rows("trajectories")) == 5
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 4
+    assert len(endpoint.billed) == 4
+    endpoint.turns = WRITES
+    assert run_here(here.folder, *reports(endpoint, *ONE, "retry=refused")) == 0
+    assert len(endpoint.billed) == 4 + 2 + 1  # the reply that was refused, the one after it, the judge
+    assert here.board()[0]["score"] == pytest.approx(3 / 5)
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("harness.max_steps=3", ("limit: steps", 3, f"{TEXT}\n\nEnd of report", 10, 3 / 5)),
+        ("harness.max_tokens=330", ("limit: tokens", 3, f"{TEXT}\n\nEnd of report", 10, 3 / 5)),
+        ("harness.max_steps=1", ("limit: steps", 1, None, None, 0)),
+    ],
+)
+def test_what_is_there_when_a_limit_is_reached_counts(here, endpoint, limit, expected):
+    ended, n_calls, text, words, score = expected
+    assert run_here(here.folder, *reports(endpoint, *ONE, limit)) == 0
+    brief, facts = one(here, "briefs"), one(here, "reports")
+    status = "missing" if text is None else "written"
+    assert (brief["status"], brief["text"], brief["words_raw"]) == (status, text, words)
+    assert (facts["ended"], facts["n_calls"], facts["words"]) == (ended, n_calls, words)
+    assert len(endpoint.written) == n_calls
+    assert len(endpoint.billed) == n_calls + (text is not None)
+    assert here.board()[0]["score"] == pytest.approx(score)
+
+
+def test_a_model_that_stops_without_a_report_is_told_once_and_scores_zero(here, endpoint):
+    endpoint.turns = (Say("I would rather not.", usage=COUNTED),)
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    assert len(endpoint.billed) == 2
+    assert "There is no outputs/report.docx yet" in endpoint.calls[1].body["messages"][-1]["content"]
+    assert one(here, "briefs")["status"] == "missing"
+    assert one(here, "scores")["score"] == 0
+    assert here.board()[0]["n_refused"] == 0
+
+
+def test_an_endpoint_that_breaks_is_an_error_and_the_same_command_goes_on(here, endpoint, monkeypatch):
+    made = with_memory(monkeypatch)
+    endpoint.turns = (*WRITES[:3], Status(500, "broken"))
+    overrides = reports(endpoint, *ONE, "runner.max_attempts=2")
+    assert run_here(here.folder, *overrides) == 4
+    assert (len(endpoint.billed), len(endpoint.calls)) == (3, 5)
+    brief = one(here, "briefs")
+    assert (brief["status"], brief["text"]) == ("error", None)
+    assert brief["detail"].startswith("http 500: broken")
+    assert {(row["status"], row["passed"]) for row in here.rows("verdicts")} == {("error", None)}
+    (row,) = here.board()
+    assert (row["score"], row["n_error"], row["n_ungraded"], row["n_briefs"]) == (None, 1, 4, 0)
+    endpoint.turns = WRITES
+    made.clear()
+    assert run_here(here.folder, *overrides) == 0
+    assert made == ["generate", "truncate", "judge", "score", "aggregate"]
+    assert len(endpoint.billed) == 3 + 2 + 1
+    assert here.board()[0]["score"] == pytest.approx(3 / 5)
+    made.clear()
+    assert run_here(here.folder, *overrides) == 0
+    assert (made, len(endpoint.billed)) == ([], 6)
+
+
+def test_a_report_on_which_our_reader_fails_is_no_zero_and_stops_no_other(here, monkeypatch):
+    made = with_memory(monkeypatch)
+
+    def failing(path):
+        read = check_report(path)
+        if "Attempt 1" in read.text:
+            raise ReadError(path, "the reader fails (KeyError: 'w')", "a file that both read")
+        return read
+
+    with ScriptedServer(answer) as server:
+        overrides = reports(server, "benchmark.scenarios=[memo-01]", "seeds=2")
+        monkeypatch.setattr(submissions, "check_report", failing)
+        assert run_here(here.folder, *overrides) == 4
+        assert [(row["status"], row["text"] is None) for row in here.rows("briefs")] == [
+            ("error", True),
+            ("written", False),
+        ]
+        first, _ = here.rows("reports")
+        assert first["detail"] == "the report can't be read here: the reader fails (KeyError: 'w')"
+        assert (first["report"] is None, first["words"], first["pages"]) == (False, None, None)
+        assert [row["score"] for row in here.rows("scores")] == [None, pytest.approx(3 / 5)]
+        (row,) = here.board()
+        assert (row["score"], row["n_error"], row["n_ungraded"]) == (pytest.approx(3 / 5), 1, 4)
+        monkeypatch.setattr(submissions, "check_report", check_report)
+        made.clear()
+        assert run_here(here.folder, *overrides) == 0
+        assert made[0] == "truncate"
+        assert set(bodies(server).values()) == {1}
+        assert here.board()[0]["n_error"] == 0
+
+
+def test_a_budget_stops_an_attempt_and_the_rest_is_paid_later(here, endpoint):
+    assert run_here(here.folder, *reports(endpoint, *ONE, "budget.max_calls=3")) == 3
+    assert len(endpoint.billed) == 3
+    assert not here.rows("briefs")
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    assert len(endpoint.billed) == 6
+    assert set(bodies(endpoint).values()) == {1}
+
+
+def test_another_limit_is_another_condition(here, endpoint):
+    for limit in ("harness.max_steps=3", "harness.max_steps=4", "model.takes_images=true"):
+        assert run_here(here.folder, *reports(endpoint, *ONE, limit)) == 0
+    assert len({row["condition"] for row in here.board()}) == 3
+    offered = [tool["function"]["name"] for tool in endpoint.written[-1].body["tools"]]
+    assert "view_page" in offered
+    # Four of the second condition's replies are the first one's, or one more; with images each is another.
+    assert len(endpoint.written) == 3 + 1 + 5
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("model.takes_tools=false", "takes no tools"),
+        ("runner=batch", r"runner.batch: .*each waiting"),
+        ("harness.max_steps=0", "more than 0"),
+        ("harness.max_steps=null", "a number"),
+    ],
+)
+def test_what_can_not_be_run_is_said_before_anybody_is_called(here, endpoint, override, said):
+    with pytest.raises(StaffbenchError, match=said):
+        run_here(here.folder, *reports(endpoint, *ONE, override))
+    assert endpoint.calls == []
+
+
+def test_a_prompt_of_the_other_protocol_is_refused_before_anybody_is_called(here, endpoint, capsys):
+    assert run_here(here.folder, *reports(endpoint, *ONE, "prompt=v1")) == 2
+    assert "prompt: unknown placeholder {{packet}}" in capsys.readouterr().err
+    with pytest.raises(StaffbenchError, match=r"judge_prompt=v1: .*expert's report.*report_v1"):
+        run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v1"))
+    with pytest.raises(StaffbenchError, match=r"judge_prompt=report_v1: .*v1"):
+        run_here(here.folder, *reports(endpoint)[1:], "judge_prompt=report_v1")
+    assert endpoint.calls == []
