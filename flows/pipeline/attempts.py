@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from flows.pipeline.batch import Batch, Evaluation
@@ -76,7 +78,7 @@ async def native_attempt(
             images=model.takes_images,
         ),
         renders=batch.renders,
-        scratch_root=batch.project / ".prefect" / "attempts",
+        scratch_root=Path(tempfile.gettempdir()),  # what a kill leaves there, the machine clears away
     )
     # On the disk before anything uses it.
     report = None if made.report is None else await asyncio.to_thread(batch.reports.put, made.report)

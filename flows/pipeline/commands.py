@@ -114,8 +114,9 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     settings = _settings(project, overrides)
     results = project / settings.results
     folder = results / settings.benchmark.name
-    scenarios = load_scenarios(project, settings)
+    scenarios, broken = load_scenarios(project, settings)
     graded, problems = load_graded(folder, scenarios)
+    problems = [*broken, *problems]
     if not graded and not problems:
         raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
     if graded:
@@ -144,7 +145,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     labels = [label for file in files for label in read_labels(file)]
     settings = _settings(project, [word for word in overrides if "=" in word])
     results = project / settings.results
-    scenarios = load_scenarios(project, settings)
+    scenarios, broken = load_scenarios(project, settings)
     objects = ObjectStore(results / ".cache" / "objects")
     measured: list[tuple[str, Agreement]] = [
         ("offline", found) for found in offline_agreements(scenarios, objects)
@@ -153,6 +154,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
         measured += asked_pairs_agreement(project, settings)
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
+    problems = [*broken, *problems]
     judges: Sequence[JudgeNote] = ()
     if graded:
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)

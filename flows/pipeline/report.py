@@ -31,11 +31,27 @@ from flows.stages.score import score_brief
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
-def load_scenarios(project: Path, settings: Settings, loaded: Sequence[Scenario] = ()) -> dict[str, Scenario]:
-    """Every scenario of the benchmark, by id; those `loaded` are not read again."""
-    known = {scenario.scenario_id: scenario for scenario in loaded}
-    names = names_of(project, settings.benchmark, None)
-    return {name: known.get(name) or load(project, settings.benchmark, name) for name in names}
+def load_scenarios(
+    project: Path, settings: Settings, loaded: Sequence[Scenario] = ()
+) -> tuple[dict[str, Scenario], list[StaffbenchError]]:
+    """Every scenario of the benchmark, by id, and what is wrong with those that can't be loaded.
+
+    A broken one costs the results on it, which are left out and named, and nobody else's.
+
+    Args:
+        project: folder of the project.
+        settings: which benchmark.
+        loaded: these are not read again.
+    """
+    found = {scenario.scenario_id: scenario for scenario in loaded}
+    problems: list[StaffbenchError] = []
+    for name in names_of(project, settings.benchmark, None):
+        if name not in found:
+            try:
+                found[name] = load(project, settings.benchmark, name)
+            except StaffbenchError as error:
+                problems.append(error)
+    return dict(sorted(found.items())), problems
 
 
 def load_graded(

@@ -183,9 +183,9 @@ def _job(
     def report(finished: Finished) -> str:
         if not finished.outcomes:
             return ""
-        scenarios = load_scenarios(batch.project, first.settings, first.scenarios)
+        scenarios, broken = load_scenarios(batch.project, first.settings, first.scenarios)
         graded, problems = load_graded(folder, scenarios)
-        for problem in problems:
+        for problem in (*broken, *problems):
             screen.fault(f"left out of the leaderboard: {problem}")
         if not graded:
             return ""

@@ -26,7 +26,7 @@ from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Image
 from flows.schema.document import Packet
-from flows.schema.errors import ReadError
+from flows.schema.errors import ConfigError, ReadError
 from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
@@ -165,7 +165,8 @@ async def _read(batch: Batch, scenario: Scenario, submitted: Submitted) -> dict[
         else:
             status, why = _STATUSES[file.status], file.reason or told(file.notices)
             if file.text is not None:
-                layout = await batch.renders.layout(path.read_bytes(), path.suffix, images=True)
+                # As the tools of an attempt count them, so that nothing is laid out twice.
+                layout = await batch.renders.layout(path.read_bytes(), path.suffix)
     words = file.words if file is not None else None
     brief = Brief(
         scenario_id=scenario.scenario_id,
@@ -205,13 +206,25 @@ async def _read(batch: Batch, scenario: Scenario, submitted: Submitted) -> dict[
 
 
 def pages_of(batch: Batch) -> Pages:
-    """Gives the pictures of a report's pages, as they were rendered when it was read."""
+    """Gives the pictures of a report's pages; none where its pages were not measured.
+
+    Raises (on a call):
+        ConfigError: its pages were counted, on another machine or another day, and can't be drawn here.
+            A judge that takes images would be asked another question than it seems.
+    """
 
     async def pages(brief: Brief) -> Sequence[Image]:
         if brief.report is None or brief.text is None:
             return ()
         data = await asyncio.to_thread(batch.reports.path(brief.report).read_bytes)
         layout = await batch.renders.layout(data, ".docx", images=True)
+        if not layout.images and (await batch.renders.layout(data, ".docx")).pages is not None:
+            raise ConfigError(
+                f"{brief.brief_id}: its pages",
+                f"counted before, and can't be drawn now ({layout.said})",
+                "LibreOffice, or pages that were drawn",
+                "install LibreOffice, or set judge.takes_images=false",
+            )
         return tuple(Image("image/png", image) for image in layout.images)
 
     return pages

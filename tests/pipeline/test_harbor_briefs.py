@@ -199,7 +199,7 @@ def test_rewards_stay_unclamped_and_an_attempt_without_one_is_bounded_by_its_rub
 def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     jobs.imported(jobs.job("0.26.0"))
     settings = compose_points(jobs.project, jobs.overrides, multirun=False)[0].settings
-    scenarios = load_scenarios(jobs.project, settings)
+    scenarios, _ = load_scenarios(jobs.project, settings)
     graded, problems = load_graded(tmp_path / "results/ma_bench", scenarios)
     assert problems == []
     objects = ObjectStore(tmp_path / "objects")

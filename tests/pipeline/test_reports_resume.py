@@ -80,9 +80,11 @@ def test_a_run_killed_between_report_and_judge_pays_for_nothing_twice(bench):
 
 
 def test_ctrl_c_ends_an_attempt_after_the_call_under_way_and_the_same_command_goes_on(bench):
+    scratch = bench.folder / "scratch"
+    scratch.mkdir()
     with ScriptedServer(lambda call: _slowly(answer(call))) as server:
         overrides = reports(server, *ONE)
-        process = bench.start("run", *overrides)
+        process = bench.start("run", *overrides, TMPDIR=str(scratch))
         wait_until(lambda: len(server.billed) >= 3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -91,7 +93,7 @@ def test_ctrl_c_ends_an_attempt_after_the_call_under_way_and_the_same_command_go
         assert "Traceback" not in out + err
         had = len(server.billed)
         assert had < WRITTEN
-        assert not list((bench.folder / ".prefect" / "attempts").iterdir())
+        assert not list(scratch.glob("attempt-*"))
         done = bench("run", *overrides)
         assert (done.code, done.paid) == (0, WRITTEN + JUDGED - had), done.err
         assert set(bodies(server).values()) == {1}

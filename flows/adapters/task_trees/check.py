@@ -28,6 +28,7 @@ HEAD = (
     "points",
     "mean score",
 )
+_USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # on pages, by whoever loads a task
 WORDS = 5
 """How many columns of HEAD hold words."""
 
@@ -203,8 +204,9 @@ def _in_task(path: str, task_path: str) -> str:
 
 
 def _remarks(task: ReportTask) -> Iterator[str]:
-    if task.unused:
-        yield "kept and not used: " + ", ".join(task.unused)
+    unused = [key for key in task.unused if key not in _USED]
+    if unused:
+        yield "kept and not used: " + ", ".join(unused)
     for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt"):
         if getattr(task, name) is None:
             yield f"no {name}"
