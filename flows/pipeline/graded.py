@@ -51,6 +51,11 @@ class Graded:
         return self.scores is not None
 
     @property
+    def has_attempts(self) -> bool:
+        """True where a model worked on reports in a loop of its own calls."""
+        return any(report.n_calls for report in self.reports.values())
+
+    @property
     def is_cut(self) -> bool:
         """True where the word cap removed something from any brief."""
         return any(brief["cut"] for brief in self.briefs)

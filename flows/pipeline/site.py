@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from flows.pipeline.report import Graded, write_text
+from flows.pipeline.site_attempts import attempt_pages
 from flows.pipeline.stages import brief_of
 from flows.pipeline.task_table import task_table, turned
 from flows.schema.brief import Brief
@@ -106,6 +107,7 @@ def write_site(
     pages = chain(
         ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
         *(_condition_pages(board, one, scenarios) for one in conditions),
+        attempt_pages(folder, graded),
         [("index.html", index)],  # last: it leads to the others
     )
     site = folder / f"site{suffix}"

@@ -8,7 +8,9 @@ from contextlib import closing
 import docx
 import pytest
 
+from flows.adapters.screen import Screen
 from flows.pipeline import submissions
+from flows.pipeline.commands import report
 from flows.pipeline.report_file import check_report
 from flows.schema.errors import ReadError, StaffbenchError
 from tests.support.plain_flow import run_here
@@ -105,6 +107,13 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
     assert (metrics["score"], metrics["n_briefs"]) == pytest.approx((3 / 5, 4))
     assert metrics["score.scenario/memo-02"] == pytest.approx(3 / 5)
     assert "no score" not in capsys.readouterr().out
+    assert report(here.folder, ["benchmark=mission_report"], Screen()) == 0
+    site = here.own / "site"
+    page = (site / "attempts" / row["condition"] / "memo-02-2.html").read_text()
+    assert "Reply 5" in page
+    assert "Nobody knows why." in page
+    told = (site / row["condition"] / row["judge_id"] / "memo-02-2.html").read_text()
+    assert f'<a href="../../attempts/{row["condition"]}/memo-02-2.html">calls of the model: 5</a>' in told
 
 
 def test_the_judge_knows_nothing_of_the_writer(here, endpoint):

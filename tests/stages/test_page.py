@@ -16,7 +16,7 @@ from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
-from flows.stages.page import Group, brief_page, condition_page, index_page, rubric_page
+from flows.stages.page import Group, attempt_page, brief_page, condition_page, index_page, rubric_page
 from flows.stages.page.markup import address, attribute, own
 
 HOSTILE = (
@@ -483,3 +483,26 @@ def test_a_label_can_t_write_outside(tmp_path):
     with pytest.raises(StoreError, match="outside the site"):
         write_site(tmp_path / "r", board(row), [graded(row)], {"harbour": SCENARIO}, scoring=SCORING)
     assert not written(tmp_path)
+
+
+def test_an_attempt_is_told_turn_by_turn_and_nothing_in_it_is_markup():
+    hostile = "</pre><script>alert(1)</script>"
+    turn = {
+        "kind": "turn", "turn": 1, "step": "answer", "completion": "0" * 64, "status": "complete",
+        "finish_reason": "tool_calls", "detail": "", "text": hostile,
+        "tool_calls": [{"call_id": "c1", "name": hostile, "arguments": hostile}],
+        "answers": [{"call_id": "c1", "is_error": True, "text": hostile, "images": ["1" * 64],
+                     "characters": 9000, "sha256": "2" * 64}],
+        "usage": {"input_tokens": 4000, "output_tokens": None}, "seconds": 1.5,
+    }  # fmt: skip
+    told = {"kind": "told", "step": "answer", "messages": [{"role": "user", "text": hostile}]}
+    page = attempt_page("m-default", "task", 2, [told, turn])
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 5
+    assert "<h1>task, attempt 2</h1>" in page
+    assert "<h2>Reply 1</h2>" in page
+    assert "1.5 s; tokens in, out: 4,000, " in page
+    assert "<summary>Refused</summary>" in page
+    assert "9,000 characters in all" in page
+    assert "(1 picture)" in page
+    assert "not among these results" in attempt_page("m", "task", 1, [])

@@ -9,6 +9,7 @@ from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import BriefScore, Verdict
+from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase, score_cell
 from flows.stages.page.frame import document, facts, stand_in_notice
 from flows.stages.page.markup import MISSING, address, count_of, own, percent
@@ -53,7 +54,7 @@ def brief_page(
     ]
     if is_stand_in:
         body.append(stand_in_notice(row.judge_id))
-    body.append(facts([*_about(row, brief, score, scoring), *_about_file(report)]))
+    body.append(facts([*_about(row, brief, score, scoring), *_about_file(row, report)]))
     if brief.text is not None:
         kept = f"{brief.words_kept} words" if brief.text else "empty"
         body.append(f"<details><summary>The brief as it was graded ({kept})</summary>")
@@ -84,10 +85,14 @@ def _about(row: LeaderboardRow, brief: Brief, score: BriefScore, scoring: str) -
     return pairs
 
 
-def _about_file(report: ReportFacts | None) -> list[tuple[str, str]]:
+def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[str, str]]:
     if report is None:
         return []
-    pairs = [("Attempt", f"{own(report.ended)}, {report.n_calls} calls of the model")]
+    ended = own(report.ended)
+    if report.n_calls:
+        page = address("..", "..", *attempt_path(row.condition, report.scenario_id, report.seed))
+        ended += f', <a href="{page}">calls of the model: {report.n_calls}</a>'
+    pairs = [("Attempt", ended)]
     for measure in report.length:
         found = MISSING if measure.found is None else f"{measure.found:,}"
         over = " (over)" if measure.within is False else ""
