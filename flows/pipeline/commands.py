@@ -14,16 +14,11 @@ from flows.pipeline.expert_labels import labels_agreement
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.pairs import asked_pairs_agreement
 from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
-from flows.pipeline.report import (
-    build_leaderboard,
-    load_graded,
-    load_scenarios,
-    write_leaderboard,
-    write_task_table,
-)
-from flows.pipeline.run import show_board, show_tasks, shown
+from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
 from flows.pipeline.scenarios import load, names_of
+from flows.pipeline.showing import show_board, show_tasks, shown
 from flows.pipeline.site import write_site
+from flows.pipeline.stored import load_graded, load_scenarios
 from flows.pipeline.task_validation import validate_tasks
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError

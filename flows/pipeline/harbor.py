@@ -91,7 +91,7 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.harbor_rubric import rubric_here
     from flows.pipeline.harbor_tables import check_bounds, write_system
-    from flows.pipeline.run import shown
+    from flows.pipeline.showing import shown
 
     results = project / compose_points(project, overrides, multirun=False)[0].settings.results
     rubric = partial(rubric_here, project, overrides)

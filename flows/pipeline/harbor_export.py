@@ -48,7 +48,7 @@ def export(
         Problems: a scenario with faults.
         StoreError: `folder` is a link or not empty, or can't be written.
     """
-    from flows.pipeline.run import shown  # it brings the whole stack along
+    from flows.pipeline.showing import shown  # it brings the whole stack along
 
     export_tasks(project, overrides, folder, install=install, screen=screen)
     screen.note(f"Written: {shown(folder)}. To run them: harbor run -p {shown(folder)} -a AGENT -m MODEL")

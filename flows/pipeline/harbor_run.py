@@ -55,7 +55,7 @@ def run_harbor(
         StaffbenchError: there is no `harbor` command, or it can't be started.
         ConfigError: arguments that name the tasks or the job, which are named here; or as `export`.
     """
-    from flows.pipeline.run import shown  # it brings the whole stack along
+    from flows.pipeline.showing import shown  # it brings the whole stack along
 
     clash = next((word for word in arguments if _OURS.fullmatch(word)), None)
     if clash is not None:

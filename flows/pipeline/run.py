@@ -7,7 +7,6 @@ import gc
 import signal
 import threading
 from collections.abc import Awaitable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,22 +23,18 @@ from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.graded import Graded
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.server import Server, configure
-from flows.pipeline.task_table import task_table, turned
-from flows.schema.errors import BudgetReached, ConfigError, StaffbenchError, Stopped
+from flows.pipeline.showing import exit_code, show_board, show_tasks, shown
+from flows.schema.errors import ConfigError, StaffbenchError
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, ModelSettings, ScoringSettings, Settings, Writer
-from flows.stages.table import notes, shown_rows, to_markdown, word_columns
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
+from flows.stages.table import to_markdown
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
     from flows.pipeline.evaluate import Finished, Job
 
-INCOMPLETE = 4
-"""Exit code of a run that ended with items that have no verdict."""
-
-_SHOWN_FAILURES = 5
 
 # What the libraries make when they are imported stays, 300,000 objects. By default Python's collector looks
 # through all of them nine times in a run, and through the newest ones a thousand times: a tenth of the CPU.
@@ -157,7 +152,7 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
-    return _exit_code(finished, screen)
+    return exit_code(finished, screen)
 
 
 def _job(
@@ -165,14 +160,9 @@ def _job(
 ) -> Job:
     """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
     from flows.pipeline.evaluate import Job
-    from flows.pipeline.record import run_record
-    from flows.pipeline.report import (
-        build_leaderboard,
-        load_graded,
-        load_scenarios,
-        write_leaderboard,
-        write_task_table,
-    )
+    from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
+    from flows.pipeline.run_record import run_record
+    from flows.pipeline.stored import load_graded, load_scenarios
 
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
@@ -235,31 +225,6 @@ async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
             await batch.client.aclose()
 
 
-def show_board(screen: Screen, board: Leaderboard, own: AbstractSet[tuple[str, str]]) -> None:
-    """The leaderboard with its notes; rows of this run stand out."""
-    marked = [(row.condition, row.judge_id) in own for row in board.rows]
-    title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
-    screen.table(title, shown_rows(board), marked if own else (), words=word_columns(board))
-    for note in notes(board):
-        screen.note(f"- {note}")
-
-
-def show_tasks(
-    screen: Screen,
-    board: Leaderboard,
-    graded: Sequence[Graded],
-    scenarios: Mapping[str, Scenario],
-    scoring: ScoringSettings,
-) -> None:
-    """The specification's table with scores, where the scenarios are tasks."""
-    if any(scenario.task is not None for scenario in scenarios.values()):
-        by_name = {(entry.condition, entry.judge): entry for entry in graded}
-        ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
-        rows = turned(task_table(ordered, scenarios, scoring), narrow=True)
-        title = f"{board.benchmark}: score on each task, mean of its attempts"
-        screen.table(title, rows, words=len(rows[0]))
-
-
 def _counts(batch: Batch) -> CallCounts:
     if batch.client is None:
         return CallCounts()
@@ -305,41 +270,3 @@ def check_shared(points: Sequence[Point]) -> None:
                 raise ConfigError(
                     name, "differs within one sweep", "one value for all its conditions", "run it twice"
                 )
-
-
-def _exit_code(finished: Finished, screen: Screen) -> int:
-    """0, or why not, said on the screen: one line for each fault, the same fault once."""
-    for fault in {str(fault): fault for _, fault in finished.faults}.values():
-        screen.fault(str(fault))
-    if finished.faults:
-        codes = [fault.exit_code for _, fault in finished.faults]
-        # A person's or a budget's stop says more than a fault that came of it.
-        return next(
-            (code for code in codes if code in (Stopped.exit_code, BudgetReached.exit_code)), codes[0]
-        )
-    ungraded = sum(ended.n_ungraded for _, ended in finished.outcomes)
-    if ungraded:
-        for why in _failures(finished):
-            screen.fault(why)
-        screen.fault(
-            f"{ungraded} items have no verdict; they are counted, not scored. The same command asks again "
-            "for what failed (retry=refused: for refusals too)."
-        )
-        return INCOMPLETE
-    return 0
-
-
-def _failures(finished: Finished) -> list[str]:
-    """Why briefs are missing, the first few: a prompt that does not fit, an endpoint that broke."""
-    why = [line for _, ended in finished.outcomes for line in ended.missing]
-    each = list(dict.fromkeys(why))  # several judges graded the same briefs
-    more = [f"... and {len(each) - _SHOWN_FAILURES} more"] if len(each) > _SHOWN_FAILURES else []
-    return [*each[:_SHOWN_FAILURES], *more]
-
-
-def shown(path: Path) -> str:
-    """A path as a person would type it."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

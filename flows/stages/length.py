@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from flows.schema.report_task import LengthLimit, LengthMeasure, LengthUnit
+from flows.schema.length import LengthLimit, LengthMeasure, LengthUnit
 
 _COUNT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = {name: number for number, name in enumerate(_COUNT, 1)} | {"a": 1, "an": 1, "single": 1}

@@ -15,7 +15,8 @@ from flows.pipeline import commands
 from flows.pipeline.harbor import import_job, summarize
 from flows.pipeline.harbor_export import export
 from flows.pipeline.harbor_verify import verify
-from flows.pipeline.report import build_leaderboard, load_graded, load_scenarios
+from flows.pipeline.report import build_leaderboard
+from flows.pipeline.stored import load_graded, load_scenarios
 from flows.schema.errors import StaffbenchError
 from flows.schema.harbor import HarborError
 from flows.schema.settings import Protocol

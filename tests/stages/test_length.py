@@ -1,6 +1,6 @@
 import pytest
 
-from flows.schema.report_task import LengthLimit, LengthMeasure, LengthUnit
+from flows.schema.length import LengthLimit, LengthMeasure, LengthUnit
 from flows.stages.length import length_text, measure_length, parse_length_limit
 
 
