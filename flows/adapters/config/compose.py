@@ -123,7 +123,9 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
 def _compose_point(project: Path, overrides: list[str]) -> Point:
     container, choices, _ = _compose(project, overrides)
     settings = checked(container, overrides)
-    named = _named(project, tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis))
+    chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
+    # Where nothing but options was chosen, what was composed is what they say.
+    named = container if _only_chooses(project, overrides) else _named(project, chosen)
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
     for name, member in container["judge"].get("members", {}).items():
         preset = choices[f"judge@{MEMBERS}{name}"]
@@ -135,6 +137,11 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
 @cache
 def _known(project: Path) -> Mapping[str, list[str]]:
     return options(project)
+
+
+def _only_chooses(project: Path, overrides: Sequence[str]) -> bool:
+    axes = _known(project).keys() - {"experiment"}
+    return all(override.partition("=")[0] in axes for override in overrides)
 
 
 @cache
