@@ -11,12 +11,16 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help run local smoke test check packets validate report ui prefect version lock benchmark clean
+.PHONY: help setup run local smoke test check packets validate report ui prefect version lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+setup: $(STAMP)  ## the environment in .venv, and no more
+
 run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=mission_report: of reports)
+	@test -n '$(EXPERIMENT.$(benchmark))' || \
+	  { echo "make run knows benchmark=ma_bench and mission_report; others: staffbench run benchmark=..." >&2; exit 2; }
 	$(BIN)/staffbench run +experiment=$(EXPERIMENT.$(benchmark))
 	@echo
 	$(BIN)/staffbench report benchmark=$(benchmark) > /dev/null

@@ -19,7 +19,7 @@ from flows.schema.condition import Condition, Judge, condition_of, judge_of, mem
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.scenario import Item, Scenario
-from flows.schema.settings import JudgeKind, PromptSettings, Settings, Writer
+from flows.schema.settings import JudgeKind, PromptSettings, Protocol, Settings, Writer
 from flows.stages.generate import build_messages
 
 
@@ -114,6 +114,7 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
             if folder not in loaded:
                 loaded[folder] = load(project, benchmark, scenario_id)
             scenarios.append(loaded[folder])
+            problems += _no_folder(project, settings, scenario_id)
             controls = loaded[folder].controls
             if settings.model.writer is Writer.control and settings.model.label not in controls:
                 expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
@@ -157,6 +158,18 @@ def evaluation_of(
         _is_self_judged(settings) or any(voter.self_judged for voter in voters),
         voters,
     )
+
+
+def _no_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
+    """Before anything runs: that whoever wrote elsewhere has a folder for this scenario."""
+    if settings.model.writer is not Writer.files:
+        return []
+    folder = project / (settings.model.folder or "") / scenario_id
+    if folder.is_dir():
+        return []
+    what = "reports" if settings.benchmark.protocol is Protocol.mission_report else "briefs"
+    expected = f"a folder of {what} for each scenario"
+    return [ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")]
 
 
 @lru_cache(maxsize=1024)

@@ -29,6 +29,8 @@ from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
 from flows.stages.table import number
 
+_TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
+
 
 def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
     """Read every document of every scenario; report all that can't be read together."""
@@ -197,8 +199,11 @@ def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     settings = _settings(project, overrides)
     results = project / settings.results
     stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
-    made = [results / "completions", *table_files(results), *stores]
-    files = version_results(project, made)
+    tables = [
+        path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
+    ]
+    files = version_results(project, [results / "completions", *sorted(set(tables)), *stores])
+    files += sorted({ignored for file in files if (ignored := file.with_name(".gitignore")).is_file()})
     screen.note("Versioned. For git: git add " + " ".join(shown(path) for path in files))
     screen.note("For others: dvc push")
     return 0

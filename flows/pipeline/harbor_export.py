@@ -51,6 +51,10 @@ def export(
     from flows.pipeline.showing import shown  # it brings the whole stack along
 
     export_tasks(project, overrides, folder, install=install, screen=screen)
+    screen.note(
+        "Judged there by the offline stand-in unless STAFFBENCH_JUDGE names a judge in the verifier's "
+        "environment, as for judge=..., with overrides after it."
+    )
     screen.note(f"Written: {shown(folder)}. To run them: harbor run -p {shown(folder)} -a AGENT -m MODEL")
     return 0
 

@@ -67,8 +67,10 @@ def write_task_table(
         return []
     by_name = {(entry.condition, entry.judge): entry for entry in graded}
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
-    path = folder / "tasks.md"
-    write_text(path, f"# {board.benchmark}: score on each task\n\n{to_markdown_table(rows, WORDS)}")
+    stem = "tasks" if board.scoring in DEFAULT_SCORINGS else f"tasks.{board.scoring}"
+    path = folder / f"{stem}.md"
+    title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
+    write_text(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
     return [path]
 
 
@@ -165,6 +167,10 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         condition_digest=condition["digest"],
         judge_digest=judge["digest"],
         n_over_limit=_over_limit(entry.reports.values()),
+        n_unmeasured=_unmeasured(entry.reports.values()),
+        n_missing=statuses.count(BriefStatus.missing),
+        n_corrupt=statuses.count(BriefStatus.corrupt),
+        n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
     )
 
 
@@ -173,6 +179,14 @@ def _over_limit(reports: Iterable[ReportFacts]) -> int | None:
     within = [[measure.within for measure in report.length] for report in reports]
     known = [kept for kept in within if any(one is not None for one in kept)]
     return sum(False in kept for kept in known) if known else None
+
+
+def _unmeasured(reports: Iterable[ReportFacts]) -> int | None:
+    """Readable reports with a limit that was not measured; None where no report has one."""
+    found = [report for report in reports if report.length and report.words is not None]
+    if not found:
+        return None
+    return sum(any(measure.within is None for measure in report.length) for report in found)
 
 
 def _model_notes(graded: Sequence[Graded]) -> set[tuple[str, str]]:

@@ -107,7 +107,12 @@ def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> P
     """
     folder = project / (settings.model.folder or "") / scenario.scenario_id
     if not folder.is_dir():
-        raise ScenarioError(folder, "no such folder", f"a folder with {seed}.docx, of each task")
+        raise ScenarioError(
+            folder,
+            "no such folder",
+            f"a folder with {seed}.docx, of each task",
+            "set model.folder=... to where they lie",
+        )
     file = folder / f"{seed}.docx"
     if file.is_file():
         return file

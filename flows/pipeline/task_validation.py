@@ -58,5 +58,5 @@ def validate_tasks(
         screen.note(note)
     if write and not problems:
         write_index(index, [index_row(task, f"tasks/{task.task_id}") for task in found.tasks])
-        screen.note(f"Index of {len(found.tasks)} tasks written: {index.name}")
+        screen.note(f"Index of {len(found.tasks)} tasks written: {index.relative_to(project)}")
     return problems

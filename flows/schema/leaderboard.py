@@ -36,6 +36,9 @@ class LeaderboardRow:
         condition_digest, judge_digest: what the names stand for.
         n_over_limit: reports that are over their task's limit of words or of pages, as far as these
             were measured; None where nothing has such a limit.
+        n_unmeasured: reports with a limit that was not measured; None where no report has one.
+        n_missing, n_corrupt: attempts without a report, and with one that does not open: they score 0.
+        n_at_limit: attempts that ended at a limit of the harness; what lay there was judged.
     """
 
     model: str
@@ -75,6 +78,10 @@ class LeaderboardRow:
     condition_digest: str
     judge_digest: str
     n_over_limit: int | None = None
+    n_unmeasured: int | None = None
+    n_missing: int = 0
+    n_corrupt: int = 0
+    n_at_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)

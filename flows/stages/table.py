@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -76,6 +77,7 @@ def notes(board: Leaderboard) -> list[str]:
     if any(row.self_judged for row in board.rows):
         found.append("A judge marked * graded briefs of its own model.")
     found += _hidden_notes(board)
+    found += _attempt_notes(board)
     found += _length_notes(board)
     if any(row.harness == HARBOR for row in board.rows):
         found.append(
@@ -186,7 +188,29 @@ def _length_notes(board: Leaderboard) -> list[str]:
     told = ", ".join(f"{name} {count}" for name, count in sorted(over.items()) if count) or "none"
     how = "words by the counted rule, pages as laid out by LibreOffice, where they were measured"
     costs = "The limit itself costs no points but where a criterion names it."
-    return [f"Reports over their task's limit of length ({how}): {told}. {costs}"]
+    found = [f"Reports over their task's limit of length ({how}): {told}. {costs}"]
+    unmeasured = _counted((row.condition, row.n_unmeasured or 0) for row in board.rows)
+    if unmeasured:
+        found.append(f"Not measured, so neither within a limit nor over it: {unmeasured}.")
+    return found
+
+
+def _attempt_notes(board: Leaderboard) -> list[str]:
+    """Attempts that scored 0 unjudged, and those that did not end by themselves."""
+    kinds = {
+        "Attempts without a report, which score 0": [(row.condition, row.n_missing) for row in board.rows],
+        "Reports that don't open, which score 0": [(row.condition, row.n_corrupt) for row in board.rows],
+        "Attempts that ended at a limit, judged by what lay there": [
+            (row.condition, row.n_at_limit) for row in board.rows
+        ],
+    }
+    told = {what: _counted(counts) for what, counts in kinds.items()}
+    return [f"{what}: {counts}." for what, counts in told.items() if counts]
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    """Conditions with their counts, each once, those without any left out."""
+    return ", ".join(f"{name} {count}" for name, count in sorted(dict(counts).items()) if count)
 
 
 def _briefs(number_of: int) -> str:

@@ -278,6 +278,9 @@ def test_folders_that_are_no_job(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(HarborError, match=r"no trial in it.*one job, not of all jobs"):
         read_job(tmp_path / "empty")
+    shutil.copytree(FIXTURES / "scripted-0.25.0", tmp_path / "jobs" / "scripted-0.25.0")
+    with pytest.raises(HarborError, match=r"a folder of jobs.*one job, not of all jobs"):
+        read_job(tmp_path / "jobs")
 
 
 def secret(tmp_path):

@@ -185,8 +185,11 @@ def test_reports_that_lie_in_a_folder(here):
     assert row["score"] == pytest.approx(1 / 3)
     # The second task has no folder: that is no missing report, but a fault.
     before = here.tables()
-    assert run_here(here.folder, "benchmark=mission_report", "model=files", "model.folder=mine") == 1
+    with pytest.raises(StaffbenchError, match=r"model\.folder: no folder .*memo-02"):
+        run_here(here.folder, "benchmark=mission_report", "model=files", "model.folder=mine")
     assert here.tables() == before
+    # Nor does it go by in silence.
+    assert (row["n_missing"], row["n_corrupt"]) == (1, 1)
 
 
 def test_a_report_in_another_format_is_no_missing_one(here, capsys):

@@ -1,8 +1,11 @@
 """What stands under a table: the stand-in's agreement, as a whole and by group."""
 
+from dataclasses import replace
+
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.verdict import Agreement
 from flows.stages.table import notes, to_json, to_markdown
+from tests.stages.test_figure import ROW
 
 MEASURED = Agreement(
     labels="labelled controls",
@@ -47,3 +50,20 @@ def test_another_judge_is_given_as_a_whole():
     found = notes(board(is_stand_in=False))
     assert not any("tier=1" in note for note in found)
     assert "accuracy 0.75" in found[0]
+
+
+def test_attempts_that_scored_nothing_or_stopped_at_a_limit_are_named_with_their_counts():
+    rows = (
+        replace(ROW, condition="a", n_missing=2, n_at_limit=1, n_over_limit=0, n_unmeasured=3),
+        replace(ROW, condition="b", n_corrupt=1, n_over_limit=2, n_unmeasured=0),
+        replace(ROW, condition="c"),  # of text: no limit, nothing to measure
+    )
+    found = notes(replace(board(is_stand_in=False), rows=rows))
+    assert "Attempts without a report, which score 0: a 2." in found
+    assert "Reports that don't open, which score 0: b 1." in found
+    assert "Attempts that ended at a limit, judged by what lay there: a 1." in found
+    assert "Not measured, so neither within a limit nor over it: a 3." in found
+    (length,) = [note for note in found if note.startswith("Reports over")]
+    assert "measured): b 2." in length
+    plain = notes(replace(board(is_stand_in=False), rows=(ROW,)))
+    assert not any(note.startswith(("Attempts", "Reports", "Not measured")) for note in plain)

@@ -176,6 +176,9 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     if reports != by_criterion:
         fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
+    if ("{{files}}" in s.prompt.user) != reports:
+        fit = "report_v1" if reports else "v1 or v1_no_limit"
+        found.append((f"prompt={s.prompt.version}", f"says nothing of what {s.benchmark.name} asks for", fit))
     found += _unfit_judge_prompt(s, reports=reports)
     if not reports and s.model.writer in (Writer.absent, Writer.corrupt):
         found.append((f"model={s.model.label}", "hands in a file, or none", "benchmark=mission_report"))
@@ -185,7 +188,11 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         )
     if reports and s.model.writer is Writer.remote and not s.model.takes_tools:
         found.append(
-            (f"model={s.model.label}", "takes no tools, by which a report is written", "a model that does")
+            (
+                f"model={s.model.label}",
+                "takes no tools, by which a report is written",
+                "model.takes_tools=true, if it does",
+            )
         )
     return found
 

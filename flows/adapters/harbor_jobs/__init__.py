@@ -46,9 +46,10 @@ def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
     lock = tree.mapping(tree.file(tree.root, "lock.json"))
     found = {place: read for place in tree.folders(tree.root) if (read := read_trial(tree, place))}
     read = {place: trial for place, (trial, _) in found.items()}
-    if not read:
+    what = "no trial in it" if not read else "a folder of jobs" if _holds_jobs(tree) else ""
+    if what:
         raise HarborError(
-            folder, "no trial in it", "a folder for each trial", "give the folder of one job, not of all jobs"
+            folder, what, "a folder for each trial", "give the folder of one job, not of all jobs"
         )
     judgments = {trial.name: judgment for trial, judgment in found.values()}
     trials, attributions = attribute(tree, _named_alike(tree, read), judgments)
@@ -166,3 +167,12 @@ def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
         count = as_number(stats.get("n_trials"))
         found.append(ReportedMean(key, mean, int(count) if count is not None else None))
     return tuple(found)
+
+
+def _holds_jobs(tree: Tree) -> bool:
+    """True where what lies in it are jobs: a trial has no results of others within it."""
+    return any(
+        tree.file(inner, "result.json") is not None
+        for place in tree.folders(tree.root)
+        for inner in tree.folders(place)
+    )

@@ -93,6 +93,9 @@ def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[s
         page = address("..", "..", *attempt_path(row.condition, report.scenario_id, report.seed))
         ended += f', <a href="{page}">calls of the model: {report.n_calls}</a>'
     pairs = [("Attempt", ended)]
+    if report.report is not None:
+        file = address("..", "..", "..", "reports", "files", f"{report.report}.docx")
+        pairs.append(("File", f'<a href="{file}">{own(report.report[:12])}.docx</a>, beside this site'))
     for measure in report.length:
         found = MISSING if measure.found is None else f"{measure.found:,}"
         over = " (over)" if measure.within is False else ""
