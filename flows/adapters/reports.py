@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,7 +31,8 @@ class ReportStore:
         path = self.path(name)
         if self.has(name):
             return name
-        scratch = path.with_name(f".{path.name}.{os.getpid()}")
+        # A name of its own: attempts of one run may hand in equal reports at the same moment.
+        scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with scratch.open("wb") as file:

@@ -91,7 +91,7 @@ def without_office(folder: Path) -> dict[str, str]:
     for place in os.environ["PATH"].split(os.pathsep):
         for file in Path(place).iterdir() if Path(place).is_dir() else ():
             link = tools / file.name
-            if file.name not in ("soffice", "libreoffice") and not link.exists():
+            if file.name not in ("soffice", "libreoffice") and not os.path.lexists(link):
                 link.symlink_to(file)
     return {**os.environ, "PATH": str(tools)}
 
