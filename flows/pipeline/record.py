@@ -15,7 +15,7 @@ from flows.schema.brief import Brief
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.condition import Condition
 from flows.schema.rows import as_row
-from flows.schema.settings import DEFAULT_SCORINGS
+from flows.schema.settings import DEFAULT_SCORINGS, Writer
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -115,6 +115,9 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "model_note": evaluation.settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
     }
+    if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
+        harness = evaluation.settings.harness
+        about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
     _write_submissions(files, condition, outcome.submissions, about)
     about |= {

@@ -46,9 +46,19 @@ def build_leaderboard(
         scoring=scoring.name,
         rows=tuple(rows),
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
-        assumptions=tuple(assumed),
+        assumptions=(*assumed, *_assumed_limits(graded)),
         model_notes=tuple(sorted(_model_notes(graded))),
     )
+
+
+def _assumed_limits(graded: Sequence[Graded]) -> list[str]:
+    """Limits of the native harness that are ours, where a model worked under them; each value once."""
+    found = {
+        f"harness.{name} is {'no limit' if value is None else value}"
+        for entry in graded
+        for name, value in entry.about.get("harness_assumed", {}).items()
+    }
+    return sorted(found)
 
 
 def write_task_table(

@@ -179,7 +179,8 @@ def _harness_fields(settings: Settings) -> Any:
     harness = settings.harness
     if harness.name is Harness.single_prompt:
         return harness.name.value
-    return {**asdict(harness), "takes_images": settings.model.takes_images}
+    limits = {name: value for name, value in asdict(harness).items() if name != "assumed"}
+    return {**limits, "takes_images": settings.model.takes_images}
 
 
 def sent_fields(model: ModelSettings) -> dict[str, Any]:

@@ -107,6 +107,7 @@ class HarnessSettings(Strict):
         max_minutes: minutes, summed over its calls.
         nudges: how often a model that stops without a report is told that there is none.
         page_chars: characters of a file in one answer.
+        assumed: which of these are not the protocol's; printed with every result of a model.
     """
 
     name: Harness
@@ -115,6 +116,7 @@ class HarnessSettings(Strict):
     max_minutes: float | None
     nudges: int | None
     page_chars: int | None
+    assumed: list[str]
 
 
 @dataclass(frozen=True)

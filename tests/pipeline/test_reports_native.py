@@ -69,6 +69,12 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
         assert "fill" in offered
     (row,) = here.board()
     assert row["score"] == pytest.approx(3 / 5)
+    assert json.loads((here.own / "leaderboard.json").read_text())["assumptions"] == [
+        "harness.max_steps is 80",
+        "harness.max_tokens is no limit",
+        "harness.nudges is 1",
+        "harness.page_chars is 20000",
+    ]
     assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
     assert row["condition"].startswith("writer-1-medium-none-report_v1-")
     for brief in here.rows("briefs"):
@@ -293,9 +299,9 @@ def test_what_can_not_be_run_is_said_before_anybody_is_called(here, endpoint, ov
     assert endpoint.calls == []
 
 
-def test_a_prompt_of_the_other_protocol_is_refused_before_anybody_is_called(here, endpoint, capsys):
-    assert run_here(here.folder, *reports(endpoint, *ONE, "prompt=v1")) == 2
-    assert "prompt: unknown placeholder {{packet}}" in capsys.readouterr().err
+def test_a_prompt_of_the_other_protocol_is_refused_before_anybody_is_called(here, endpoint):
+    with pytest.raises(StaffbenchError, match=r"prompt=v1: says nothing .*report_v1"):
+        run_here(here.folder, *reports(endpoint, *ONE, "prompt=v1"))
     with pytest.raises(StaffbenchError, match=r"judge_prompt=v1: .*expert's report.*report_v1"):
         run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v1"))
     with pytest.raises(StaffbenchError, match=r"judge_prompt=report_v1: .*v1"):

@@ -170,6 +170,10 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         found += [
             (f"harness.{name}", "null", "a number") for name in needed if getattr(s.harness, name) is None
         ]
+    limits = [field.name for field in fields(s.harness) if field.name not in ("name", "assumed")]
+    found += [
+        ("harness.assumed", name, _nearest(name, limits)) for name in s.harness.assumed if name not in limits
+    ]
     if reports and s.word_cap.words is not None:
         found.append((f"word_cap={s.word_cap.words}", "reports are judged whole", "none"))
     by_criterion = not s.scoring.weights or s.scoring.weights.keys() == {one.value for one in Polarity}
