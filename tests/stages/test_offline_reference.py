@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flows.pipeline.report_file import check_report
@@ -286,6 +286,7 @@ TEXTS = st.lists(WORDS, max_size=40).map(" ".join)
 
 @settings(max_examples=150, deadline=None)
 @given(requirements=st.lists(st.tuples(TEXTS, st.sampled_from([1.0, -1.0])), max_size=4), reference=TEXTS)
+@example(requirements=[("", 1.0)], reference="# # the")  # a heading that begins with a number sign
 def test_any_experts_report_passes_and_any_empty_one_fails(requirements, reference):
     items = [criterion(words or "says", points, str(n)) for n, (words, points) in enumerate(requirements)]
     empty = grade_against_reference(items, "", reference)

@@ -94,6 +94,12 @@ def with_names(text: str) -> str:
     return _AIR_BASE.sub("Air Base", _POUND.sub("pounds", text))
 
 
+def _also_a_sentence(heading: re.Match[str]) -> str:
+    # One that begins with a number sign would be taken for a heading again.
+    said = heading[1].lstrip("# ") or heading[1]
+    return f"{heading[0]}\n\n{said.rstrip('.')}.\n"
+
+
 class ReportIndex(BriefIndex):
     """A report, read once for all criteria.
 
@@ -108,7 +114,7 @@ class ReportIndex(BriefIndex):
     def __init__(self, text: str) -> None:
         # A heading may carry a fact of its own: "Status as of 30 April".
         text = _MARK.sub("", with_names(plain(text)))
-        text = _HEADING.sub(lambda match: f"{match[0]}\n\n{match[1].rstrip('.')}.\n", text)
+        text = _HEADING.sub(_also_a_sentence, text)
         super().__init__(text)
         parts = sentences(text)
         self.contexts: list[str] = [part.context.lower() for part in parts]
