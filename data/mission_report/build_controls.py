@@ -12,16 +12,13 @@ the attachment of the built task that a source names, so build the tasks first. 
 # pyright: basic, reportMissingImports=false
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-
-import yaml
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # where the package `builders` lies
 
-from builders.markdown import SourceError  # noqa: E402 -- after the path that it is found on
+from command import differing, run  # noqa: E402 -- it imports `builders` as well
 from fill_template import fill_template, template_of  # noqa: E402 -- it imports `builders` as well
 from task_files import STEP  # noqa: E402 -- beside its neighbours
 
@@ -46,38 +43,26 @@ def differences(task_id: str, reports: dict[str, bytes]) -> list[str]:
     """One line for each report that is missing, differs from its source, or has none."""
     folder = CONTROLS / task_id
     committed = {path.name: path.read_bytes() for path in folder.glob("*.docx")}
-    found: list[str] = []
-    for name in sorted(reports.keys() | committed.keys()):
-        if name not in committed:
-            found.append(f"controls/{task_id}/{name}: missing")
-        elif name not in reports:
-            found.append(f"controls/{task_id}/{name}: has no source")
-        elif reports[name] != committed[name]:
-            found.append(f"controls/{task_id}/{name}: differs from its source")
-    return found
+    return differing(f"controls/{task_id}", reports, committed)
+
+
+def write(task_id: str, reports: dict[str, bytes]) -> None:
+    """Put the reports beside their sources."""
+    for name, blob in reports.items():
+        (CONTROLS / task_id / name).write_bytes(blob)
 
 
 def main() -> int:
     """Build or check; 1 where a check found differences or a source is faulty."""
-    parser = argparse.ArgumentParser(description="Build the labelled MissionReport controls.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where files differ")
-    parser.add_argument("tasks", nargs="*", metavar="TASK_ID")
-    arguments = parser.parse_args()
-    found = 0
-    for task_id in arguments.tasks or sorted(path.name for path in CONTROLS.iterdir() if path.is_dir()):
-        try:
-            reports = build(task_id)
-            if not arguments.check:
-                for name, blob in reports.items():
-                    (CONTROLS / task_id / name).write_bytes(blob)
-            problems = differences(task_id, reports)
-        except (SourceError, OSError) as error:
-            problems = [str(error)]
-        except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-            problems = [f"{CONTROLS / task_id}: {type(error).__name__}: {error}"]
-        print("\n".join(problems) if problems else f"{task_id}: the controls match their sources")
-        found += len(problems)
-    return 1 if found else 0
+    return run(
+        "Build the labelled MissionReport controls.",
+        sorted(path.name for path in CONTROLS.iterdir() if path.is_dir()),
+        CONTROLS,
+        build=build,
+        write=write,
+        differences=differences,
+        done="the controls match their sources",
+    )
 
 
 if __name__ == "__main__":

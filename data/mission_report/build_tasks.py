@@ -21,7 +21,6 @@ those in its `BUILDERS`: ending of the source to ending of the file and the func
 # pyright: basic, reportMissingImports=false
 from __future__ import annotations
 
-import argparse
 import importlib
 import sys
 from collections.abc import Callable
@@ -36,6 +35,7 @@ sys.path.insert(0, str(HERE.parent))  # where the package `builders` lies
 from builders.excel import build_xlsx  # noqa: E402 -- after the path that it is found on
 from builders.markdown import SourceError  # noqa: E402 -- the same
 from builders.pdf import build_pdf  # noqa: E402 -- the same
+from command import differing, run  # noqa: E402 -- it imports `builders` as well
 from fill_template import fill_template, template_of  # noqa: E402 -- it imports `builders` as well
 from task_files import EXECUTABLE, STEP, text_files  # noqa: E402 -- beside its neighbours
 
@@ -104,40 +104,20 @@ def differences(task_id: str, files: dict[str, bytes]) -> list[str]:
     """One line for each file of the tree that is missing, differs from its source, or has none."""
     root = TASKS / task_id
     committed = {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
-    return [
-        f"tasks/{task_id}/{name}: "
-        + (
-            "missing"
-            if name not in committed
-            else "has no source"
-            if name not in files
-            else "differs from its source"
-        )
-        for name in sorted(files.keys() | committed.keys())
-        if files.get(name) != committed.get(name)
-    ]
+    return differing(f"tasks/{task_id}", files, committed)
 
 
 def main() -> int:
     """Build or check; 1 where a check found differences or a source is faulty."""
-    parser = argparse.ArgumentParser(description="Build the MissionReport tasks from their sources.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where files differ")
-    parser.add_argument("tasks", nargs="*", metavar="TASK_ID")
-    arguments = parser.parse_args()
-    found = 0
-    for task_id in arguments.tasks or sorted(path.parent.name for path in SOURCES.glob("*/task.yaml")):
-        try:
-            files = build(task_id)
-            if not arguments.check:
-                write(task_id, files)
-            problems = differences(task_id, files)
-        except (SourceError, OSError) as error:
-            problems = [str(error)]
-        except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-            problems = [f"{SOURCES / task_id}: {type(error).__name__}: {error}"]
-        print("\n".join(problems) if problems else f"{task_id}: the tree matches its sources")
-        found += len(problems)
-    return 1 if found else 0
+    return run(
+        "Build the MissionReport tasks from their sources.",
+        sorted(path.parent.name for path in SOURCES.glob("*/task.yaml")),
+        SOURCES,
+        build=build,
+        write=write,
+        differences=differences,
+        done="the tree matches its sources",
+    )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flows.adapters.task_trees.write_text import Install, dockerfile, test_script
+
 STEP = "answer"
 AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0  # 60 and 85 minutes, as the specification runs them
 JUDGE = {"model": "claude-opus-5.5", "agent": "opencode", "effort": "medium", "mode": "all_items"}
@@ -32,46 +34,6 @@ Save the finished product as `/app/outputs/report.docx`. Nothing else is read.
 # Assignment
 
 {prompt}
-"""
-
-DOCKERFILE = """\
-# The sandbox of one attempt: document libraries, converters, and the agent of the published run.
-FROM python:3.12-slim-bookworm
-
-RUN apt-get update \\
- && apt-get install -y --no-install-recommends \\
-      fonts-dejavu-core fonts-liberation git nodejs npm \\
-      libreoffice-calc libreoffice-writer pandoc poppler-utils \\
- && rm -rf /var/lib/apt/lists/*
-
-RUN pip install --no-cache-dir lxml openpyxl pdfplumber pypdf python-docx
-
-RUN npm install --global opencode-ai@1.18.31
-
-# The verifier calls `staffbench`. Harbor passes no build arguments: what pip should install is written here,
-# by `staffbench harbor export FOLDER --install WHEEL` or by hand. Without it an agent can still write, and
-# the verifier says what is missing.
-ARG STAFFBENCH=""
-RUN if [ -n "$STAFFBENCH" ]; then pip install --no-cache-dir "$STAFFBENCH"; fi
-
-RUN mkdir -p /app/attachments /app/outputs
-WORKDIR /app
-"""
-
-TEST = """\
-#!/bin/bash
-# Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
-set -euo pipefail
-
-here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-
-if ! command -v staffbench > /dev/null; then
-  echo "staffbench is not installed in this sandbox, so the report can't be judged. Export the task with" \\
-    "--install, or say in environment/Dockerfile what pip should install." >&2
-  exit 1
-fi
-
-exec staffbench harbor verify /app/outputs/report.docx --task "$here"
 """
 
 SOLVE = """\
@@ -106,9 +68,9 @@ def text_files(
     files = {
         "task.toml": _task_toml(task),
         "instruction.md": instruction,
-        "environment/Dockerfile": DOCKERFILE,
+        "environment/Dockerfile": dockerfile(Install()),
         f"steps/{STEP}/instruction.md": instruction,
-        "tests/test.sh": TEST,
+        "tests/test.sh": test_script("/app/outputs/report.docx"),
         "tests/fixtures/rubric.json": _json({"criteria": [_criterion(entry) for entry in criteria]}),
         "tests/fixtures/config.json": _json(_config(task)),
         "solution/solve.sh": SOLVE.format(report=_wrapped(report)),

@@ -16,6 +16,7 @@ from flows.adapters.completions.faults import Fault, FaultKind, error_fault, ret
 from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
 from flows.adapters.completions.turns import chat_messages, offers_tools
+from flows.adapters.completions.wire import WIRE_ERRORS, wire_fault
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -56,24 +57,13 @@ class OpenAISender:
             Fault: there is no completion.
         """
         fault: Fault
-        # A fault is raised after its cause was let go: an aiohttp error holds the request's headers,
-        # and the key with them, and would stay reachable as the fault's context.
+        # Raised after its cause was let go: see WIRE_ERRORS.
         try:
             return await self._send(request, key)
         except Fault as raised:
             fault = raised
-        except aiohttp.ConnectionTimeoutError:
-            fault = Fault(FaultKind.connect, f"no connection within {self._timeout.connect:g} s")
-        except aiohttp.SocketTimeoutError:
-            fault = Fault(FaultKind.timeout, f"silent for {self._timeout.sock_read:g} s")
-        except TimeoutError:
-            fault = Fault(FaultKind.timeout, f"not done within {self._timeout.total:g} s")
-        except aiohttp.ClientConnectorError as error:
-            fault = Fault(FaultKind.connect, str(error))
-        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
-            fault = Fault(FaultKind.parameter, f"api_base is no address: {error}")
-        except (aiohttp.ClientError, OSError) as error:
-            fault = Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+        except WIRE_ERRORS as error:
+            fault = wire_fault(error, self._timeout)
         raise fault
 
     async def aclose(self) -> None:

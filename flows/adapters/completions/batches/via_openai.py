@@ -26,6 +26,7 @@ from flows.adapters.completions.faults import Fault, FaultKind, error_fault, ret
 from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.send_openai import OPENAI_BASE, OpenAISender
 from flows.adapters.completions.turns import chat_messages
+from flows.adapters.completions.wire import WIRE_ERRORS, wire_fault
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -105,7 +106,7 @@ class OpenAIBatches(OpenAISender):
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """A response of status 200; anything else is raised as a fault."""
         fault: Fault
-        # Raised after its cause was let go: an aiohttp error holds the request's headers, key included.
+        # Raised after its cause was let go: see WIRE_ERRORS.
         try:
             async with self._open().request(
                 method,
@@ -122,16 +123,8 @@ class OpenAIBatches(OpenAISender):
                 return
         except Fault as raised:
             fault = raised
-        except aiohttp.ConnectionTimeoutError:
-            fault = Fault(FaultKind.connect, f"no connection within {self._times.connect:g} s")
-        except TimeoutError:
-            fault = Fault(FaultKind.timeout, f"silent for {self._times.sock_read:g} s")
-        except aiohttp.ClientConnectorError as error:
-            fault = Fault(FaultKind.connect, str(error))
-        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
-            fault = Fault(FaultKind.parameter, f"api_base is no address: {error}")
-        except (aiohttp.ClientError, OSError) as error:
-            fault = Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+        except WIRE_ERRORS as error:
+            fault = wire_fault(error, self._times)
         raise fault
 
 
