@@ -59,16 +59,11 @@ def plan_row(name: str, found: Sequence[Planned]) -> tuple[str, ...]:
     write, judge = (combined(loads) for loads in zip(*(one.loads for one in found), strict=True))
     both = combined([write, judge])
     briefs = sum(len(one.evaluation.scenarios) * one.evaluation.settings.seeds for one in found)
-    return (
-        name,
-        f"{briefs:,}",
-        _written(write, found),
-        _left(judge, sum(one.judge.total for one in found)),
-        f"{both.input_tokens:,}",
-        f"{both.output_tokens:,}",
-        cost_text(both.cost),
-        cost_text(both.most),
-    )
+    totals = (f"{both.input_tokens:,}", f"{both.output_tokens:,}", cost_text(both.cost), cost_text(both.most))
+    if any(one.write.attempts for one in found):
+        totals = ("unknown",) * len(totals)  # what else is known of them would pass for the whole
+    judged = _left(judge, sum(one.judge.total for one in found))
+    return (name, f"{briefs:,}", _written(write, found), judged, *totals)
 
 
 def _written(write: Load, found: Sequence[Planned]) -> str:
@@ -100,7 +95,7 @@ def plan_notes(found: Sequence[Planned]) -> list[str]:
     if any(one.write.attempts for one in found):
         notes.append(
             "An attempt calls its model as often as that asks for tools, at most harness.max_steps times: "
-            "its calls, tokens and price are not known beforehand and in no figure here. Its calls that are "
+            "its calls, tokens and price are not known beforehand, and so no sum is. Its calls that are "
             "stored are not paid for again. budget.max_usd and budget.max_tokens bound a run."
         )
     if len(found) > 1:

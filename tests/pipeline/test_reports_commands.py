@@ -61,6 +61,8 @@ def test_a_plan_with_somebody_to_ask_and_without(here, capsys):
         rows, out = planned(here, capsys, *reports(server)[1:])
         assert list(rows.values()) == [["6", "6 attempts", "6 of 6 (6 assumed)"]]
         assert "as often as that asks for tools" in out
+        (line,) = [line for line in out.splitlines() if "6 attempts" in line]
+        assert line.count("unknown") == 4  # tokens in and out, price, at most: never 0
         alone = [word for word in reports(server)[1:] if not word.startswith("judge")]
         assert list(planned(here, capsys, *alone)[0].values()) == [["6", "6 attempts", "none"]]
         assert server.calls == []
