@@ -170,15 +170,17 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.run import run, show_configuration
-
     if parsed.command == "grade":
         overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
     if parsed.cfg and parsed.multirun:
         raise ConfigError("--cfg", "shows one point, and -m names several", remedy="leave -m out")
     if parsed.cfg:
+        from flows.pipeline.run import show_configuration
+
         return show_configuration(project, overrides, screen)
-    return run(project, overrides, multirun=parsed.multirun, screen=screen)
+    from flows.pipeline.start import start
+
+    return start(project, overrides, multirun=parsed.multirun, screen=screen)
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

@@ -22,7 +22,7 @@ from flows.adapters.tracking import RunRecord, Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.graded import Graded
 from flows.pipeline.native.renders import Renders
-from flows.pipeline.server import Server, configure
+from flows.pipeline.server import Server
 from flows.pipeline.showing import exit_code, show_board, show_tasks, shown
 from flows.schema.errors import ConfigError, StaffbenchError
 from flows.schema.leaderboard import Leaderboard
@@ -44,8 +44,15 @@ _Board = tuple[Leaderboard, Sequence[Graded], Mapping[str, Scenario]]
 """A leaderboard and what it was made of."""
 
 
-def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
+def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Server, screen: Screen) -> int:
     """Run every point that `overrides` name and show the leaderboard.
+
+    Args:
+        project: its folder.
+        overrides: Hydra's.
+        multirun: a list of values in `overrides` is a sweep.
+        server: Prefect's, starting or there.
+        screen: to speak on.
 
     Returns:
         Exit code: 0, or `INCOMPLETE`, or that of the fault that stopped it.
@@ -55,14 +62,8 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scre
     """
     forget_pandas()
     gc.set_threshold(*_COLLECT_AFTER)
-    server = Server(project / ".prefect" / "server.log")
-    configure(project, project / "results")
-    server.start()  # it takes seconds to come up: let it, while everything else is looked at
-    try:
-        points = compose_points(project, overrides, multirun=multirun)
-        return run_points(project, points, server=server, screen=screen)
-    finally:
-        server.stop()
+    points = compose_points(project, overrides, multirun=multirun)
+    return run_points(project, points, server=server, screen=screen)
 
 
 def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:

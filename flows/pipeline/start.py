@@ -1,0 +1,22 @@
+"""`staffbench run` from its first moment: Prefect's server comes up while the rest is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.screen import Screen
+from flows.pipeline.server import Server, configure
+
+
+def start(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
+    """Start Prefect's server where none is given, and run; `run.run` says what is returned and raised."""
+    server = Server(project / ".prefect" / "server.log")
+    configure(project, project / "results")
+    server.start()
+    try:
+        from flows.pipeline.run import run
+
+        return run(project, overrides, multirun=multirun, server=server, screen=screen)
+    finally:
+        server.stop()
