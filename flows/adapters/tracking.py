@@ -1,23 +1,26 @@
 """MLflow: a view to compare runs in, never the truth. The only module that imports it.
 
 MLflow takes seconds to import and to create its database, so a child process does that while the
-run goes on, and logs at its end. The database is created once, under a lock: six processes that
-meet on a fresh one break it for good.
+run goes on, and logs each condition as it ends. The database is created once, under a lock: six
+processes that meet on a fresh one break it for good.
 """
 
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import logging
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from flows.schema.errors import StoreError
@@ -61,12 +64,24 @@ class Tracker:
         self._log = results / ".cache" / "mlflow.log"
         self._child: subprocess.Popen[str] | None = None
 
-    def start(self) -> None:
-        """Start the child; it prepares the store at once."""
+    def start(self, title: str) -> None:
+        """Start the child; it prepares the store at once.
+
+        Args:
+            title: of the run that holds what is logged, where that is more than one condition.
+        """
         self._log.parent.mkdir(parents=True, exist_ok=True)
+        command = [
+            sys.executable,
+            "-m",
+            "flows.adapters.tracking",
+            str(self._results),
+            self._experiment,
+            title,
+        ]
         with self._log.open("wb") as log:
             self._child = subprocess.Popen(  # noqa: S603 -- this very module
-                [sys.executable, "-m", "flows.adapters.tracking", str(self._results), self._experiment],
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -74,31 +89,38 @@ class Tracker:
                 start_new_session=True,
             )
 
-    def log(self, title: str, records: Sequence[RunRecord]) -> int:
-        """Log `records`, under a parent run called `title` where there is more than one.
+    def log(self, record: RunRecord) -> None:
+        """Hand `record` to the child, which logs it while the run goes on. A fault is told by `finish`."""
+        assert self._child is not None
+        assert self._child.stdin is not None
+        with suppress(BrokenPipeError):  # it has failed
+            self._child.stdin.write(json.dumps(vars(record)) + "\n")
+            self._child.stdin.flush()
+
+    def finish(self) -> int:
+        """Wait until everything is logged.
 
         Returns:
-            How many were new.
+            How many records were new.
 
         Raises:
             StoreError: MLflow could not take them; the results themselves are written by then.
         """
         assert self._child is not None
-        request = json.dumps({"title": title, "records": [vars(record) for record in records]})
-        answer, _ = self._child.communicate(request)
-        if self._child.returncode != 0 or not answer.strip():
+        child, self._child = self._child, None
+        answer, _ = child.communicate()
+        if child.returncode != 0 or not answer.strip():
             raise StoreError(
                 self._results / "mlflow.db",
                 "MLflow could not log the runs",
                 remedy=f"see {self._log}; results are complete without it, and tracking=none leaves it out",
             )
-        self._child = None
         return int(answer)
 
     def close(self) -> None:
-        """End the child without logging; nothing happens after `log`."""
+        """End the child, whatever it has come to; nothing happens after `finish`."""
         if self._child is not None:
-            self._child.communicate("")
+            self._child.communicate()
             self._child = None
 
 
@@ -128,18 +150,19 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
         return client, client.create_experiment(experiment, artifact_location=location)
 
 
-def _log_all(client: Any, experiment_id: str, title: str, records: list[RunRecord]) -> int:
-    new = [record for record in records if not _is_logged(client, experiment_id, record.identity)]
-    if not new:
-        return 0
-    parent = None
+def _log_all(client: Any, experiment_id: str, title: str, records: Iterable[RunRecord]) -> int:
+    """Log what is new of `records` as they come, and put it under one run where it is more than one."""
+    new: list[Any] = [
+        _log_one(client, experiment_id, record)
+        for record in records
+        if not _is_logged(client, experiment_id, record.identity)
+    ]
     if len(new) > 1:
-        parent = client.create_run(
-            experiment_id, run_name=title, tags={"staffbench.kind": "sweep"}
-        ).info.run_id
-    for record in new:
-        _log_one(client, experiment_id, record, parent)
-    if parent is not None:
+        tags = {"staffbench.kind": "sweep"}
+        first = min(run.info.start_time for run in new)
+        parent = client.create_run(experiment_id, first, tags, run_name=title).info.run_id
+        for run in new:
+            client.set_tag(run.info.run_id, "mlflow.parentRunId", parent)
         client.set_terminated(parent)
     return len(new)
 
@@ -149,12 +172,10 @@ def _is_logged(client: Any, experiment_id: str, identity: str) -> bool:
     return bool(client.search_runs([experiment_id], query, max_results=1))
 
 
-def _log_one(client: Any, experiment_id: str, record: RunRecord, parent: str | None) -> None:
+def _log_one(client: Any, experiment_id: str, record: RunRecord) -> Any:
     from mlflow.entities import Metric, Param, RunTag
 
     tags = {**record.tags, "staffbench.identity": record.identity, "staffbench.kind": "condition"}
-    if parent is not None:
-        tags["mlflow.parentRunId"] = parent
     run = client.create_run(experiment_id, run_name=record.name)
     started: int = run.info.start_time
     client.log_batch(
@@ -170,16 +191,28 @@ def _log_one(client: Any, experiment_id: str, record: RunRecord, parent: str | N
     for file in record.files:
         client.log_artifact(run.info.run_id, file)
     client.set_terminated(run.info.run_id)
+    return run
 
 
-def _child(results: Path, experiment: str) -> None:
+def _child(results: Path, experiment: str, title: str) -> None:
+    lines: SimpleQueue[str | None] = SimpleQueue()
+
+    def read() -> None:
+        # At once, for a pipe that is full would hold up the parent.
+        for line in sys.stdin:
+            if line.endswith("\n"):  # else the parent died while it wrote
+                lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    gc.disable()  # what is imported stays: to look through it costs time
     client, experiment_id = _prepare(results, experiment)
-    text = sys.stdin.read()
-    if text:
-        request = json.loads(text)
-        records = [RunRecord(**record) for record in request["records"]]
-        print(_log_all(client, experiment_id, request["title"], records))  # noqa: T201 -- the answer to the parent
+    gc.freeze()
+    gc.enable()
+    records = (RunRecord(**json.loads(line)) for line in iter(lines.get, None))
+    print(_log_all(client, experiment_id, title, records))  # noqa: T201 -- the answer to the parent
+    gc.freeze()  # else the last collection takes half a second, while the parent waits
 
 
 if __name__ == "__main__":
-    _child(Path(sys.argv[1]), sys.argv[2])
+    _child(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -20,7 +20,6 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.adapters.tracking import RunRecord
 from flows.pipeline.batch import Batch, Evaluation
 from flows.pipeline.judging import Judged, judge_work, judged_of, no_pages
 from flows.pipeline.record import Outcome, ResultFiles, write_results
@@ -49,12 +48,10 @@ class Ended:
     Attributes:
         n_ungraded: items without a verdict.
         missing: briefs that failed, and why.
-        record: for MLflow; None where nothing is logged.
     """
 
     n_ungraded: int
     missing: Sequence[str]
-    record: RunRecord | None
 
 
 @dataclass
@@ -85,13 +82,13 @@ class Job:
         finished: filled in as evaluations end. It goes past Prefect as well, which would search a
             result of that size for futures, one value at a time.
         on_step: called with a stage's name each time that one is done, and whether it was skipped.
-        record: called with each evaluation that went through; gives what is logged of it.
+        log: called with each evaluation that went through and what it came to.
         report: called at the end; gives the leaderboard as Markdown.
     """
 
     batch: Batch
     on_step: Callable[[str, bool], None]
-    record: Callable[[Evaluation, Outcome, ResultFiles], RunRecord | None]
+    log: Callable[[Evaluation, Outcome, ResultFiles], None]
     report: Callable[[Finished], str]
     finished: Finished = field(default_factory=Finished)
 
@@ -219,7 +216,8 @@ async def _evaluate_one(
         for brief in outcome.briefs
         if brief.status is BriefStatus.error
     ]
-    return Ended(outcome.estimate.n_ungraded, missing, job.record(evaluation, outcome, files))
+    job.log(evaluation, outcome, files)
+    return Ended(outcome.estimate.n_ungraded, missing)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
-from flows.adapters.tracking import RunRecord, Tracker
+from flows.adapters.tracking import Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.graded import Graded
 from flows.pipeline.native.renders import Renders
@@ -91,8 +91,6 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
         ReportStore(own / "reports" / "files"),
         Renders(own / "renders"),
     )
-    if tracker is not None:
-        tracker.start()
     store: CompletionStore | None = None
     try:
         if remote:
@@ -115,6 +113,10 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     from flows.pipeline.evaluate import JOB
 
     gc.freeze()  # the libraries are here now, and no collection need look at them
+    first, number = batch.evaluations[0], len(batch.evaluations)
+    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    if tracker is not None:
+        tracker.start(title)  # now that we wait for Prefect's server: before, it would hold both of us up
     if server is not None:
         if server.is_embedded:
             screen.say(
@@ -123,8 +125,6 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
             )
         server.wait()
     progress = Progress(_expected(batch), (lambda: _counts(batch)) if batch.client else None)
-    first, number = batch.evaluations[0], len(batch.evaluations)
-    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
     boards: list[_Board] = []
     job = _job(batch, progress, boards, tracker, screen)
     JOB.set(job)
@@ -145,10 +145,9 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     screen.note(
         "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
     )
-    records = [entry.record for _, entry in finished.outcomes if entry.record is not None]
-    if tracker is not None and records:
+    if tracker is not None and finished.outcomes:
         try:
-            tracker.log(title, records)
+            tracker.finish()
             screen.note("MLflow: staffbench ui opens its page on these runs.")
         except StaffbenchError as error:
             screen.fault(str(error))
@@ -168,8 +167,9 @@ def _job(
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
 
-    def record(*entry: Any) -> RunRecord | None:
-        return run_record(batch.project, *entry) if tracker is not None else None
+    def log(*entry: Any) -> None:
+        if tracker is not None:
+            tracker.log(run_record(batch.project, *entry))
 
     def report(finished: Finished) -> str:
         if not finished.outcomes:
@@ -186,7 +186,7 @@ def _job(
         boards.append((board, graded, scenarios))
         return to_markdown(board)
 
-    return Job(batch, progress.step, record, report)
+    return Job(batch, progress.step, log, report)
 
 
 async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:

@@ -1,7 +1,12 @@
 """MLflow's store: several processes on a fresh one, and nothing logged twice."""
 
+import json
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -25,35 +30,76 @@ def rows(folder, query):
         return sorted(database.execute(query).fetchall())
 
 
+def started(folder):
+    tracker = Tracker(folder, "staffbench")
+    tracker.start("sweep")
+    return tracker
+
+
+def log_all(tracker, *records):
+    for one in records:
+        tracker.log(one)
+    return tracker.finish()
+
+
 def test_processes_that_meet_on_a_fresh_store_all_log_and_nothing_twice(tmp_path):
-    trackers = [Tracker(tmp_path, "staffbench") for _ in range(3)]
-    for tracker in trackers:
-        tracker.start()
+    trackers = [started(tmp_path) for _ in range(3)]
     assert [
-        tracker.log("sweep", [record(f"{number}a"), record(f"{number}b")])
+        log_all(tracker, record(f"{number}a"), record(f"{number}b"), record(f"{number}a"))
         for number, tracker in enumerate(trackers)
     ] == [2, 2, 2]
     names = [name for (name,) in rows(tmp_path, "select name from runs where status = 'FINISHED'")]
     assert names == sorted([*(f"condition {n}{x}" for n in range(3) for x in "ab"), *["sweep"] * 3])
     scores = rows(tmp_path, "select value from latest_metrics where key = 'score'")
     assert scores == [(0.5,)] * 6
-    again = Tracker(tmp_path, "staffbench")
-    again.start()
-    assert again.log("sweep", [record("0a"), record("new")]) == 1
+    assert log_all(started(tmp_path), record("0a"), record("new")) == 1
     parents = rows(tmp_path, "select count(*) from tags where key = 'mlflow.parentRunId'")
     assert parents == [(6,)]  # a single new run stands alone
 
 
+def test_more_records_than_a_pipe_holds_do_not_hold_the_run_up(tmp_path):
+    tracker = started(tmp_path)
+    settings = {"settings.yaml": "a: b\n" * 20_000}
+    many = [replace(record(f"{number}"), texts=settings) for number in range(8)]
+    before = time.monotonic()
+    for one in many:
+        tracker.log(one)
+    handed_over = time.monotonic() - before
+    assert tracker.finish() == 8
+    assert handed_over < (time.monotonic() - before) / 2
+
+
+def test_what_a_killed_run_had_handed_over_is_logged_and_half_a_record_is_not(tmp_path):
+    lines = [json.dumps(vars(record(name))) for name in "abc"]
+    command = [sys.executable, "-m", "flows.adapters.tracking", str(tmp_path), "staffbench", "sweep"]
+    cut = f"{lines[0]}\n{lines[1]}\n{lines[2][:100]}"
+    done = subprocess.run(command, input=cut, capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n"
+    assert rows(tmp_path, "select name, status from runs") == [
+        ("condition a", "FINISHED"),
+        ("condition b", "FINISHED"),
+        ("sweep", "FINISHED"),
+    ]
+
+
 def test_a_store_that_can_not_be_used_is_said_to_be_one(tmp_path):
     (tmp_path / "mlflow.db").write_bytes(b"this is no database, and never was one")
-    tracker = Tracker(tmp_path, "staffbench")
-    tracker.start()
+    tracker = started(tmp_path)
     with pytest.raises(StoreError, match="tracking=none"):
-        tracker.log("run", [record("a")])
+        log_all(tracker, record("a"))
+
+
+def test_a_child_that_has_died_is_told_at_the_end(tmp_path):
+    tracker = started(tmp_path)
+    tracker._child.kill()
+    tracker._child.wait()
+    tracker.log(record("a"))
+    tracker.log(record("b"))
+    with pytest.raises(StoreError, match="could not log"):
+        tracker.finish()
 
 
 def test_a_tracker_that_logs_nothing_ends(tmp_path):
-    tracker = Tracker(tmp_path, "staffbench")
-    tracker.start()
+    tracker = started(tmp_path)
     tracker.close()
     tracker.close()
