@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -162,9 +163,9 @@ def brief_of(row: dict[str, Any]) -> Brief:
 def verdict_of(row: dict[str, Any]) -> Verdict:
     """A verdict from its JSON."""
     return Verdict(
-        row["scenario_id"],
+        sys.intern(row["scenario_id"]),  # one text for all of them, not one each
         row["seed"],
-        row["item_id"],
+        sys.intern(row["item_id"]),
         STATUSES[row["status"]],
         row["passed"],
         MODES[row["mode"]],

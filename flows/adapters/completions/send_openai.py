@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import socket
 import urllib.parse
 import urllib.request
@@ -74,7 +75,7 @@ class OpenAISender:
 
     async def _send(self, request: Request, key: str | None) -> Reply:
         base = request.api_base or OPENAI_BASE
-        body = orjson.dumps(
+        body = _encode(
             {
                 "model": request.model,
                 "messages": chat_messages(request.messages),
@@ -201,3 +202,9 @@ async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
         data.append(rest[5:].removeprefix(b" "))
     if data:
         yield b"\n".join(data)
+
+
+def _encode(fields: dict[str, Any]) -> bytes:
+    # Not by orjson, which first takes eight times the text's size: with packets of a hundred thousand
+    # characters and a hundred calls in flight that left 70 MB of holes behind.
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
