@@ -118,14 +118,15 @@ def test_a_judge_that_takes_images_sees_the_pages_and_is_another_judge(here, jud
 
 
 def test_a_report_that_was_not_laid_out_is_judged_by_its_text_alone(here, judge, monkeypatch):
-    monkeypatch.setattr(renders, "render", lambda path, *, images=0: Rendered(None, reason="no converter"))
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: Rendered(None, reason="it crashed"))
+    monkeypatch.setattr(renders, "find_converter", lambda: "soffice")
     assert run_here(here.folder, *MINE, *judged(judge), "judge.takes_images=true") == 0
     (call,) = judge.calls
     assert SHOWN in text_of(call)
     assert "image_url" not in json.dumps(call.body)
     (facts,) = here.rows("reports")
     assert facts["pages"] is None
-    assert facts["renderer"].startswith("pages are not measured: ")
+    assert facts["renderer"] == "pages are not measured: the document could not be laid out"
 
 
 def test_a_hostile_report_closes_no_element_and_adds_no_criterion(here, judge):

@@ -33,6 +33,7 @@ def office(monkeypatch):
 
     made = Office()
     monkeypatch.setattr(renders, "render", made.render)
+    monkeypatch.setattr(renders, "find_converter", lambda: "soffice")
     return made
 
 
