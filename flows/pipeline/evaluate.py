@@ -173,14 +173,15 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
 
 
 def _chains_at_once(batch: Batch) -> int:
-    """How many chains may be under way: twice what keeps every call's slot busy.
+    """How many chains may be under way: three times what keeps every call's slot busy.
 
     Without a bound every condition of a sweep is half done until the end, and all its texts and
-    verdicts are in memory together.
+    verdicts are in memory together. With twice as many, slots stood empty near a sweep's end: the last
+    chains had all begun, and none was ready for its judge.
     """
     settings = batch.evaluations[0].settings
     calls = settings.runner.concurrency
-    return max(4, 2 * math.ceil(calls / settings.seeds))
+    return max(4, 3 * math.ceil(calls / settings.seeds))
 
 
 async def _evaluate_one(
