@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from flows.adapters.completions.client import Client
+from flows.adapters.completions.aside import ClientAside
 from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
@@ -66,7 +66,7 @@ class Batch:
     project: Path
     results: Path
     evaluations: Sequence[Evaluation]
-    client: Client | None
+    client: ClientAside | None
     objects: ObjectStore
     reports: ReportStore
     renders: Renders

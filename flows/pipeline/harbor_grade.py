@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from flows.adapters.completions.aside import ClientAside
 from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point
@@ -56,7 +57,7 @@ async def grade_one(
                 check_key(one.judge)
             store = CompletionStore(results / "completions")
             settings = point.settings
-            batch.client = Client(store, settings.runner, settings.budget, settings.retry)
+            batch.client = ClientAside(Client(store, settings.runner, settings.budget, settings.retry))
         pages = no_pages if scenario.reference is None else _pages(batch.renders, report)
         work = judge_work(batch, evaluation, scenario, [brief], "", pages=pages)
         return judged_of(await work.make()).verdicts

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flows.adapters.completions.client import Client
+from flows.adapters.completions.aside import ClientAside
 from flows.pipeline.batch import Batch, Evaluation, rubric_digest
 from flows.pipeline.by_rule import grade_by_rule
 from flows.pipeline.settle import Work
@@ -258,7 +258,9 @@ async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> tuple[S
     return await ask(batch.client, evaluation.settings.judge, call)
 
 
-async def ask(client: Client, judge: JudgeSettings, call: JudgeCall) -> tuple[Sequence[ItemVerdict], int]:
+async def ask(
+    client: ClientAside, judge: JudgeSettings, call: JudgeCall
+) -> tuple[Sequence[ItemVerdict], int]:
     """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed."""
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
     missed = 0

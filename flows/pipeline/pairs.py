@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from flows.adapters.completions.aside import ClientAside
 from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.pairs import load_pairs
@@ -47,7 +48,7 @@ def asked_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, 
 async def _ask_judges(
     project: Path, settings: Settings, judges: list[JudgeSettings], store: CompletionStore
 ) -> list[tuple[str, Agreement]]:
-    client = Client(store, settings.runner, settings.budget, settings.retry)
+    client = ClientAside(Client(store, settings.runner, settings.budget, settings.retry))
     try:
         found = await all_of([_ask_pairs(project, settings, judge, client) for judge in judges])
     finally:
@@ -59,7 +60,7 @@ async def _ask_judges(
 
 
 async def _ask_pairs(
-    project: Path, settings: Settings, judge: JudgeSettings, client: Client
+    project: Path, settings: Settings, judge: JudgeSettings, client: ClientAside
 ) -> list[LabelledVerdict]:
     by_brief: dict[str, list[tuple[Item, bool]]] = {}
     for _, item, label, brief in load_pairs(project / "data" / "judge_pairs"):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from flows.adapters.completions.aside import ClientAside
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
@@ -100,7 +101,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
                 if settings.runner.batch:
                     check_batches(_called(one), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
-            batch.client = Client(store, settings.runner, settings.budget, settings.retry)
+            batch.client = ClientAside(Client(store, settings.runner, settings.budget, settings.retry))
         return _run_batch(batch, server, tracker, screen)
     finally:
         if store is not None:
