@@ -121,7 +121,7 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
     if server is not None:
         if server.is_embedded:
             screen.say(
-                "Prefect's server takes about ten seconds to start; to keep one running: "
+                "Prefect's server takes some seconds to start; to keep one running: "
                 "make prefect, and PREFECT_API_URL as it says."
             )
         server.wait()
