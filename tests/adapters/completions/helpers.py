@@ -125,6 +125,15 @@ def put(store, *pairs):
     asyncio.run(all_of_them())
 
 
+async def until(condition):
+    """Wait for `condition`, at most five seconds."""
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not come to that")
+
+
 @asynccontextmanager
 async def a_client(folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, on_event=None):
     """A client with a store of its own, closed at the end."""

@@ -9,7 +9,7 @@ import pytest
 
 from flows.adapters.completions.aside import ClientAside
 from flows.schema.errors import ConfigError, Stopped
-from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request, ask
+from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request, ask, until
 from tests.support.scripted_server import Say, ScriptedServer
 
 
@@ -25,14 +25,6 @@ async def a_client_aside(folder):
 
 def threads():
     return [thread for thread in threading.enumerate() if thread.name == "calls"]
-
-
-async def until(condition):
-    for _ in range(1000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not come to that")
 
 
 def test_replies_come_while_the_loop_that_asked_is_busy(tmp_path):

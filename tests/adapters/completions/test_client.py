@@ -28,6 +28,7 @@ from tests.adapters.completions.helpers import (
     a_request,
     ask,
     put,
+    until,
 )
 from tests.support.scripted_server import Drop, Raw, Say, ScriptedServer, Status
 
@@ -39,14 +40,6 @@ def prompts(count, base, **parameters):
 def in_turn(*answers):
     """A script: the first answer to the first call, and so on; the last one from then on."""
     return lambda call: answers[min(call.number, len(answers)) - 1]
-
-
-async def until(condition):
-    for _ in range(1000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not come to that")
 
 
 def outcomes(completion):
