@@ -9,8 +9,8 @@ from pathlib import Path
 
 from flows.pipeline.report import Graded, write_text
 from flows.pipeline.site_attempts import attempt_pages
+from flows.pipeline.site_tables import further_tables, is_of_tasks, origin
 from flows.pipeline.stages import brief_of
-from flows.pipeline.task_table import task_table, turned
 from flows.schema.brief import Brief
 from flows.schema.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
@@ -28,6 +28,7 @@ from flows.stages.page import (
     condition_page,
     index_page,
     rubric_page,
+    wording,
 )
 from flows.stages.score import score_brief
 from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
@@ -55,6 +56,7 @@ class _Condition:
     briefs: Sequence[tuple[Brief, BriefScore, Sequence[Verdict]]]
     reports: Mapping[tuple[str, int], ReportFacts]
     counts: Mapping[Grouping, Sequence[Count]]
+    is_of_tasks: bool
 
 
 def write_site(
@@ -101,8 +103,10 @@ def write_site(
         figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
         rubrics={name: address("rubric", file) for name, file in rubrics.items()},
         left_out=[_said(folder, problem) for problem in problems],
-        pageless={(entry.condition, entry.judge) for entry in graded if entry.is_foreign},
-        tables=_tables(board, graded, scenarios, scoring),
+        foreign={(entry.condition, entry.judge): origin(entry) for entry in graded if entry.is_foreign},
+        tables=further_tables(board, graded, scenarios, scoring),
+        said=wording(is_task=is_of_tasks(scenarios.values())),
+        is_clamped=scoring.clamped,
     )
     pages = chain(
         ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
@@ -134,7 +138,7 @@ def _conditions(
         briefs = [brief_of({name: values[name] for name in _BRIEF_FIELDS}) for values in entry.briefs]
         briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
         items = {name: scenarios[name].items for name in entry.about["scenarios"]}
-        tasks = any(scenarios[name].task is not None for name in items)
+        tasks = is_of_tasks(scenarios[name] for name in items)
         found.append(
             _Condition(
                 row,
@@ -147,23 +151,10 @@ def _conditions(
                 ],
                 entry.reports,
                 breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
+                tasks,
             )
         )
     return found
-
-
-def _tables(
-    board: Leaderboard,
-    graded: Sequence[Graded],
-    scenarios: Mapping[str, Scenario],
-    scoring: ScoringSettings,
-) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """What stands below the leaderboard: the specification's table, where the scenarios are tasks."""
-    if all(scenario.task is None for scenario in scenarios.values()):
-        return []
-    by_name = {(entry.condition, entry.judge): entry for entry in graded}
-    ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
-    return [("Score on each task, mean of its attempts.", turned(task_table(ordered, scenarios, scoring)))]
 
 
 def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -> dict[str, str]:
@@ -264,6 +255,7 @@ def _condition_pages(
         scoring=board.scoring,
         note=one.note,
         is_stand_in=one.is_stand_in,
+        said=wording(is_task=one.is_of_tasks),
     )
     yield f"{place}/index.html", page
 

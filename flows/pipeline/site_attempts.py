@@ -22,6 +22,9 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
     Raises:
         StoreError: a table can't be read.
     """
+    judges: dict[str, list[str]] = {}
+    for entry in graded:
+        judges.setdefault(entry.condition, []).append(entry.judge)
     for entry in {entry.condition: entry for entry in graded if entry.has_attempts}.values():
         path = folder / "trajectories" / f"{entry.condition}.parquet"
         # Somebody may have pulled the tables that scores rest on, and no more.
@@ -31,5 +34,6 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
             events.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
         for row in entry.briefs:
             own = events.get((row["scenario_id"], row["seed"]), [])
-            page = attempt_page(entry.condition, row["scenario_id"], row["seed"], own)
+            seen = sorted(judges[entry.condition])
+            page = attempt_page(entry.condition, row["scenario_id"], row["seed"], own, judges=seen)
             yield "/".join(attempt_path(entry.condition, row["scenario_id"], row["seed"])), page

@@ -14,6 +14,8 @@ from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness
 from flows.schema.verdict import Agreement
 
+_POLARITIES = {"polarity=positive": "requirements", "polarity=negative": "wrong moves or penalties"}
+
 FEW_SCENARIOS = 6
 """Below so many scenarios a bootstrap over them is narrower than it says; the table says that."""
 
@@ -71,12 +73,12 @@ def notes(board: Leaderboard) -> list[str]:
         )
     if any(row.n_ungraded for row in board.rows):
         found.append(
-            "Some items have no verdict. Scores are of the briefs that were graded whole; the bounds "
-            "score_low and score_high say what the missing ones could change."
+            f"Some items have no verdict. Scores are of the {_noun(board)}s that were graded whole; the "
+            "bounds, score_low and score_high in the files, say what the missing ones could change."
         )
     if any(row.self_judged for row in board.rows):
-        found.append("A judge marked * graded briefs of its own model.")
-    found += _hidden_notes(board)
+        found.append(f"A judge marked * graded {_noun(board)}s of its own model.")
+    found += _hidden_notes(board, _noun(board))
     found += _attempt_notes(board)
     found += _length_notes(board)
     if any(row.harness == HARBOR for row in board.rows):
@@ -163,20 +165,26 @@ def _of(part: int, whole: int) -> str:
     return str(part) if part == whole else f"{part} of {whole}"
 
 
-def _hidden_notes(board: Leaderboard) -> list[str]:
+def _noun(board: Leaderboard) -> str:
+    """What was graded: only reports have a limit of length, or open or don't."""
+    is_report = any(row.n_over_limit is not None or row.n_missing or row.n_corrupt for row in board.rows)
+    return "report" if is_report else "brief"
+
+
+def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
     # Each judge has a row on a condition; the briefs are the same.
     hidden = {row.condition: row.n_hidden for row in board.rows}
     noticed = {row.condition: row.n_noticed for row in board.rows}
     found: list[str] = []
     if number_of := sum(hidden.values()):
         found.append(
-            f"{_briefs(number_of)} held characters that a reader does not see; judges behind an endpoint "
-            "were shown the text without them."
+            f"{_counted_as(number_of, noun)} held characters that a reader does not see; judges "
+            "behind an endpoint were shown the text without them."
         )
     if number_of := sum(noticed.values()):
         found.append(
-            f"{_briefs(number_of)} came from a file of which the reader left something out or mended it, "
-            "such as hidden text; the briefs table says what, under detail."
+            f"{_counted_as(number_of, noun)} came from a file of which the reader left something "
+            "out or mended it, such as hidden text; the briefs table says what, under detail."
         )
     return found
 
@@ -213,8 +221,8 @@ def _counted(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(dict(counts).items()) if count)
 
 
-def _briefs(number_of: int) -> str:
-    return "1 brief" if number_of == 1 else f"{number_of} briefs"
+def _counted_as(number_of: int, noun: str) -> str:
+    return f"1 {noun}" if number_of == 1 else f"{number_of} {noun}s"
 
 
 def _judge_note(note: JudgeNote) -> str:
@@ -252,7 +260,7 @@ def _agreement_note(note: JudgeNote) -> str:
 def _by_group(agreement: Agreement) -> str:
     """Accuracy and kappa of each group of items, with its n."""
     return "; ".join(
-        f"{name} {number(accuracy, 2)}, {number(kappa, 2)} (n {n})"
+        f"{_POLARITIES.get(name, name)} {number(accuracy, 2)}, {number(kappa, 2)} (n {n})"
         for name, n, accuracy, kappa in agreement.groups
     )
 

@@ -13,10 +13,19 @@ from flows.pipeline.site import write_site
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.errors import StoreError
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.report_task import ReportFacts, ReportTask
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
-from flows.stages.page import Group, attempt_page, brief_page, condition_page, index_page, rubric_page
+from flows.stages.page import (
+    Group,
+    attempt_page,
+    brief_page,
+    condition_page,
+    index_page,
+    rubric_page,
+    wording,
+)
 from flows.stages.page.markup import address, attribute, own
 
 HOSTILE = (
@@ -127,6 +136,32 @@ def a_condition(row=ROW, briefs=((BRIEF, PARTLY),), groups=None, *, is_stand_in=
     )
 
 
+REPORTS = wording(is_task=True)
+TASK = replace(
+    SCENARIO,
+    items=tuple(
+        replace(
+            one, step=None, tier=None, severity=None, ground_truth="", points=-3.0 if one.is_error else 1.0
+        )
+        for one in SCENARIO.items
+    ),
+    task=ReportTask("harbour", "1.4", *[None] * 6, (), (), None, "golden.docx", None, "rubric.json"),
+)
+
+
+def a_report(brief=BRIEF, n_calls=7, **facts):
+    known = {
+        "scenario_id": "harbour", "seed": 1, "status": "written", "report": "a" * 64, "ended": "finished",
+        "n_calls": n_calls, "word_rule": "r1/w1", "words": 4, "words_body": 4, "words_tables": 0,
+        "words_notes": 0, "words_text_boxes": 0, "words_outside": 0, "word_limit": None, "pages": None,
+        "page_limit": None, "renderer": None, "detail": "",
+    }  # fmt: skip
+    return brief_page(
+        ROW, TASK, brief, score=PARTLY, verdicts=VERDICTS, scoring="points", is_stand_in=False,
+        report=ReportFacts(**{**known, **facts}),
+    )  # fmt: skip
+
+
 # Text of others
 
 
@@ -157,6 +192,64 @@ def test_an_attribute_can_t_be_left():
 def test_a_name_opens_no_folder_query_or_scheme():
     assert address("..", "a/../b?c#d") == "../a%2F..%2Fb%3Fc%23d"
     assert address("javascript:x") == "javascript%3Ax"
+
+
+# Reports
+
+
+def test_report_pages_speak_of_reports_attempts_criteria_and_penalties():
+    index_of_reports = index_page(
+        board(ROW),
+        [("model", "score", "scenarios", "briefs", "wrong"), ("m", "0.500", "1", "3", "0.4")],
+        ("Note.",),
+        figures={},
+        rubrics={},
+        tables=[("Score by task", "The mean of 3 attempts.", [("task", "a"), ("m", "0.500")])],
+        said=REPORTS,
+        is_clamped=True,
+    )
+    row = replace(ROW, n_missing=2, n_at_limit=1, n_over_limit=0, n_unmeasured=3)
+    groups = {"scenario": [Group("t", "requirement", 1, 2, 0), Group("t", "error", 1, 2, 0)]}
+    condition = condition_page(
+        row, [(BRIEF, PARTLY)], groups, scoring="points", note="", is_stand_in=False, said=REPORTS
+    )
+    pages = [index_of_reports, condition, a_report(), rubric_page(TASK)]
+    for html in pages:
+        assert not re.search(r"(?i)\bbriefs?\b|\bseeds?\b|wrong moves?", Page(html).said)
+    first, own_page, report, rubric = map(Page, pages)
+    assert first.rows[0] == ["model", "score", "tasks", "attempts", "wrong"]
+    assert "wrong: penalties triggered for each attempt, on average." in first.said
+    assert "within [0, 1]" in first.said
+    assert "2 missing, 0 corrupt, 0 refused, 0 failed, 0 empty" in own_page.said
+    assert "1 ended at a limit of the harness" in own_page.said
+    assert "Over the limit of length0, not measured 3" in own_page.said
+    assert ["t", "required criterion", "1", "2", "50.0%", "0"] in own_page.rows
+    assert ["t", "penalty", "1", "2", "50.0%", "0"] in own_page.rows
+    assert "harbour, attempt 1" in report.said
+    assert {row[0]: row[1] for row in report.rows}["R1"] == "+1 point"
+    assert {row[0]: row[3] for row in report.rows}["E1"] == "✗ failedtriggered"
+    assert "4: 3 required criteria, 1 penalty" in rubric.said
+
+
+def test_a_file_that_need_not_be_here_is_named_and_not_linked_to():
+    links = [attrs["href"] for attrs in Page(a_report(n_calls=0)).all("a")]
+    assert not [link for link in links if "reports/files" in link or "attempts" in link]
+    assert f"reports/files/{'a' * 64}.docx" in Page(a_report(n_calls=0)).said
+    links = [attrs["href"] for attrs in Page(a_report(n_calls=7)).all("a")]
+    assert f"../../../reports/files/{'a' * 64}.docx" in links
+
+
+def test_places_that_the_reader_counts_are_told_from_those_of_the_tools():
+    page = Page(a_report(replace(BRIEF, detail="hidden_text, paragraph 7: white text")))
+    assert "Left out or mended on readinghidden_text, paragraph 7: white text" in page.said
+    assert "not the places (p7, t1r2c1)" in page.said
+    assert "p7" not in Page(a_report()).said
+
+
+def test_lengths_are_told_with_their_limits():
+    page = Page(a_report(word_limit=150, words=151, page_limit=2, pages=None))
+    assert "Words against the limit151; at most 150, over the limit" in page.said
+    assert "Pages against the limitnot measured; at most 2" in page.said
 
 
 # The first page
@@ -195,6 +288,14 @@ def test_the_stand_in_is_announced_before_any_number():
     for page in (a_condition(is_stand_in=True), a_brief(is_stand_in=True)):
         assert page.index("Judge <b>j-medium</b> is a deterministic stand-in") < page.index("<dl")
     assert "stand-in" not in index() + a_condition() + a_brief()
+
+
+def test_rows_of_another_harness_have_no_link_and_say_where_they_come_from():
+    rows = [replace(ROW, condition=name) for name in ("harbor-1", "harbor-2")]
+    foreign = {("harbor-1", ROW.judge_id): "job one, <agent>", ("harbor-2", ROW.judge_id): "job two"}
+    page = Page(index_page(board(*rows), [*SHOWN, SHOWN[1]], (), figures={}, rubrics={}, foreign=foreign))
+    assert [row[0] for row in page.rows[1:]] == ["mjob one, <agent>harbor-1", "mjob twoharbor-2"]
+    assert not page.all("a")
 
 
 def test_what_was_left_out_is_named():
@@ -238,6 +339,19 @@ def test_a_refused_brief_has_no_words_instead_of_0_words():
     assert "4 refused, 0 unparsed, 0 error" in single.said
 
 
+def test_shares_are_told_with_what_they_are_of():
+    verdicts = [replace(one, status=VerdictStatus.graded, passed=one.item_id != "E1") for one in VERDICTS]
+    score = BriefScore(
+        "harbour", 1, 0.5, 0.5, 0.5, 0.5, 0.75, 1.0, 1, n_items=4, n_graded=4, n_refused=0, n_unparsed=0,
+        n_error=0,
+    )  # fmt: skip
+    said = Page(a_brief(verdicts=verdicts, score=score)).said
+    assert "Correct75.0%, 3 of 4 items" in said
+    assert "Passed100.0%, 3 of 3 requirements" in said
+    assert "Wrong moves made1 of 1" in said
+    assert "Correct\u2013" in Page(a_brief()).said  # R3 has no verdict
+
+
 # A brief
 
 
@@ -252,7 +366,7 @@ def test_every_item_has_its_verdict_in_words():
     ]
     assert rows["R2"][2:] == ["✗ failedpartial", "half"]
     assert rows["R3"][2:] == ["? no verdictunparsed", "cut reply"]
-    assert rows["E1"][2:] == ["✗ failedmadecommitted", "\u2013"]
+    assert rows["E1"][2:] == ["✗ failedmade", "\u2013"]
     assert rows["E1"][1].startswith("Wrong move: States it.")
     counts = re.findall(r"(all|failed|without a verdict|passed) \((\d+)\)", page.said)
     assert counts == [("all", "4"), ("failed", "2"), ("without a verdict", "1"), ("passed", "1")]
@@ -285,7 +399,7 @@ def test_evidence_stands_by_what_failed_and_the_rubric_has_every_item_s():
     assert [attrs["id"] for attrs in rubric.all("article")] == ["item-1", "item-2", "item-3", "item-4"]
     assert rubric.said.count("as ordered") == 4
     assert "Passed if: if said" in rubric.said
-    assert "4: 3 requirements, 1 wrong moves" in rubric.said
+    assert "4: 3 requirements, 1 wrong move" in rubric.said
 
 
 def test_the_brief_is_shown_as_it_is():
@@ -500,9 +614,11 @@ def test_an_attempt_is_told_turn_by_turn_and_nothing_in_it_is_markup():
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 5
     assert "<h1>task, attempt 2</h1>" in page
-    assert "<h2>Reply 1</h2>" in page
-    assert "1.5 s; tokens in, out: 4,000, " in page
-    assert "<summary>Refused</summary>" in page
+    assert "<h2>Reply 1 of 1</h2>" in page
+    assert "1.5 s; 4,000 tokens in, " in page
+    assert "<summary>The tool refused</summary>" in page
     assert "9,000 characters in all" in page
     assert "(1 picture)" in page
     assert "not among these results" in attempt_page("m", "task", 1, [])
+    links = [attrs["href"] for attrs in Page(attempt_page("m", "task", 1, [], judges=["j", "k"])).all("a")]
+    assert links == ["../../index.html", "../../m/j/task-1.html", "../../m/k/task-1.html"]

@@ -40,7 +40,7 @@ def test_the_stand_in_says_that_it_is_one_and_how_far_it_agrees_by_group():
     found = notes(board(is_stand_in=True))
     assert "stand-in" in found[0]
     assert "accuracy 0.75, kappa 0.50, n 4" in found[0]
-    groups = "tier=1 1.00, - (n 2); polarity=negative 0.50, 0.00 (n 2)"
+    groups = "tier=1 1.00, - (n 2); wrong moves or penalties 0.50, 0.00 (n 2)"
     assert found[1] == f"Judge j on labelled controls, accuracy and kappa: {groups}."
     assert "- Assumed: x weighs +2." in to_markdown(board(is_stand_in=True))
     assert found[1] in to_json(board(is_stand_in=True))

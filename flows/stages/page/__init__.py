@@ -10,9 +10,11 @@ from flows.stages.page.condition import Group, brief_file, condition_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address
 from flows.stages.page.rubric import rubric_page
+from flows.stages.page.wording import Wording, wording
 
 __all__ = [
     "Group",
+    "Wording",
     "address",
     "attempt_page",
     "attempt_path",
@@ -21,4 +23,5 @@ __all__ = [
     "condition_page",
     "index_page",
     "rubric_page",
+    "wording",
 ]

@@ -66,7 +66,7 @@ def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[str]]
     name = f' class="{kind}"' if kind else ""
     return scroll(
         caption,
-        f"<table{name}>\n<caption>{own(caption)}</caption>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
+        f"<table{name}>\n<caption><span>{own(caption)}</span></caption>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
         "<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>",
     )
 

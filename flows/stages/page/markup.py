@@ -15,6 +15,8 @@ _BLANK = re.compile(
 )
 _SPACES = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"  # wide enough to be seen, and common in documents
 
+NOT_SAID = '<span class="none" title="no reason given">&ndash;</span>'
+"""What stands where a judge gave no reason."""
 MISSING = '<span class="none" title="unknown">&ndash;</span>'
 """What stands where nothing is known."""
 
@@ -50,7 +52,7 @@ def count_of(part: int, whole: int) -> str:
 
 
 def plural(count: str, noun: str) -> str:
-    """A count with its noun."""
+    """A count with its noun, which takes an s where it is several."""
     return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flows.schema.scenario import Item, Scenario
 from flows.stages.page.frame import document, facts
 from flows.stages.page.markup import address, own, words
+from flows.stages.page.wording import wording
 
 _KINDS = {
     (False, False): "Requirement",
@@ -27,7 +28,13 @@ def rubric_page(scenario: Scenario) -> str:
     """Every item with all that its rubric says."""
     title = f"{scenario.scenario_id}: rubric"
     errors = sum(item.is_error for item in scenario.items)
-    counts = f"{len(scenario.items)}: {len(scenario.items) - errors} requirements, {errors} wrong moves"
+    said = wording(is_task=scenario.task is not None)
+    sides = (
+        (len(scenario.items) - errors, said.requirement, said.requirements),
+        (errors, said.error, said.errors),
+    )
+    counted = [f"{count} {one if count == 1 else several}" for count, one, several in sides]
+    counts = f"{len(scenario.items)}: {', '.join(counted)}"
     body = [
         f'<nav><a href="{address("..", "index.html")}">Leaderboard</a></nav>',
         f"<h1>{own(title)}</h1>",
@@ -40,7 +47,9 @@ def rubric_page(scenario: Scenario) -> str:
                 ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
             ]
         ),
-        f'<details><summary>The assignment</summary><p class="own">{own(scenario.assignment)}</p></details>',
+        "<details><summary>The assignment</summary>",
+        # The line feed after the tag is the one that HTML drops.
+        f'<pre class="own" dir="auto">\n{own(scenario.assignment)}</pre></details>',
     ]
     body += [_article(item, place) for place, item in enumerate(scenario.items)]
     return document(title, body)
@@ -49,7 +58,7 @@ def rubric_page(scenario: Scenario) -> str:
 def placing(item: Item) -> list[str]:
     """Where an item belongs and what it weighs, each in a phrase: an item's classes, a criterion's points."""
     if item.step is None or item.tier is None or item.severity is None:
-        return [f"{item.points:+g} points"]
+        return [f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}"]
     return [words(item.step.value), f"tier {item.tier.value}", words(item.severity.value)]
 
 
