@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import yaml
 
-from flows.schema.errors import Problems, ScenarioError, StaffbenchError
+from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
 
 _ITEM_KEYS = (
@@ -35,12 +35,12 @@ def find_project(start: Path) -> Path:
     """The nearest folder from `start` upwards that holds `conf/config.yaml`.
 
     Raises:
-        ScenarioError: there is none.
+        ConfigError: there is none.
     """
     for folder in (start, *start.parents):
         if (folder / "conf" / "config.yaml").is_file():
             return folder
-    raise ScenarioError(
+    raise ConfigError(
         start, "no conf/config.yaml here or above", remedy="run staffbench inside a clone of the project"
     )
 
@@ -49,10 +49,11 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
     """Ids of the scenarios below `data`, sorted; only the `wanted` ones where a list is given.
 
     Raises:
-        ScenarioError: the folder or a wanted scenario is not there.
+        ConfigError: the folder or a wanted scenario is not there.
+        ScenarioError: the folder holds no scenario.
     """
     if not data.is_dir():
-        raise ScenarioError(data, "no such folder", "a folder of scenarios", "set benchmark.data")
+        raise ConfigError(data, "no such folder", "a folder of scenarios", "set benchmark.data")
     found = sorted(file.parent.name for file in data.glob("*/scenario.yaml"))
     if not found:
         raise ScenarioError(data, "no scenario", "folders that hold a scenario.yaml")
@@ -60,7 +61,7 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
         return found
     missing = [name for name in wanted if name not in found]
     if missing:
-        raise ScenarioError(
+        raise ConfigError(
             "benchmark.scenarios", f"no scenario {', '.join(missing)}", "one of " + ", ".join(found)
         )
     return sorted(set(wanted))

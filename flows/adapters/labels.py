@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from flows.schema.errors import Problems, ScenarioError, StaffbenchError
+from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.verdict import ExpertLabel
 
 COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")
@@ -24,18 +24,10 @@ def read_labels(path: Path) -> list[ExpertLabel]:
             a penalty, `pass` means that the brief did not make it.
 
     Raises:
+        ConfigError: no such file, or a folder.
         StaffbenchError: every fault of the file together: a missing column, a bad value, a doubled row.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            head = reader.fieldnames or ()
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
-    missing = [name for name in COLUMNS if name not in head]
-    if missing:
-        raise ScenarioError(path, f"no column {', '.join(missing)}", f"columns {', '.join(COLUMNS)}")
+    rows = _rows(path)
     problems: list[StaffbenchError] = []
     found: dict[tuple[str, ...], ExpertLabel] = {}
     for number, row in enumerate(rows, 2):
@@ -67,3 +59,19 @@ def read_labels(path: Path) -> list[ExpertLabel]:
     if not found:
         raise ScenarioError(path, "no label", "one or more rows with pass or fail")
     return list(found.values())
+
+
+def _rows(path: Path) -> list[dict[str, str | None]]:
+    if path.is_dir() or not path.exists():  # a pipe is fine
+        raise ConfigError(path, "a folder" if path.is_dir() else "no such file", "a CSV file of labels")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            head = reader.fieldnames or ()
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
+    missing = [name for name in COLUMNS if name not in head]
+    if missing:
+        raise ScenarioError(path, f"no column {', '.join(missing)}", f"columns {', '.join(COLUMNS)}")
+    return [dict(row) for row in rows]

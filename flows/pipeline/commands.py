@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points, options
+from flows.adapters.config.compose import compose_points
+from flows.adapters.config.every_option import check_options
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
@@ -74,7 +75,7 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
     else:
         problems = _validate_scenarios(project, settings, screen)
-    checked, faults = _check_options(project)
+    checked, faults = check_options(project)
     problems += faults
     screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
@@ -228,42 +229,6 @@ def _packets(
         except StaffbenchError as error:
             problems.append(error)
     return built, problems
-
-
-def _check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
-    """Compose with each option in turn; what an option can't do without is given."""
-    needed = {"name": "any", "api_base": "http://127.0.0.1/v1"}
-    checked = 0
-    problems: list[StaffbenchError] = []
-    for axis, names in options(project).items():
-        for name in names:
-            override = f"+{axis}={name}" if axis == "experiment" else f"{axis}={name}"
-            filled = (
-                [f"{axis}.{key}={value}" for key, value in needed.items()]
-                if axis in ("model", "judge")
-                else []
-            )
-            if axis == "effort":
-                filled = [
-                    "model=openai_compatible",
-                    *(f"model.{key}={value}" for key, value in needed.items()),
-                ]
-            problem = _composes(project, [override, *filled], multirun=axis == "experiment")
-            checked += problem is None
-            problems += [problem] if problem is not None else []
-    return checked, problems
-
-
-def _composes(project: Path, overrides: list[str], *, multirun: bool) -> StaffbenchError | None:
-    """Why the overrides don't compose; None where they do, by themselves or where reports are written."""
-    try:
-        compose_points(project, overrides, multirun=multirun)
-    except StaffbenchError as error:
-        try:
-            compose_points(project, ["benchmark=mission_report", *overrides], multirun=multirun)
-        except StaffbenchError:
-            return error
-    return None
 
 
 def _fail(problems: list[StaffbenchError], screen: Screen) -> int:

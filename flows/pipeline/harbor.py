@@ -53,7 +53,8 @@ def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> in
         0; 1 where something in the tree had to be passed over, which is then named.
 
     Raises:
-        HarborError: no job there.
+        ConfigError: no such folder.
+        HarborError: no job in it.
     """
     found, parts = open_parts(_folder(project, job), every=False)
     for part in parts:
@@ -82,9 +83,9 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
         0; 1 where something in the tree had to be passed over; 4 where an attempt has no score.
 
     Raises:
-        HarborError: no job there; an attempt without a score that nothing bounds from below; or a benchmark
-            whose folder is something else's.
-        ConfigError: overrides that don't compose.
+        HarborError: no job in that folder; an attempt without a score that nothing bounds from below; or
+            a benchmark whose folder is something else's.
+        ConfigError: no such folder, or overrides that don't compose.
         StoreError: a table can't be written.
     """
     # The tables bring the whole stack along, which the summary does without.

@@ -65,7 +65,8 @@ def open_parts(
         rubric: the criteria of a task that no verifier wrote any of; asked only where a bound needs them.
 
     Raises:
-        HarborError: no job there.
+        ConfigError: no such folder.
+        HarborError: no job in it.
         ReadError: a report that its reader fails on, which is no fault of the report.
     """
     job, attributions = read_attributed(folder)

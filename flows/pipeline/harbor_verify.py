@@ -94,9 +94,12 @@ def verify(
         0 where there is a reward; `UNGRADED` where the judge left none.
 
     Raises:
+        ConfigError: `tests` is not there, or `logs` is a file.
         StaffbenchError: rubric, configuration or report can't be read, or the judge can't be asked. There
             is a judgment that says so, and no reward.
     """
+    if logs.exists() and not logs.is_dir():
+        raise ConfigError(logs, "a file", "a folder", "name another by --logs")
     _clear(logs)
     verifier = _Verifier(tests, logs, screen, grade)
     try:
@@ -139,6 +142,8 @@ class _Verifier:
     about: dict[str, Any] = field(default_factory=lambda: {"staffbench": __version__})
 
     def verify(self, overrides: Sequence[str], report: Path) -> int:
+        if not self.tests.is_dir():
+            raise ConfigError(self.tests, "no such folder", "the task's tests/ folder", "name it by --task")
         project = package_project()
         grading = read_grading(self.tests)
         words = _overrides(_UNTOLD if grading is None else grading.overrides, overrides)

@@ -25,7 +25,8 @@ def names_of(project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] 
     """Ids of the benchmark's scenarios, sorted; only the wanted ones if any.
 
     Raises:
-        ScenarioError: the folder or a wanted scenario is not there, or there is none at all.
+        ConfigError: the folder or a wanted scenario is not there.
+        ScenarioError: the folder holds none.
     """
     data = project / benchmark.data
     if benchmark.protocol is Protocol.mission_report:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from flows.adapters.files import load_scenario, scenario_ids
-from flows.schema.errors import Problems, ScenarioError
+from flows.schema.errors import ConfigError, Problems
 from flows.schema.scenario import Severity
 
 HEAD = {
@@ -127,7 +127,7 @@ def test_scenarios_are_found_by_name(scenario, tmp_path):
     scenario()
     assert scenario_ids(tmp_path, None) == ["s"]
     assert scenario_ids(tmp_path, ["s"]) == ["s"]
-    with pytest.raises(ScenarioError, match="one of s"):
+    with pytest.raises(ConfigError, match="one of s"):
         scenario_ids(tmp_path, ["t"])
-    with pytest.raises(ScenarioError, match="no such folder"):
+    with pytest.raises(ConfigError, match="no such folder"):
         scenario_ids(tmp_path / "gone", None)

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from flows.adapters.harbor_jobs import read_job
+from flows.schema.errors import ConfigError
 from flows.schema.harbor import HarborError, ReportState
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 
@@ -273,7 +274,7 @@ def test_lost_trials_and_other_folders_are_named(job):
 
 
 def test_folders_that_are_no_job(tmp_path):
-    with pytest.raises(HarborError, match="no such folder"):
+    with pytest.raises(ConfigError, match="no such folder"):
         read_job(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(HarborError, match=r"no trial in it.*one job, not of all jobs"):

@@ -5,7 +5,7 @@ import pytest
 from flows.adapters.labels import read_labels
 from flows.pipeline.expert_labels import labels_agreement
 from flows.pipeline.graded import Graded
-from flows.schema.errors import StaffbenchError
+from flows.schema.errors import ConfigError, StaffbenchError
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.verdict import ExpertLabel, Verdict, VerdictStatus
 
@@ -85,7 +85,7 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path, lines, fault):
 
 
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
-    with pytest.raises(StaffbenchError, match="can't be read"):
+    with pytest.raises(ConfigError, match="no such file"):
         read_labels(tmp_path / "none.csv")
     (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(StaffbenchError, match="can't be read"):

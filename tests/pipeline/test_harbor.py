@@ -12,7 +12,6 @@ from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_fi
 from flows.pipeline.harbor import import_job, summarize
 from flows.pipeline.harbor_submitted import open_report
 from flows.schema.errors import ConfigError
-from flows.schema.harbor import HarborError
 from flows.schema.report_task import ReportStatus
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 
@@ -135,7 +134,7 @@ def test_a_job_is_looked_up_from_the_project_too(project, tmp_path, monkeypatch)
     copy_job("0.25.0", tmp_path / "jobs")
     monkeypatch.chdir(project)
     assert summarize(tmp_path, Path("jobs/scripted-0.25.0"), criteria=False, screen=Screen()) == 0
-    with pytest.raises(HarborError, match="no such folder"):
+    with pytest.raises(ConfigError, match="no such folder"):
         summarize(tmp_path, Path("jobs/other"), criteria=False, screen=Screen())
 
 

@@ -167,7 +167,7 @@ def test_an_empty_folder_is_taken_and_one_with_a_file_is_not(exported, project, 
     (tmp_path / "out").mkdir()
     assert (exported() / "alder" / "task.toml").is_file()
     before = contents(tmp_path / "out")
-    with pytest.raises(StoreError, match="a folder with something in it"):
+    with pytest.raises(ConfigError, match="a folder with something in it"):
         exported()
     assert contents(tmp_path / "out") == before
 
@@ -175,7 +175,7 @@ def test_an_empty_folder_is_taken_and_one_with_a_file_is_not(exported, project, 
 def test_a_link_is_no_target(exported, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "out").symlink_to(tmp_path / "real")
-    with pytest.raises(StoreError, match="a link"):
+    with pytest.raises(ConfigError, match="a link"):
         exported()
     assert not list((tmp_path / "real").iterdir())
 

@@ -1,4 +1,4 @@
-"""`conf/` and overrides to checked settings. The only module that knows Hydra.
+"""`conf/` and overrides to checked settings, by Hydra.
 
 Hydra composes; pydantic checks the result against `flows.schema.settings`, so that an unknown key,
 a wrong type and a value that makes no sense are refused before anything runs, with the nearest
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -24,10 +25,14 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
+
+UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
+"""What Hydra lets through of the files it composes; the last three where one is no mapping in UTF-8."""
 
 _LABELLED = ("effort", "word_cap")  # their values stand in a condition's name as they are
 
@@ -60,14 +65,17 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
     Raises:
         ConfigError: an unknown key, option or value, a bad type, or a point that can't be run.
     """
-    with _hydra(project):
+    with opened(project):
         jobs = _expand(project, list(overrides), multirun=multirun)
-        return [_compose_point(project, job) for job in jobs]
+        points = [_compose_point(project, job) for job in jobs]
+    for results in dict.fromkeys(point.settings.results for point in points):
+        _refuse_file(project / results)
+    return points
 
 
 def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
     """The composed configuration of one point as YAML (`--cfg job`)."""
-    with _hydra(project):
+    with opened(project):
         return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
 
 
@@ -83,8 +91,22 @@ def options(project: Path) -> dict[str, list[str]]:
     }
 
 
-def _hydra(project: Path) -> Any:
-    for cached in (_known, _chosen, _named):
+def _refuse_file(results: Path) -> None:
+    """Here, since every command that reads or writes results composes first."""
+    there = results
+    with suppress(OSError):  # what can't be looked at is told by what wants to write there
+        there = next(folder for folder in (results, *results.parents) if folder.exists())
+    if there.is_file():
+        raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
+
+
+def opened(project: Path) -> Any:
+    """A context in which Hydra composes from the project's `conf/`, as its files are now.
+
+    Raises:
+        ConfigError: no `conf/` there.
+    """
+    for cached in (_known, compose_options, _named):
         cached.cache_clear()  # conf/ may have been edited since
     conf = project / "conf"
     if not (conf / "config.yaml").is_file():
@@ -161,30 +183,46 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
     refuse_unknown(overrides, known)
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
-        parsed = [_parsed(override) for override in overrides]
+        parsed = [parsed_override(override) for override in overrides]
         # A sweep, or a package that is no axis's, is left to Hydra, which refuses it in its own words.
         values = [
             one
             for one in parsed
             if one.key_or_group not in known and one.package is None and not one.is_sweep_override()
         ]
-        config, choices, sweep = _chosen(project, tuple(str(o.input_line) for o in parsed if o not in values))
-        config = copy.deepcopy(config)
-        ConfigLoaderImpl._apply_overrides_to_config(values, config)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- Hydra's second step has no public name
-        container = OmegaConf.to_container(config, resolve=True)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(" ".join(overrides) or "conf", str(error).splitlines()[0]) from error
-    return cast("dict[str, Any]", container), dict(choices), sweep
+        options = tuple(str(o.input_line) for o in parsed if o not in values)
+        config, choices, sweep = compose_options(project, options)
+        container = with_values(config, values)
+    except UNCOMPOSED as error:
+        lines = str(error).split("\n")
+        # YAML's errors say where only in the lines after the first.
+        found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
+        raise ConfigError(" ".join(overrides) or "conf", found) from error
+    return container, dict(choices), sweep
+
+
+def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any]:
+    """A composed configuration, which stays as it is, with values set in it: Hydra's second step.
+
+    Raises:
+        One of UNCOMPOSED: a value that can't be set, or a reference to nothing.
+    """
+    config = copy.deepcopy(config)
+    ConfigLoaderImpl._apply_overrides_to_config(list(values), config)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- it has no public name
+    return cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True))
 
 
 @lru_cache(maxsize=1024)
-def _parsed(override: str) -> Override:
-    """Cached: the points of a sweep share most of their overrides, and Hydra's parser takes 2 ms for one."""
+def parsed_override(override: str) -> Override:
+    """As Hydra reads it. Cached: a sweep's points share most of them, and its parser takes 2 ms for one."""
     return OverridesParser.create().parse_overrides([override])[0]
 
 
 @cache
-def _chosen(project: Path, overrides: tuple[str, ...]) -> tuple[DictConfig, dict[str, str], dict[str, str]]:  # noqa: ARG001 -- two projects have two folders of options
+def compose_options(
+    project: Path,  # noqa: ARG001 -- two projects have two folders of options
+    overrides: tuple[str, ...],
+) -> tuple[DictConfig, dict[str, str], dict[str, str]]:
     """The options that `overrides` choose, composed; their choices; and the sweep that they ask for."""
     config = compose("config", overrides=list(overrides), return_hydra_config=True)
     chosen = OmegaConf.to_container(config.hydra.runtime.choices)

@@ -10,6 +10,7 @@ from pathlib import Path
 from flows.adapters.harbor_jobs.origins import Attribution, Origin, attribute
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text, nested
 from flows.adapters.harbor_jobs.trials import config_agent, read_trial
+from flows.schema.errors import ConfigError
 from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, ReportedMean, Trial
 
 __all__ = ["Attribution", "Origin", "read_attributed", "read_job"]
@@ -25,7 +26,8 @@ def read_job(folder: Path) -> HarborJob:
         folder: the job's: it holds a folder for each trial.
 
     Raises:
-        HarborError: no such folder, or no trial in it.
+        ConfigError: no such folder.
+        HarborError: no trial in it.
     """
     return read_attributed(folder)[0]
 
@@ -37,10 +39,10 @@ def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
     or weights is another one.
 
     Raises:
-        HarborError: as `read_job`.
+        ConfigError, HarborError: as `read_job`.
     """
     if not folder.is_dir():
-        raise HarborError(folder, "no such folder", "a job of Harbor, such as jobs/<job name>")
+        raise ConfigError(folder, "no such folder", "a job of Harbor, such as jobs/<job name>")
     tree = Tree(folder)
     result = tree.mapping(tree.file(tree.root, "result.json"))
     lock = tree.mapping(tree.file(tree.root, "lock.json"))

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
 from flows.adapters.task_trees.safe_files import is_file, plain_name, read_text, walk
 from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
-from flows.schema.errors import Problems, ScenarioError, StaffbenchError
+from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.report_task import Attachment, ReportTask, TaskStep
 
 # What builds the sandbox is no file of the agent's.
@@ -27,16 +27,17 @@ def task_ids(data: Path, wanted: Sequence[str] | None = None) -> list[str]:
     """Names of the folders below `data` that hold a `task.toml`, sorted; only the wanted ones if any.
 
     Raises:
-        ScenarioError: the folder or a wanted task is not there, or there is none at all.
+        ConfigError: the folder or a wanted task is not there.
+        ScenarioError: the folder holds no task.
     """
     if not data.is_dir():
-        raise ScenarioError(data, "no such folder", "a folder of tasks", "set benchmark.data")
+        raise ConfigError(data, "no such folder", "a folder of tasks", "set benchmark.data")
     found = sorted(file.parent.name for file in data.glob("*/task.toml") if not file.parent.is_symlink())
     if not found:
         raise ScenarioError(data, "no task", "folders that hold a task.toml")
     missing = [name for name in wanted or () if name not in found]
     if missing:
-        raise ScenarioError(
+        raise ConfigError(
             "benchmark.scenarios", f"no task {', '.join(missing)}", "one of " + ", ".join(found)
         )
     return found if wanted is None else sorted(set(wanted))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.adapters.task_trees.safe_files import inside, is_file, walk
-from flows.schema.errors import Problems, ScenarioError, StaffbenchError, StoreError
+from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
 
 _FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
 _EXECUTABLE = 0o111
@@ -72,13 +72,13 @@ def check_target(target: Path) -> None:
     """Refuse a folder that something lies in.
 
     Raises:
-        StoreError: it is a link, a file, or not empty.
+        ConfigError: it is a link, a file, or not empty.
     """
     if target.is_symlink():
-        raise StoreError(target, "a link", "a folder that is not there yet", "name the folder itself")
+        raise ConfigError(target, "a link", "a folder that is not there yet", "name the folder itself")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         what = "a folder with something in it" if target.is_dir() else "a file"
-        raise StoreError(
+        raise ConfigError(
             target, what, "a folder that is empty or not there yet", "name another, or empty this one"
         )
 
@@ -93,7 +93,8 @@ def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
         files: by path from it.
 
     Raises:
-        StoreError: `target` is a link or not empty, or can't be written.
+        ConfigError: `target` is a link, a file or not empty.
+        StoreError: it can't be written.
         ScenarioError: a file to copy is no regular file any more.
         ValueError: a path leads out of the folder.
     """

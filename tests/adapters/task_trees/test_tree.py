@@ -4,7 +4,7 @@ import os
 import pytest
 
 from flows.adapters.task_trees.tree import read_task, task_ids, without_canary
-from flows.schema.errors import Problems, ScenarioError
+from flows.schema.errors import ConfigError, Problems
 from flows.schema.report_task import Attachment, Polarity, RubricTotals
 
 
@@ -296,7 +296,7 @@ def test_tasks_are_found_by_their_settings(tree):
     (data / "linked").symlink_to(tree.root)
     assert task_ids(data) == ["memo-01"]
     assert task_ids(data, ["memo-01", "memo-01"]) == ["memo-01"]
-    with pytest.raises(ScenarioError, match="no task nope"):
+    with pytest.raises(ConfigError, match="no task nope"):
         task_ids(data, ["nope"])
-    with pytest.raises(ScenarioError, match="no such folder"):
+    with pytest.raises(ConfigError, match="no such folder"):
         task_ids(data / "gone")

@@ -8,7 +8,7 @@ import pytest
 
 from flows.adapters.task_trees.write import TreeFile, copied, tree_files, write_folder
 from flows.adapters.task_trees.write_text import Install, task_toml, with_staffbench
-from flows.schema.errors import Problems, ScenarioError, StoreError
+from flows.schema.errors import ConfigError, Problems, ScenarioError
 
 
 def test_files_come_with_their_modes_and_folders(tmp_path):
@@ -32,7 +32,7 @@ def test_a_name_that_leads_elsewhere_writes_nothing(tmp_path, name):
 
 def test_a_file_is_no_target(tmp_path):
     (tmp_path / "out").write_text("kept")
-    with pytest.raises(StoreError, match="a file"):
+    with pytest.raises(ConfigError, match="a file"):
         write_folder(tmp_path / "out", {"x": TreeFile(b"x")})
     assert (tmp_path / "out").read_text() == "kept"
 

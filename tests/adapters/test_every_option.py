@@ -1,0 +1,141 @@
+"""Every option of conf/ is checked in one go; a broken one is found as if it had been composed alone."""
+
+import shutil
+
+import pytest
+from omegaconf import OmegaConf
+
+from flows.adapters.config import every_option
+from flows.adapters.config.compose import compose_options, options
+from flows.adapters.config.every_option import check_options
+from flows.schema.errors import ConfigError
+
+
+@pytest.fixture
+def copied(tmp_path, project):
+    """A project with few models and judges: others cost time and show nothing more."""
+    shutil.copytree(project / "conf", tmp_path / "conf")
+    for axis in ("model", "judge"):
+        for file in (tmp_path / "conf" / axis).glob("*.yaml"):
+            if file.stem not in KEPT and not file.stem.startswith("_"):
+                file.unlink()
+    for file in (tmp_path / "conf" / "experiment").iterdir():
+        file.unlink()
+    (tmp_path / "conf" / "experiment" / "smoke.yaml").write_text(GRID, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """The options that were composed by themselves, as a run composes them."""
+    asked = []
+    real = every_option._composed
+
+    def noted(project, option):
+        asked.append(option)
+        return real(project, option)
+
+    monkeypatch.setattr(every_option, "_composed", noted)
+    return asked
+
+
+KEPT = ("extractive", "strong", "weak", "empty", "oracle", "fair", "absent", "corrupt")
+KEPT += ("openai_compatible", "offline", "gpt_6_luna", "openai", "litellm", "hosted")
+GRID = "# @package _global_\nhydra: {mode: MULTIRUN, sweeper: {params: {model: 'strong,weak', seeds: 1}}}\n"
+AXES = {  # a value that each axis's options may not have, and what is said of it
+    "benchmark": ("name", "[a]", "benchmark.name: ['a']; expected a valid string"),
+    "budget": ("max_usd", "-1", "budget.max_usd: -1.0; expected 0 or more"),
+    "effort": ("level", "hihg", "effort.level: 'hihg'; expected high"),
+    "experiment": ("hydra.sweeper.params.seeds", "0", "seeds: 0; expected more than 0"),
+    "harness": ("max_steps", "0", "harness.max_steps: 0; expected more than 0"),
+    "judge": ("repeat", "0", "judge.repeat: 0; expected more than 0"),
+    "judge_prompt": ("failed_only", "7", "judge_prompt.failed_only: 7; expected a valid string"),
+    "model": ("efforts", "7", "model.efforts: 7; expected an object"),
+    "prompt": ("words", "0", "prompt.words: 0; expected more than 0"),
+    "runner": ("concurrency", "many", "runner.concurrency: 'many'; expected a valid integer"),
+    "scoring": ("interval_level", "2", "scoring.interval_level: 2.0; expected between 0 and 1"),
+    "tracking": ("enabled", "many", "tracking.enabled: 'many'; expected a valid boolean"),
+    "word_cap": ("words", "0", "word_cap.words: 0; expected more than 0"),
+}
+SOUND = {"model": "strong", "judge": "offline", "benchmark": "smoke", "experiment": "smoke"}
+
+
+def test_every_option_composes_and_few_are_composed_alone(project, alone):
+    assert check_options(project) == (sum(map(len, options(project).values())), [])
+    assert {axis for axis, _ in alone} == {"benchmark", "experiment"}  # what may change other sections
+
+
+REACHING = "# @package _global_\ntracking: {enabled: false, experiment: any}\nrunner: {concurrency: 0}\n"
+
+
+def test_a_wrong_value_is_found_on_every_axis_and_named(copied):
+    assert AXES.keys() == options(copied).keys()
+    count = sum(map(len, options(copied).values()))
+    for axis, (key, value, _) in AXES.items():
+        folder = copied / "conf" / axis
+        name = SOUND.get(axis) or min(path.stem for path in folder.glob("*.yaml"))
+        text = (folder / f"{name}.yaml").read_text(encoding="utf-8")
+        broken = OmegaConf.create(text)
+        OmegaConf.update(broken, key, OmegaConf.create(f"v: {value}").v)
+        header = "# @package _global_\n" if "@package _global_" in text else ""
+        (folder / "broken.yaml").write_text(header + OmegaConf.to_yaml(broken), encoding="utf-8")
+    checked, problems = check_options(copied)
+    assert checked == count
+    assert len(problems) == len(AXES)
+    for (axis, (_, _, said)), problem in zip(sorted(AXES.items()), problems, strict=True):
+        assert said in str(problem), axis
+
+
+BROKEN = [  # an option that does not compose at all, and what is said of it
+    ("runner", "concurrency: [", "while parsing a flow node"),
+    ("judge", "defaults: [nobody, _self_]\n", "nobody"),
+    ("prompt", "version: ${nothing.here}\n", "nothing.here"),
+    ("model", "- a\n- list\n", "model=broken model.name=any"),
+    ("word_cap", "words: 5\nwrods: 6\n", "word_cap.wrods: no such key; expected word_cap.words"),
+    ("budget", "defaults:\n  - override /judge: nobody\n  - _self_\n", "Could not override"),
+    ("tracking", REACHING, "runner.concurrency: 0"),
+    ("harness", "# \xff\n", "can't decode"),
+    ("scoring", "5\n", "scoring=broken"),
+]
+
+
+def test_options_that_do_not_compose_are_the_only_ones_named(copied):
+    for axis, text, _ in BROKEN:
+        (copied / "conf" / axis / "broken.yaml").write_text(text, encoding="latin-1")
+    count = sum(map(len, options(copied).values()))
+    checked, problems = check_options(copied)
+    assert checked == count - len(BROKEN)
+    assert len(problems) == len(BROKEN)
+    for (axis, _, said), problem in zip(sorted(BROKEN), problems, strict=True):
+        assert said in str(problem), axis
+
+
+def test_where_config_yaml_fills_a_section_too_none_is_put_in_its_place(copied):
+    runners = [("runner", name) for name in options(copied)["runner"]]
+    file = copied / "conf" / "config.yaml"
+    with every_option.opened(copied):
+        assert every_option._base(copied, (), every_option._sections(copied, runners)) is not None
+    file.write_text(f"{file.read_text(encoding='utf-8')}\nrunner:\n  concurrency: 0\n", encoding="utf-8")
+    with every_option.opened(copied):
+        assert every_option._base(copied, (), every_option._sections(copied, runners)) is None
+
+
+def test_a_choice_in_its_section_is_what_hydra_composes(project):
+    with every_option.opened(project):
+        quick = [
+            (axis, name)
+            for axis, names in options(project).items()
+            if axis not in ("benchmark", "experiment", "model", "judge")
+            for name in names
+        ]
+        quick += [("model", "strong"), ("model", "gpt_6_luna"), ("judge", "panel"), ("judge", "gpt_6_luna")]
+        sections = every_option._sections(project, quick)
+        assert sections.keys() == set(quick)
+        for axis, name in quick:
+            whole = compose_options(project, (f"{axis}='{name}'",))[0]
+            assert OmegaConf.to_container(sections[axis, name]) == OmegaConf.to_container(whole[axis]), name
+
+
+def test_no_conf_is_said(tmp_path):
+    with pytest.raises(ConfigError, match=r"config\.yaml: not there"):
+        check_options(tmp_path)
