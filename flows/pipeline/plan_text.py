@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flows.pipeline.batch import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
-from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, Writer
+from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, Protocol, Writer
 from flows.stages.judge import N_CANARIES, output_room
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
@@ -109,8 +109,17 @@ def plan_notes(found: Sequence[Planned]) -> list[str]:
     unchecked = [label for label, model in models.items() if model.context_tokens is None]
     if unchecked:
         notes.append(f"Context length not known, so not checked: {', '.join(unchecked)}.")
-    notes += [_detectable(number) for number in sorted({len(one.evaluation.scenarios) for one in found})]
-    return notes
+    return [*notes, *sorted({_expected(one.evaluation) for one in found})]
+
+
+def _expected(evaluation: Evaluation) -> str:
+    """What interval to expect. The paper's is of briefs, and says nothing of reports."""
+    if evaluation.settings.benchmark.protocol is Protocol.mission_report:
+        return (
+            "No interval of MissionReport's scores is published that we know of: the width to expect and the "
+            "difference that can be told apart are not known beforehand."
+        )
+    return _detectable(len(evaluation.scenarios))
 
 
 def _detectable(n_scenarios: int) -> str:

@@ -30,7 +30,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.fixture
 def no_options(monkeypatch):
     """Every option of conf/ is checked elsewhere; it takes seconds."""
-    monkeypatch.setattr(commands, "_check_options", lambda _project: (0, []))
+    monkeypatch.setattr(commands, "check_options", lambda _project: (0, []))
 
 
 def cells(text):
@@ -61,6 +61,9 @@ def test_a_plan_with_somebody_to_ask_and_without(here, capsys):
         rows, out = planned(here, capsys, *reports(server)[1:])
         assert list(rows.values()) == [["6", "6 attempts", "6 of 6 (6 assumed)"]]
         assert "as often as that asks for tools" in out
+        words = " ".join(out.split())
+        assert "No interval of MissionReport's scores is published that we know of" in words
+        assert "±" not in words  # MA-Bench's is none of reports
         (line,) = [line for line in out.splitlines() if "6 attempts" in line]
         assert line.count("unknown") == 4  # tokens in and out, price, at most: never 0
         alone = [word for word in reports(server)[1:] if not word.startswith("judge")]
