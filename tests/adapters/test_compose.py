@@ -81,3 +81,43 @@ def test_an_edited_option_is_read_again(tmp_path, project):
         target.write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     (copied / "word_cap" / "3000.yaml").write_text("words: 2999\n", encoding="utf-8")
     assert compose_points(tmp_path, ["seeds=2"], multirun=False)[0].settings.word_cap.words == 2999
+
+
+SEVERITY = {"critically_important": 9, "important": 5.5, "slightly_important": 2}
+SEVERITY |= {"detrimental": -5.5, "critically_detrimental": -9}
+
+
+def scoring_of(project, *overrides):
+    (point,) = compose_points(project, overrides, multirun=False)
+    return point.settings.scoring
+
+
+def weights(**changes):
+    return "scoring.weights={" + ",".join(f"{k}:{v}" for k, v in (SEVERITY | changes).items()) + "}"
+
+
+def test_overridden_points_never_go_by_the_published_name(project):
+    def scoring(*overrides):
+        return scoring_of(project, *overrides)
+
+    published = scoring()
+    assert published.name == "severity"
+    assert scoring(weights()) == published
+    other = scoring(weights(critically_important=1))
+    assert other.name.startswith("severity-")
+    assert set(other.assumed) == {*published.assumed, "critically_important"}
+    names = {
+        scoring(*changes).name
+        for changes in (
+            (),
+            ("scoring=unweighted",),
+            (weights(critically_important=1),),
+            (weights(critically_important=2),),
+            ("scoring.clamped=true",),
+            ("scoring.interval_level=0.9",),
+            ("scoring.resamples=99",),
+        )
+    }
+    assert len(names) == 7
+    assert scoring("scoring.name=mine").name == "mine"
+    assert scoring("scoring.name=mine", "scoring.clamped=true").name.startswith("mine-")

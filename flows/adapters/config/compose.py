@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +28,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
+from flows.adapters.config.scoring import apart
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
 
@@ -148,6 +149,7 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
     # Where nothing but options was chosen, what was composed is what they say.
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
+    settings = replace(settings, scoring=apart(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
     for name, member in container["judge"].get("members", {}).items():
         preset = choices[f"judge@{MEMBERS}{name}"]
