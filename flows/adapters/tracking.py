@@ -25,6 +25,9 @@ from typing import Any
 
 from flows.schema.errors import StoreError
 
+_STORE = "mlflow.db"
+_LOCK = "mlflow.lock"
+
 
 @dataclass(frozen=True)
 class RunRecord:
@@ -52,7 +55,7 @@ class RunRecord:
 
 def store_uri(results: Path) -> str:
     """Address of the project's MLflow store."""
-    return f"sqlite:///{results.resolve() / 'mlflow.db'}"
+    return f"sqlite:///{results.resolve() / _STORE}"
 
 
 class Tracker:
@@ -69,8 +72,10 @@ class Tracker:
 
         Args:
             title: of the run that holds what is logged, where that is more than one condition.
+
+        Raises:
+            StoreError: its folder can't be written.
         """
-        self._log.parent.mkdir(parents=True, exist_ok=True)
         command = [
             sys.executable,
             "-m",
@@ -79,7 +84,16 @@ class Tracker:
             self._experiment,
             title,
         ]
-        with self._log.open("wb") as log:
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            log = self._log.open("wb")
+        except OSError as error:
+            raise StoreError(
+                self._log,
+                f"can't be written ({error.strerror})",
+                remedy="free space, or mend the rights; tracking=none runs without MLflow",
+            ) from error
+        with log:
             self._child = subprocess.Popen(  # noqa: S603 -- this very module
                 command,
                 stdin=subprocess.PIPE,
@@ -111,9 +125,10 @@ class Tracker:
         answer, _ = child.communicate()
         if child.returncode != 0 or not answer.strip():
             raise StoreError(
-                self._results / "mlflow.db",
+                self._results / _STORE,
                 "MLflow could not log the runs",
-                remedy=f"see {self._log}; results are complete without it, and tracking=none leaves it out",
+                remedy=f"see {self._log}; results are complete without it, and tracking=none leaves it out. "
+                f"A damaged {_STORE} may be deleted: the same command logs its runs again",
             )
         return int(answer)
 
@@ -138,9 +153,11 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    with _locked(results / ".cache" / "mlflow.lock"):
+    with _locked(results / ".cache" / _LOCK):
         from mlflow.tracking import MlflowClient
 
+        if not (results / _STORE).exists():
+            _create(results)
         client = MlflowClient(tracking_uri=store_uri(results))
         found = client.get_experiment_by_name(experiment)
         if found is not None:
@@ -150,13 +167,25 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
         return client, client.create_experiment(experiment, artifact_location=location)
 
 
-def _log_all(client: Any, experiment_id: str, title: str, records: Iterable[RunRecord]) -> int:
+def _create(results: Path) -> None:
+    """Create the store beside its place and move it there: half a store can't be mended by MLflow."""
+    from mlflow.tracking import MlflowClient
+
+    scratch = results / ".cache" / f"new-{_STORE}"
+    for left in scratch.parent.glob(f"{scratch.name}*"):  # by one that was killed
+        left.unlink()
+    client: Any = MlflowClient(tracking_uri=f"sqlite:///{scratch.resolve()}")
+    client.search_experiments(max_results=1)
+    scratch.replace(results / _STORE)
+
+
+def _log_all(client: Any, results: Path, experiment_id: str, title: str, records: Iterable[RunRecord]) -> int:
     """Log what is new of `records` as they come, and put it under one run where it is more than one."""
-    new: list[Any] = [
-        _log_one(client, experiment_id, record)
-        for record in records
-        if not _is_logged(client, experiment_id, record.identity)
-    ]
+    new: list[Any] = []
+    for record in records:
+        with _locked(results / ".cache" / _LOCK):  # another process may have the same record
+            if not _is_logged(client, experiment_id, record.identity):
+                new.append(_log_one(client, experiment_id, record))
     if len(new) > 1:
         tags = {"staffbench.kind": "sweep"}
         first = min(run.info.start_time for run in new)
@@ -168,21 +197,25 @@ def _log_all(client: Any, experiment_id: str, title: str, records: Iterable[RunR
 
 
 def _is_logged(client: Any, experiment_id: str, identity: str) -> bool:
-    query = f"tags.`staffbench.identity` = '{identity}' and attributes.status = 'FINISHED'"
-    return bool(client.search_runs([experiment_id], query, max_results=1))
+    """Whether a whole run of that identity is there; what a killed process left of one is deleted."""
+    found = client.search_runs([experiment_id], f"tags.`staffbench.identity` = '{identity}'")
+    for run in found:
+        if run.info.status != "FINISHED":  # nobody is at it: we hold the lock
+            client.delete_run(run.info.run_id)
+    return any(run.info.status == "FINISHED" for run in found)
 
 
 def _log_one(client: Any, experiment_id: str, record: RunRecord) -> Any:
-    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.entities import Metric, Param
 
     tags = {**record.tags, "staffbench.identity": record.identity, "staffbench.kind": "condition"}
-    run = client.create_run(experiment_id, run_name=record.name)
+    # With its tags at once: a run that is cut off must be known as what it is.
+    run = client.create_run(experiment_id, run_name=record.name, tags=tags)
     started: int = run.info.start_time
     client.log_batch(
         run.info.run_id,
         metrics=[Metric(name, value, started, 0) for name, value in record.metrics.items()],
         params=[Param(name, value) for name, value in record.params.items()],
-        tags=[RunTag(name, value) for name, value in tags.items()],
     )
     with tempfile.TemporaryDirectory() as folder:
         for name, text in record.texts.items():
@@ -210,7 +243,7 @@ def _child(results: Path, experiment: str, title: str) -> None:
     gc.freeze()
     gc.enable()
     records = (RunRecord(**json.loads(line)) for line in iter(lines.get, None))
-    print(_log_all(client, experiment_id, title, records))  # noqa: T201 -- the answer to the parent
+    print(_log_all(client, results, experiment_id, title, records))  # noqa: T201 -- the answer to the parent
     gc.freeze()  # else the last collection takes half a second, while the parent waits
 
 

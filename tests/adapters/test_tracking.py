@@ -82,6 +82,47 @@ def test_what_a_killed_run_had_handed_over_is_logged_and_half_a_record_is_not(tm
     ]
 
 
+def test_children_with_the_same_records_log_each_once(tmp_path):
+    trackers = [started(tmp_path) for _ in range(3)]
+    for tracker in trackers:
+        tracker.log(record("warm-up"))  # all three are ready when the next come
+    time.sleep(6)
+    for identity in "abcd":
+        for tracker in trackers:
+            tracker.log(record(identity))
+    assert sum(tracker.finish() for tracker in trackers) == 5
+    names = rows(tmp_path, "select name from runs where name like 'condition%' and status = 'FINISHED'")
+    assert [name for (name,) in names] == [f"condition {n}" for n in ("a", "b", "c", "d", "warm-up")]
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.6])
+def test_a_kill_while_the_store_is_created_breaks_nothing(tmp_path, after_s):
+    tracker = started(tmp_path)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("*mlflow.db")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(after_s)
+    tracker._child.kill()
+    tracker.close()
+    assert log_all(started(tmp_path), record("a")) == 1
+
+
+def test_what_a_killed_child_left_of_a_run_is_logged_anew(tmp_path):
+    assert log_all(started(tmp_path), record("a")) == 1
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database:
+        database.execute("update runs set status = 'RUNNING'")
+        database.commit()
+    assert log_all(started(tmp_path), record("a")) == 1
+    assert rows(tmp_path, "select status from runs where lifecycle_stage = 'active'") == [("FINISHED",)]
+
+
+def test_a_folder_that_can_not_be_written_is_said_to_be_one(tmp_path):
+    (tmp_path / ".cache").write_text("a file")
+    with pytest.raises(StoreError, match="tracking=none"):
+        started(tmp_path)
+
+
 def test_a_store_that_can_not_be_used_is_said_to_be_one(tmp_path):
     (tmp_path / "mlflow.db").write_bytes(b"this is no database, and never was one")
     tracker = started(tmp_path)
