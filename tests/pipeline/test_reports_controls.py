@@ -248,7 +248,10 @@ def test_weights_and_clamping_rerun_what_hangs_on_them_and_no_more(here, monkeyp
         made.clear()
         assert run_here(here.folder, *overrides, "scoring.clamped=false") == 0
         assert made == ["aggregate"]
-        assert here.board()[0]["score"] == pytest.approx((-4 / 5 + 1 + 1) / 3)
+        # Under a name of its own: it must not take the published scoring's place.
+        (own,) = (path.stem for path in here.own.glob("leaderboard.points-*.json"))
+        assert here.board(own)[0]["score"] == pytest.approx((-4 / 5 + 1 + 1) / 3)
+        assert here.board()[0]["score"] == pytest.approx(2 / 3)
         made.clear()
         assert run_here(here.folder, *overrides, "scoring=equal_points") == 0
         assert made == ["score", "aggregate"]
