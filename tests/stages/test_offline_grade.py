@@ -201,4 +201,4 @@ def test_an_item_is_graded_alike_alone_and_among_others_in_the_order_given():
 
 
 def test_the_version_is_stated():
-    assert OFFLINE_VERSION == "1"
+    assert OFFLINE_VERSION == "2"

@@ -101,3 +101,21 @@ def test_synonyms_and_abbreviations_have_one_form():
     assert canonical(join_phrases("Quick Reaction Force")) == canonical("qrf")
     assert canonical("ch-47") == ("ch47",)
     assert canonical("the") == ()
+
+
+@pytest.mark.parametrize("between", ["\u00a0", "\u2007", "\u2009", "\u202f", "'", "\u2019", "_"])
+def test_thousands_are_read_however_they_are_set_apart(between):
+    assert plain(f"3{between}000 tonnes") == "3000 tonnes"
+    assert plain(f"1{between}234{between}567") == "1234567"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["grid 123 456", "at 0600 120 men", "file_3_000", "the '40s", "3'00", "1.234'567", "'300' and '400'"],
+)
+def test_other_numbers_side_by_side_stay_two(text):
+    assert plain(text) == text
+
+
+def test_digits_of_other_scripts_are_digits():
+    assert plain("\u0663\u0660\u0660\u0660 tonnes") == "3000 tonnes"

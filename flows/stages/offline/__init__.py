@@ -21,7 +21,7 @@ from flows.stages.offline.result import ItemGrade
 
 __all__ = ["OFFLINE_VERSION", "TUNED_ON", "ItemGrade", "grade_offline"]
 
-OFFLINE_VERSION = "1"
+OFFLINE_VERSION = "2"
 """Raised whenever a rule, a table or a threshold changes, for verdicts may change with it."""
 
 TUNED_ON = frozenset({"karsa_relief"})

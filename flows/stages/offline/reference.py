@@ -34,7 +34,7 @@ from flows.stages.offline.report_index import ReportIndex
 from flows.stages.offline.result import ItemGrade
 from flows.stages.offline.statements import Support, find, support
 
-REFERENCE_VERSION = "1"
+REFERENCE_VERSION = "2"
 """Raised whenever a rule, a table or a threshold changes, for verdicts may change with it."""
 
 REFERENCE_TUNED_ON = frozenset({"sb-war-02", "sb-aar-01", "sb-psr-01"})

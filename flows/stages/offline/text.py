@@ -14,14 +14,20 @@ _PUNCTUATION = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
     | {"\u2014": " - ", "\u00d7": " x ", "\u2248": "~", "\u2265": " at least ", "\u2264": " at most "}
 )
+# 3 000 with a space that does not break, 3'000 and 3_000 are 3,000. A plain space is left alone, as in
+# "grid 123 456".
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:([\u00a0\u2007\u2009\u202f'\u2019_])\d{3})(?:\1\d{3})*(?![\w'])")
 # Everything printable that is neither of these carries no meaning for a comparison. Format characters
 # (Cf) hold the zero-width and the bidirectional ones.
 _DROPPED = ("Cf", "Cs", "Co", "Cn")
 
 
 def plain(text: str) -> str:
-    """`text` in NFKC, without zero-width, bidirectional and control characters, with plain quotes."""
+    """`text` in NFKC, quotes and digits plain, without zero-width, bidirectional and control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_FRACTIONS)
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    text = _GROUPED.sub(lambda match: match.group().replace(match.group(1), ""), text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_PUNCTUATION)
         text = "".join(c for c in text if unicodedata.category(c) not in _DROPPED)
