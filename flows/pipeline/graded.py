@@ -56,11 +56,6 @@ class Graded:
         return any(report.n_calls for report in self.reports.values())
 
     @property
-    def is_cut(self) -> bool:
-        """True where the word cap removed something from any brief."""
-        return any(brief["cut"] for brief in self.briefs)
-
-    @property
     def texts(self) -> dict[tuple[str, int], str | None]:
         """The briefs as they were graded, by scenario and seed."""
         return {(brief["scenario_id"], brief["seed"]): brief["text"] for brief in self.briefs}

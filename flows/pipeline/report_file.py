@@ -28,8 +28,10 @@ from flows.schema.errors import ReadError
 from flows.schema.report_task import ReportFile, ReportStatus, ReportWords
 from flows.stages.truncate import WORD_COUNTER, count_words
 
-WORD_RULE = f"r1/{WORD_COUNTER}"
-"""Version of the rule above and of the word counter; raised when any report would be counted differently."""
+REPORT_WORDS_VERSION = "r1"
+"""Of the rule above; raised when any report would be counted differently."""
+WORD_RULE = f"{REPORT_WORDS_VERSION}/{WORD_COUNTER}"
+"""The rule and the word counter that it uses, as a table names them."""
 
 _PLACES = {
     BlockKind.paragraph: "body",
