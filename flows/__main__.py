@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 done; 1 a fault; 2 a configuration that can't be run; 3 a budget reached;
         4 done, with items that have no verdict; 130 stopped by a person.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not end what was paid for
+            stream.reconfigure(errors="replace")
     words, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
     parsed, overrides = _parser().parse_known_args(words)
     parsed.passed_on = passed_on

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,8 @@ class ObjectStore:
             scratch.write_bytes(content)
             scratch.replace(path)
         except OSError as error:
+            with suppress(OSError):  # half a file would keep what room there is on a full disk
+                scratch.unlink(missing_ok=True)
             raise StoreError(
                 path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
             ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -80,14 +81,25 @@ class Progress:
         return " · ".join([f"{self.share:4.0%}", clock(elapsed), *parts])
 
 
+class _Console(Console):
+    """A console whose reader may have had enough: rich would end the program, and say nothing."""
+
+    def on_broken_pipe(self) -> None:
+        """Say no more; what is being done goes on."""
+        self.quiet = True
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, self.file.fileno())  # for what Python flushes at its end
+        os.close(devnull)
+
+
 class Screen:
     """Writes to the terminal; results to standard output, everything else to standard error."""
 
     def __init__(self) -> None:
-        self._out = Console(highlight=False, markup=False)
+        self._out = _Console(highlight=False, markup=False)
         if not self._out.is_terminal:
-            self._out = Console(highlight=False, markup=False, width=_WIDE)
-        self._err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+            self._out = _Console(highlight=False, markup=False, width=_WIDE)
+        self._err = _Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """A line about what is going on."""

@@ -8,22 +8,27 @@ everything, and it ends by itself when the pipe to its parent breaks, however th
 
 from __future__ import annotations
 
+import fcntl
 import gc
+import http.client
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, BinaryIO
 
-from flows.schema.errors import StaffbenchError
+from flows.schema.errors import ConfigError, StaffbenchError, StoreError
 
-_START_UP_S = 120.0  # a busy machine took 35 s
+_START_UP_S = 240.0  # a busy machine took 35 s, and several commands may start one after another
+_ANSWER_S = 10.0  # a server that is there already
 
 _SETTINGS = {
     "DO_NOT_TRACK": "1",
@@ -44,6 +49,11 @@ _EMBEDDED = {
     "PREFECT_SERVER_EVENTS_STREAM_OUT_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
+    # The database would keep every task run there ever was, 3 MB for a sweep of 300 briefs: runs that ended a
+    # month ago are taken out while this one goes on, a few to a transaction, which nobody else may write in.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "flow_runs",
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": "2592000",
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_BATCH_SIZE": "5",
 }
 
 
@@ -55,12 +65,18 @@ def configure(project: Path, results: Path) -> None:
     os.environ.setdefault("PREFECT_LOCAL_STORAGE_PATH", str(results / ".cache" / "prefect"))
 
 
+def home() -> Path:
+    """Where an embedded server keeps its database and its log."""
+    return Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
+
+
 class Server:
     """A Prefect server that lives as long as this process, or one that is already there."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
+        self._answered = False
         self.url = os.environ.get("PREFECT_API_URL", "")
 
     @property
@@ -68,15 +84,26 @@ class Server:
         """True where this process started it."""
         return self._process is not None
 
+    @property
+    def has_ended(self) -> bool:
+        """True where this process started it and it is there no more."""
+        return self._process is not None and self._process.poll() is not None
+
     def start(self) -> None:
-        """Start the server unless `PREFECT_API_URL` names one. Returns at once; see `wait`."""
+        """Start the server unless `PREFECT_API_URL` names one. Returns at once; see `wait`.
+
+        Raises:
+            ConfigError: `PREFECT_API_URL` is no address.
+            StoreError: its log can't be written.
+        """
         if self.url:
+            _check_address(self.url)
             return
+        _pass_by_proxies()
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        with self._log.open("wb") as log:
+        with _emptied(self._log) as log:
             self._process = subprocess.Popen(  # noqa: S603 -- this very module
                 [sys.executable, "-m", "flows.pipeline.server", str(port)],
                 env={**_EMBEDDED, **os.environ},
@@ -94,19 +121,22 @@ class Server:
         Raises:
             StaffbenchError: it does not.
         """
-        deadline = time.monotonic() + (_START_UP_S if self.is_embedded else 10.0)
+        # No proxy leads to an embedded server. One may lead to another, and Prefect will take it.
+        ask = _DIRECT.open if self.is_embedded else urllib.request.urlopen
+        deadline = time.monotonic() + (_START_UP_S if self.is_embedded else _ANSWER_S)
         while time.monotonic() < deadline:
             if self._process is not None and self._process.poll() is not None:
-                raise StaffbenchError(
-                    "Prefect's server",
-                    "ended while starting",
-                    remedy=f"see {self._log}; its database may be damaged",
-                )
+                raise _failed_start(self._log)
             try:
-                with urllib.request.urlopen(f"{self.url}/health", timeout=2):  # noqa: S310 -- our own http address
+                with ask(f"{self.url}/health", timeout=2):
+                    self._answered = True
                     return
-            except (OSError, urllib.error.URLError):
+            except (OSError, ValueError, http.client.HTTPException):
                 time.sleep(0.05)
+        if self.is_embedded:
+            raise StaffbenchError(
+                "Prefect's server", f"does not answer within {_START_UP_S:.0f} s", remedy=f"see {self._log}"
+            )
         raise StaffbenchError(
             f"Prefect's server at {self.url}",
             "does not answer",
@@ -128,9 +158,11 @@ class Server:
                 self._process.stdin.close()
 
     def stop(self) -> None:
-        """End an embedded server and wait for it."""
+        """End an embedded server and wait for it: at once where no flow can have used it."""
         if self._process is None:
             return
+        if not self._answered:
+            self._process.kill()
         self.release()
         try:
             self._process.wait(timeout=20)
@@ -139,6 +171,65 @@ class Server:
             self._process.wait()
         self._process = None
         os.environ.pop("PREFECT_API_URL", None)
+
+
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def _check_address(url: str) -> None:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one or not url.isprintable() or " " in url:
+        raise ConfigError(
+            "PREFECT_API_URL", repr(url), "http://HOST:PORT/api", "unset it to use an embedded server"
+        )
+
+
+def _pass_by_proxies() -> None:
+    """Prefect's client, and ours, would ask a proxy for the server on this machine."""
+    names = ("no_proxy", "NO_PROXY")
+    before = [os.environ[name] for name in names if name in os.environ]
+    for name in names:
+        hosts = os.environ.get(name, before[0] if before else "")  # a new one would hide what the other says
+        if hosts != "*" and "127.0.0.1" not in (host.strip() for host in hosts.split(",")):
+            hosts = f"{hosts},127.0.0.1" if hosts else "127.0.0.1"
+        os.environ[name] = hosts
+
+
+def _emptied(log: Path) -> BinaryIO:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(b"")
+        return log.open("ab")  # another command's server may write there: neither over the other
+    except OSError as error:
+        raise StoreError(
+            log,
+            f"can't be written ({error.strerror})",
+            remedy="free space, mend the rights, or name another folder by PREFECT_HOME",
+        ) from error
+
+
+def _failed_start(log: Path) -> StaffbenchError:
+    """What to say of a server that ended by itself, by the last lines of its log."""
+    last, free = "", _LITTLE
+    with suppress(OSError):
+        last = log.read_text(encoding="utf-8", errors="replace")[-_LAST:].lower()
+        free = shutil.disk_usage(home()).free  # the log had no room either
+    database = home() / "prefect.db"
+    is_said = any(words in last for words in ("no space left", "disk is full", "quota exceeded"))
+    if is_said or free < _LITTLE:
+        return StoreError(database, "the disk is full", remedy="free space")
+    if "readonly database" in last:
+        return StoreError(database, "can't be written", remedy="mend the rights")
+    remedy = f"delete {database}: only what Prefect's page shows is lost"
+    if "not a database" in last or "malformed" in last:
+        return StoreError(database, "the database of Prefect's server is damaged", remedy=remedy)
+    return StaffbenchError(
+        "Prefect's server", "ended while starting", remedy=f"see {log}; if its database is damaged, {remedy}"
+    )
 
 
 def _serve(port: int) -> None:
@@ -154,12 +245,20 @@ def _serve(port: int) -> None:
         log_level="error",
         ws_per_message_deflate=False,  # a message to ourselves is not worth compressing
     )
-    server = uvicorn.Server(config)
+
+    class Started(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            lock.close()
+
+    server = Started(config)
     gc.freeze()
     gc.enable()
 
     def watch() -> None:
-        words = sys.stdin.buffer.read().split()
+        words = b"".join(iter(lambda: os.read(0, 4096), b"")).split()  # not sys.stdin: Python's end locks it
+        if not server.started:
+            os._exit(0)
         if words:
             _wait_until_written(port, words[0].decode(), int(words[1]))
         else:
@@ -169,7 +268,18 @@ def _serve(port: int) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
+    # Two servers that migrate one database at once damage each other's work.
+    lock = _turn()
     server.run()
+
+
+def _turn() -> IO[str]:
+    """A lock on Prefect's folder, once it is our turn to start; the kernel releases it however we end."""
+    home().mkdir(parents=True, exist_ok=True)
+    lock = (home() / "server.lock").open("a")
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
 
 
 def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
@@ -185,12 +295,14 @@ def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
     )
     deadline = time.monotonic() + _WRITE_S
     while time.monotonic() < deadline:
-        with suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=2) as reply:  # noqa: S310 -- our own http address
+        with suppress(OSError, ValueError), _DIRECT.open(request, timeout=2) as reply:
             if int(reply.read()) >= task_runs:
                 return
         time.sleep(0.1)
 
 
+_LAST = 4000  # characters of a log
+_LITTLE = 1_000_000  # bytes
 _DRAIN_S = 2.5  # the recorder flushes every second
 _WRITE_S = 10.0  # a task run that crashed may never be written as ended
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.screen import Screen
-from flows.pipeline.server import Server, configure
+from flows.pipeline.server import Server, configure, home
 
 
 def start(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
     """Start Prefect's server where none is given, and run; `run.run` says what is returned and raised."""
-    server = Server(project / ".prefect" / "server.log")
     configure(project, project / "results")
+    server = Server(home() / "server.log")
     server.start()
     try:
         from flows.pipeline.run import run

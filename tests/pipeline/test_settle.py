@@ -41,6 +41,49 @@ asyncio.run(run())
 """
 
 
+PICKLED = """
+import asyncio, json, os, sys
+from pathlib import Path
+from prefect import flow
+from prefect.results import ResultRecord
+from prefect.serializers import PickleSerializer
+from flows.adapters.objects import ObjectStore
+from flows.pipeline.settle import RECORDS, Work, settle
+
+made, folder = [], Path(sys.argv[1])
+objects = ObjectStore(folder / "objects")
+
+class Harm:
+    def __reduce__(self):
+        return os.mkdir, (str(folder / "harm"),)
+
+def work():
+    async def make():
+        made.append(1)
+        return {"n": len(made)}
+    return Work("score", {"of": "this test"}, make)
+
+@flow(validate_parameters=False)
+async def run():
+    first = await settle(objects, "first", work())
+    path = folder / "prefect" / work().key
+    record = json.loads(path.read_bytes())
+    record["metadata"]["serializer"] = PickleSerializer().model_dump()
+    record["result"] = PickleSerializer().dumps(Harm()).decode()
+    pickled = json.dumps(record)
+    path.write_text(pickled)
+    second = await settle(objects, "second", work())
+    third = await settle(objects, "third", work())
+    print([(s.value["n"], s.skipped) for s in (first, second, third)])
+    print((folder / "harm").exists())
+    ResultRecord.deserialize(pickled)
+    print((folder / "harm").exists())
+
+run.result_storage = RECORDS
+asyncio.run(run())
+"""
+
+
 SHOWN = """
 import asyncio, sys
 from pathlib import Path
@@ -113,3 +156,11 @@ def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, p
 def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, project, prefect_environment):
     lines = run_script(SCRIPT, tmp_path, project, prefect_environment)
     assert lines == ["[(1, False), (2, False), (2, True)]"]
+
+
+def test_a_record_that_says_pickle_is_never_unpickled_and_is_made_again(
+    tmp_path, project, prefect_environment
+):
+    results, harmed, would_harm = run_script(PICKLED, tmp_path, project, prefect_environment)
+    assert results == "[(1, False), (2, False), (2, True)]"
+    assert (harmed, would_harm) == ("False", "True")

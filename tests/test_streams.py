@@ -1,0 +1,65 @@
+"""Where output goes may know few characters, or have a reader who has had enough: neither is a fault."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from flows.__main__ import main
+from flows.adapters.screen import Screen
+
+
+def test_characters_that_a_locale_lacks_are_replaced(monkeypatch):
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+
+    def dispatch(*_):
+        screen = Screen()
+        screen.note("calls 3 \N{MIDDLE DOT} \N{GREATER-THAN OR EQUAL TO} $1.00")
+        screen.table("t", [["judge", "score"], ["\N{MIDDLE DOT}", "1"]])
+        screen.say("4% \N{MIDDLE DOT} 0:30 left")
+        return 4
+
+    monkeypatch.setattr("flows.__main__._dispatch", dispatch)
+    assert main(["report"]) == 4
+    out.flush()
+    err.flush()
+    assert out.buffer.getvalue().splitlines()[0] == b"calls 3 ? ? $1.00"
+    assert err.buffer.getvalue() == b"4% ? 0:30 left\n"
+
+
+SCRIPT = """
+import sys
+from flows import __main__ as command_line
+from flows.adapters.screen import Screen
+
+def dispatch(*_):
+    screen = Screen()
+    screen.note("one")
+    screen.table("t", [["judge", "score"], ["a", "1"]])
+    screen.say("done")
+    return int(sys.argv[1])
+
+command_line._dispatch = dispatch
+sys.exit(command_line.main(["report"]))
+"""
+
+
+@pytest.mark.parametrize("code", [0, 4])
+def test_a_reader_who_has_had_enough_does_not_end_the_work(project, code):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(code)],
+        cwd=project,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (code, "done\n")
