@@ -78,7 +78,7 @@ RUNNER = RunnerSettings(
 def override(axis, name):
     """What composes the preset, with what it can't do without."""
     found = [f"{axis}={name}"]
-    if name not in NAMED and name != "offline":
+    if name not in NAMED and name not in ("offline", "panel"):  # which are asked nothing themselves
         found.append(f"{axis}.name={EXAMPLES.get(name, 'some/model')}")
     if name in ("local_server", "openai_compatible", "local_gguf"):
         found.append(f"{axis}.api_base=http://127.0.0.1:1/v1")

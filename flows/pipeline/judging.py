@@ -37,10 +37,12 @@ from flows.stages.judge import (
 )
 from flows.stages.offline import OFFLINE_VERSION
 from flows.stages.offline.reference import REFERENCE_VERSION
+from flows.stages.truncate import WORD_COUNTER, count_words
 
 _FORMAT = "1"  # of what the stage stores
 _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
+_NO_WORD_VERSION = "1"  # of the rule for a text without a word, about which no judge is asked
 
 
 Pages = Callable[[Brief], Awaitable[Sequence[Image]]]
@@ -123,6 +125,7 @@ def judge_work(
         "items": rubric_digest(scenario),
         "briefs": source,
         **_shown(evaluation, scenario),
+        **({"no_word": [_NO_WORD_VERSION, WORD_COUNTER]} if _skips_no_word(judge, scenario) else {}),
     }
     retry = evaluation.settings.retry
     return Work("judge", inputs, make, lambda value: not asks_again(retry, value["statuses"]))
@@ -164,6 +167,8 @@ async def _grade(
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
+    if _skips_no_word(evaluation.settings.judge, scenario) and not count_words(shield(brief.text)[0]):
+        return _Grading.once(verdicts_for_no_report(scenario.items, brief, _without_a_word(brief)))
     if batch.stopping:
         raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
     match evaluation.settings.judge.kind:
@@ -174,6 +179,18 @@ async def _grade(
         case JudgeKind.remote:
             shown = await pages(brief) if evaluation.settings.judge.takes_images else ()
             return await _grade_by_asking(batch, evaluation, scenario, brief, shown)
+
+
+def _skips_no_word(judge: JudgeSettings, scenario: Scenario) -> bool:
+    """The stand-in's own rules come to the same; a report may be pictures, and has a rule of its own."""
+    return judge.kind is not JudgeKind.offline and scenario.task is None
+
+
+def _without_a_word(brief: Brief) -> str:
+    """Why nobody is asked: there is nothing to grade, so that no wrong move can be found in it either."""
+    if brief.cut_by_provider:
+        return "empty brief: it was stopped at the output limit before a word was written"
+    return "empty brief: it has no word"
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:

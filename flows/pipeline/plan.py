@@ -21,6 +21,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, Retry, Writer
 from flows.stages.generate import Written, build_messages, build_request, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
+from flows.stages.judge.shield import shield
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
     PlannedCall,
@@ -30,7 +31,7 @@ from flows.stages.plan import (
     tokens_of,
     verdict_tokens,
 )
-from flows.stages.truncate import truncate
+from flows.stages.truncate import count_words, truncate
 
 _HEAD = ("condition · judge", "briefs", "to write", "to judge", "tokens in", "tokens out", "price", "at most")
 
@@ -133,6 +134,8 @@ class _Planner:
                 cut_by_provider=written.cut_by_provider,
             )
             text = brief.text or ""
+            if scenario.task is None and not count_words(shield(text)[0]):
+                return  # graded by rule
         calls = [
             call
             for number in range(1, judge.repeat + 1)

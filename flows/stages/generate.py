@@ -68,7 +68,11 @@ def build_request(messages: Sequence[Message], model: ModelSettings, effort: Eff
 
 
 def read_written(completion: Completion, seed: int) -> Written:
-    """What a stored reply says. A refusal and a failed call are not texts; an empty text is one."""
+    """What a stored reply says. A refusal and a failed call are not texts; an empty text is one.
+
+    So is one that was stopped at the output limit before a word was written: the reply came whole, and the
+    limit is part of the condition. It is marked `cut_by_provider`, and counted and named under the table.
+    """
     match completion.status:
         case CompletionStatus.refused:
             return Written(

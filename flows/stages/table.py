@@ -11,7 +11,7 @@ from typing import Any
 
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
-from flows.schema.settings import Harness
+from flows.schema.settings import Harness, Writer
 from flows.schema.verdict import Agreement
 
 _POLARITIES = {"polarity=positive": "requirements", "polarity=negative": "wrong moves or penalties"}
@@ -71,6 +71,7 @@ def notes(board: Leaderboard) -> list[str]:
             f"With {min(few)} scenarios an interval spans little more than the scenarios that were run: "
             "it describes them and is too narrow to rank models by."
         )
+    found += board.differences
     if any(row.n_ungraded for row in board.rows):
         found.append(
             f"Some items have no verdict. Scores are of the {_noun(board)}s that were graded whole; the "
@@ -79,6 +80,7 @@ def notes(board: Leaderboard) -> list[str]:
     if any(row.self_judged for row in board.rows):
         found.append(f"A judge marked * graded {_noun(board)}s of its own model.")
     found += _hidden_notes(board, _noun(board))
+    found += _empty_notes(board, _noun(board))
     found += _attempt_notes(board)
     found += _length_notes(board)
     if any(row.harness == HARBOR for row in board.rows):
@@ -100,6 +102,7 @@ def to_markdown(board: Leaderboard) -> str:
     lines += [_line(head), _line(("---",) * n_words + ("---:",) * (len(head) - n_words))]
     lines += [_line(row) for row in rows]
     lines += ["", *(f"- {note}" for note in notes(board))]
+    lines += [f"- Left out: {why}." for why in board.left_out]
     return "\n".join(lines) + "\n"
 
 
@@ -187,6 +190,29 @@ def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
             "out or mended it, such as hidden text; the briefs table says what, under detail."
         )
     return found
+
+
+def _empty_notes(board: Leaderboard, noun: str) -> list[str]:
+    """Rows with texts without a word; the control that writes none is named by its own note."""
+    controls = {label for label, _ in board.model_notes if label == Writer.empty.value}
+    told = {row.condition: _emptiness(row) for row in board.rows if row.n_empty and row.model not in controls}
+    if not told:
+        return []
+    shown = ", ".join(f"{condition} {how}" for condition, how in sorted(told.items()))
+    return [f"{noun.capitalize()}s without a word, which score 0: {shown}."]
+
+
+def _emptiness(row: LeaderboardRow) -> str:
+    """How many of how many, and of how many the output limit is known to be the cause."""
+    how = f"{row.n_empty} of {row.n_briefs_all}"
+    # Only both counts are known: each stopped one may be an empty one, as far as there is room for both.
+    texts = row.n_briefs_all - row.n_refused - row.n_error - row.n_missing - row.n_corrupt
+    most = min(row.n_empty, row.n_cut_by_provider)
+    least = max(0, row.n_empty + row.n_cut_by_provider - texts)
+    if not most:
+        return how
+    number_of = "all" if least == row.n_empty else str(most) if least == most else f"up to {most}"
+    return f"{how} ({number_of} stopped at the output limit before a word was written)"
 
 
 def _length_notes(board: Leaderboard) -> list[str]:

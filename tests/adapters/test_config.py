@@ -239,3 +239,89 @@ def test_only_a_panel_has_a_quorum_and_the_stand_in_is_asked_nothing(project):
     assert "judge.quorum" in refusal(project, "judge=gpt_6_luna", "judge.quorum=1")
     assert "judge.repeat" in refusal(project, "judge.repeat=2")
     assert "judge.canaries" in refusal(project, "judge.canaries=true")
+
+
+@pytest.mark.parametrize(
+    ("override", "name", "points"),
+    [
+        ("scoring.weights.important=3", "important", 3.0),
+        ("scoring.weights.detrimental=-1.5", "detrimental", -1.5),
+        ("scoring.weights.important=0", "important", 0.0),
+    ],
+)
+def test_a_single_weight_can_be_set_and_the_others_stay(project, override, name, points):
+    published, scoring = one(project).settings.scoring, one(project, override).settings.scoring
+    assert scoring.weights == {**published.weights, name: points}
+    assert scoring.name.startswith("severity-")  # never the published board
+    assert name in scoring.assumed
+
+
+def test_a_single_weight_of_a_polarity_can_be_set(project):
+    chosen = ["benchmark=mission_report", "scoring=equal_points", "scoring.weights.negative=-2"]
+    assert one(project, *chosen).settings.scoring.weights == {"positive": 1, "negative": -2}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["scoring.weights.imprtant=3"], "no weight 'imprtant' in scoring=severity; expected important or"),
+        (["scoring.weights.positive=3"], "expected one of critically_important, important"),
+        (["+scoring.weights.foo=3"], "no weight 'foo'"),
+        (["scoring.weights.important=many"], "scoring.weights.important: 'many'; expected a valid number"),
+        (["scoring.weights.important=null"], "scoring.weights.important: None; expected a valid number"),
+        (["scoring.weights.important=true"], "scoring.weights.important: True; expected a valid number"),
+        (["~scoring.weights.important"], "scoring.weights.important: not set; expected a number of points"),
+        (
+            ["benchmark=mission_report", "scoring.weights.important=3"],
+            "in scoring=points; expected equal_points",
+        ),
+    ],
+)
+def test_a_weight_that_is_none_is_refused(project, overrides, said):
+    assert said in refusal(project, *overrides)
+
+
+PANEL = ["judge=panel", "judge.members.second=offline"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["harness.max_steps=4"], "harness.max_steps: has no effect under harness=single_prompt"),
+        (["benchmark.controls=there"], "benchmark.controls: has no effect under the protocol ma_bench"),
+        (["judge.name=x"], "judge.name: has no effect with judge=offline"),
+        (["judge=gpt_6_luna", "judge.writer=files"], "judge.writer: has no effect: a judge writes no briefs"),
+        (["judge=gpt_6_luna", "judge.folder=x"], "judge.folder: has no effect"),
+        (["judge=gpt_6_luna", "judge.benchmark_effort=low"], "expected judge.effort"),
+        (
+            [*PANEL, "judge.mode=per_item"],
+            "has no effect on a panel, which is asked nothing itself; expected",
+        ),
+        ([*PANEL, "judge.members.first.folder=x"], "judge.members.first.folder: has no effect"),
+        ([*PANEL, "judge.members.second.mode=per_item"], "with judge.members.second=offline"),
+    ],
+)
+def test_a_value_without_effect_is_refused_in_one_line_that_says_what_would_have_one(
+    project, overrides, said
+):
+    message = refusal(project, *overrides)
+    assert said in message
+    assert "; expected " in message
+    assert len(message.splitlines()) == 1
+
+
+def test_several_values_without_effect_are_named_together_and_a_presets_own_value_is_none(project):
+    message = refusal(project, "harness.max_steps=4", "judge.mode=per_item", "judge.price.taken=x")
+    assert all(
+        f"{key}: has no effect" in message for key in ("harness.max_steps", "judge.mode", "judge.price.taken")
+    )
+    for same in (
+        "harness.max_steps=null",
+        "judge.mode=all_items",
+        "benchmark.controls=null",
+        "judge.name=null",
+    ):
+        assert one(project, same).changed == frozenset()
+    reports = one(project, "benchmark=mission_report", "harness.max_steps=4", "benchmark.controls=elsewhere")
+    assert reports.settings.harness.max_steps == 4
+    assert reports.settings.benchmark.controls == "elsewhere"

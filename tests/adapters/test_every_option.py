@@ -120,6 +120,11 @@ def test_where_config_yaml_fills_a_section_too_none_is_put_in_its_place(copied):
         assert every_option._base(copied, (), every_option._sections(copied, runners)) is None
 
 
+def test_a_judge_that_is_asked_nothing_composes_alone_too(project):
+    for name in ("offline", "panel", "openai_compatible"):
+        assert every_option._composed(project, ("judge", name)) is None
+
+
 def test_a_choice_in_its_section_is_what_hydra_composes(project):
     with every_option.opened(project):
         quick = [

@@ -62,7 +62,18 @@ WRITER = {
     "529": Fault(once(Status(529)), "complete", ("http 529", "ok")),
     "dropped": Fault(always(Drop(2)), "error", DROPPED, "error", (("n_error", 1),), "3 items"),
     "slow": Fault(always(Hang(9, 1)), "error", SLOW, "error", (("n_error", 1),), "3 items"),
-    "empty": Fault(always(Say("")), "complete", counted=(("n_empty", 1), ("words_kept", 0))),
+    "empty": Fault(
+        always(Say("")),
+        "complete",
+        counted=(("n_empty", 1), ("words_kept", 0), ("score", 0)),  # though its judge passes everything
+        said="Briefs without a word, which score 0",
+    ),
+    "cut before a word": Fault(
+        always(Say(None, finish="length")),
+        "cut",
+        counted=(("n_empty", 1), ("n_cut_by_provider", 1), ("score", 0)),
+        said="stopped at the output limit",
+    ),
     "refused": Fault(
         always(Say("", finish="content_filter")),
         "refused",

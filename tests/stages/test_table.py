@@ -1,5 +1,6 @@
 """What stands under a table: the stand-in's agreement, as a whole and by group."""
 
+import json
 from dataclasses import replace
 
 from flows.schema.leaderboard import JudgeNote, Leaderboard
@@ -67,3 +68,47 @@ def test_attempts_that_scored_nothing_or_stopped_at_a_limit_are_named_with_their
     assert "measured): b 2." in length
     plain = notes(replace(board(is_stand_in=False), rows=(ROW,)))
     assert not any(note.startswith(("Attempts", "Reports", "Not measured")) for note in plain)
+
+
+def test_rows_with_briefs_without_a_word_are_named_and_the_control_is_not():
+    empty = replace(ROW, n_briefs_all=6, n_briefs=6, n_empty=2)
+    rows = (
+        replace(empty, condition="said_nothing"),
+        replace(empty, condition="all_cut", n_empty=6, n_cut_by_provider=6),
+        replace(empty, condition="room_for_both", n_cut_by_provider=1),
+        replace(empty, condition="no_room", n_empty=5, n_cut_by_provider=2),
+        replace(empty, condition="with_refusals", n_refused=3, n_empty=1, n_cut_by_provider=3),
+        replace(empty, condition="twice", judge="other"),
+        replace(empty, condition="twice"),
+        replace(empty, condition="empty-default", model="empty", n_empty=6),
+        ROW,
+    )
+    control = ("empty", "a control that writes nothing")
+    found = notes(replace(board(is_stand_in=False), rows=rows, model_notes=(control,)))
+    stopped = "stopped at the output limit before a word was written"
+    told = (
+        f"all_cut 6 of 6 (all {stopped}), no_room 5 of 6 (up to 2 {stopped}), "
+        f"room_for_both 2 of 6 (up to 1 {stopped}), said_nothing 2 of 6, twice 2 of 6, "
+        f"with_refusals 1 of 6 (all {stopped})."
+    )
+    (note,) = [note for note in found if "without a word" in note]
+    assert note == f"Briefs without a word, which score 0: {told}"
+    assert "empty: a control that writes nothing." in found
+
+
+def test_a_model_that_only_goes_by_the_controls_name_is_named_like_any_other():
+    row = replace(ROW, condition="empty-medium", model="empty", n_briefs_all=6, n_empty=6)
+    found = notes(replace(board(is_stand_in=False), rows=(row,)))
+    assert "Briefs without a word, which score 0: empty-medium 6 of 6." in found
+
+
+def test_what_rows_differ_in_is_a_note_and_what_was_left_out_stands_in_both_files():
+    rows = replace(board(is_stand_in=False), differences=("Rows differ: a; b.",), left_out=("c: broken",))
+    assert "Rows differ: a; b." in notes(rows)
+    assert not any("c: broken" in note for note in notes(rows))  # pages list it apart
+    markdown = to_markdown(rows)
+    assert "- Rows differ: a; b." in markdown
+    assert markdown.endswith("- Left out: c: broken.\n")
+    content = json.loads(to_json(rows))
+    assert (content["differences"], content["left_out"]) == (["Rows differ: a; b."], ["c: broken"])
+    assert "Left out" not in to_markdown(board(is_stand_in=False))

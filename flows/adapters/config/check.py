@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
+from flows.schema.scenario import Severity
 from flows.schema.settings import (
     Effort,
     Harness,
@@ -88,12 +89,12 @@ def _refuse_nameless(section: str, settings: Any) -> None:
 def _explained(detail: Any) -> ConfigError:
     key = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "unexpected_keyword_argument":
-        return ConfigError(key, "no such key", _nearest(key, sorted(_key_names())))
+        return ConfigError(key, "no such key", nearest(key, sorted(_key_names())))
     message = str(detail["msg"]).removeprefix("Input should be ")
     found = repr(detail["input"])
     if detail["type"] == "enum":
         valid = [word.strip(" '") for word in message.replace(" or ", ", ").split(",")]
-        return ConfigError(key, found, _nearest(str(detail["input"]), valid))
+        return ConfigError(key, found, nearest(str(detail["input"]), valid))
     return ConfigError(key, found, message)
 
 
@@ -172,7 +173,7 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         ]
     limits = [field.name for field in fields(s.harness) if field.name not in ("name", "assumed")]
     found += [
-        ("harness.assumed", name, _nearest(name, limits)) for name in s.harness.assumed if name not in limits
+        ("harness.assumed", name, nearest(name, limits)) for name in s.harness.assumed if name not in limits
     ]
     if reports and s.word_cap.words is not None:
         found.append((f"word_cap={s.word_cap.words}", "reports are judged whole", "none"))
@@ -180,6 +181,8 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     if reports != by_criterion:
         fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
+    elif not by_criterion:
+        found += _unfit_weights(s.scoring.weights)
     if ("{{files}}" in s.prompt.user) != reports:
         fit = "report_v1" if reports else "v1 or v1_no_limit"
         found.append((f"prompt={s.prompt.version}", f"says nothing of what {s.benchmark.name} asks for", fit))
@@ -199,6 +202,18 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
             )
         )
     return found
+
+
+def _unfit_weights(weights: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """Severities that are not there, and those that have no points."""
+    severities = [one.value for one in Severity]
+    found = [
+        (f"scoring.weights.{name}", "no such severity", nearest(name, severities))
+        for name in weights
+        if name not in severities
+    ]
+    missing = [name for name in severities if name not in weights]
+    return found + [(f"scoring.weights.{name}", "not set", "a number of points") for name in missing]
 
 
 def _unfit_judge_prompt(s: Settings, *, reports: bool) -> list[tuple[str, str, str]]:
@@ -237,21 +252,21 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
         name = key.lstrip("+~")
         if is_member(name):
             if value not in known["judge"] and not key.startswith("~"):
-                raise ConfigError(override, f"no option {value!r}", _nearest(value, known["judge"]))
+                raise ConfigError(override, f"no option {value!r}", nearest(value, known["judge"]))
             continue
         if name.startswith(MEMBERS):  # what is said of a judge may be said of a member
             name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
         if name in known:
             any_number = name == "word_cap" and value.isdigit()
             if value.strip("'") not in known[name] and not any_number and not key.startswith("~"):
-                raise ConfigError(override, f"no option {value!r}", _nearest(value, known[name]))
+                raise ConfigError(override, f"no option {value!r}", nearest(value, known[name]))
             continue
         names = _key_names()
-        if name not in names and not below_free_key(name):
-            raise ConfigError(override, f"no key {name!r}", _nearest(name, sorted({*names, *known})))
+        if name not in names and not below_free_key(name) and not is_weight(name):
+            raise ConfigError(override, f"no key {name!r}", nearest(name, sorted({*names, *known})))
 
 
-def _nearest(word: str, valid: Sequence[str]) -> str:
+def nearest(word: str, valid: Sequence[str]) -> str:
     """The nearest valid words first; the others too, where they are few enough to read."""
     near = difflib.get_close_matches(word, valid, n=3, cutoff=0.5)
     others = [name for name in valid if name not in near]
@@ -276,6 +291,11 @@ def is_member(key: str) -> bool:
 def below_free_key(name: str) -> bool:
     """True for a key below one that may hold whatever an endpoint takes: `model.parameters.top_p`."""
     return any(f".{free}." in name for free in ("parameters", "efforts"))
+
+
+def is_weight(name: str) -> bool:
+    """True for the key of a single weight: `scoring.weights.important`. Which there are, the option says."""
+    return name.startswith("scoring.weights.")
 
 
 def _walk(kind: type, prefix: str) -> list[str]:

@@ -28,7 +28,8 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
-from flows.adapters.config.scoring import apart
+from flows.adapters.config.effect import refuse_without_effect
+from flows.adapters.config.scoring import apart, refuse_unweighted
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
 
@@ -151,10 +152,12 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
     settings = replace(settings, scoring=apart(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
-    for name, member in container["judge"].get("members", {}).items():
-        preset = choices[f"judge@{MEMBERS}{name}"]
-        if member != _named(project, (f"judge={preset}",))["judge"]:
-            changed.add(f"{MEMBERS}{name}")
+    members: dict[str, Any] = container["judge"].get("members", {})
+    presets = {
+        name: _named(project, (f"judge={choices[f'judge@{MEMBERS}{name}']}",))["judge"] for name in members
+    }
+    changed |= {f"{MEMBERS}{name}" for name, member in members.items() if member != presets[name]}
+    refuse_without_effect(container, named, presets)
     return Point(settings, choices, frozenset(changed))
 
 
@@ -194,6 +197,7 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         ]
         options = tuple(str(o.input_line) for o in parsed if o not in values)
         config, choices, sweep = compose_options(project, options)
+        refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
     except UNCOMPOSED as error:
         lines = str(error).split("\n")

@@ -136,11 +136,15 @@ def _asked(option: _Option) -> list[str]:
 def _composed(project: Path, option: _Option) -> StaffbenchError | None:
     """Why the option does not compose; None where it does, by itself or where reports are written."""
     overrides, multirun = _asked(option), option[0] == "experiment"
-    try:
-        compose_points(project, overrides, multirun=multirun)
-    except StaffbenchError as error:
+    ways = [overrides, [_REPORTS, *overrides]]
+    if option[0] == "judge":
+        ways.append([f"judge={option[1]}"])  # one that is asked nothing has no use for a name
+    first: StaffbenchError | None = None
+    for way in ways:
         try:
-            compose_points(project, [_REPORTS, *overrides], multirun=multirun)
-        except StaffbenchError:
-            return error
-    return None
+            compose_points(project, way, multirun=multirun)
+        except StaffbenchError as error:
+            first = first or error
+        else:
+            return None
+    return first

@@ -1,13 +1,37 @@
-"""Names of scorings: an overridden weight must not pass for the published one."""
+"""Overridden scorings: which weights there are, and that none passes for the published one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from omegaconf import DictConfig
+
+from flows.adapters.config.check import is_weight, nearest
 from flows.schema.completion import canonical_json, sha256_text
+from flows.schema.errors import ConfigError
 from flows.schema.settings import ScoringSettings
+
+
+def refuse_unweighted(overrides: Sequence[str], config: DictConfig) -> None:
+    """Say which single weight is none of the chosen option's, and which is nearest.
+
+    Args:
+        overrides: of values.
+        config: the options that were chosen, composed.
+
+    Raises:
+        ConfigError: a weight that the option does not have.
+    """
+    known = [str(name) for name in config["scoring"]["weights"]]
+    for override in overrides:
+        key = override.partition("=")[0].lstrip("+~")
+        name = key.removeprefix("scoring.weights.")
+        if is_weight(key) and name not in known:
+            option = f"scoring={config['scoring']['name']}"
+            fit = nearest(name, known) if known else "equal_points: here each criterion has its own points"
+            raise ConfigError(override, f"no weight {name!r} in {option}", fit)
 
 
 def apart(scoring: ScoringSettings, named: Mapping[str, Any]) -> ScoringSettings:

@@ -1,0 +1,102 @@
+"""Values that would change nothing where they are set: refused, since whoever sets one expects it to.
+
+What an option says is left alone: a judge's preset holds a whole model, of which a judge needs a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.settings import Harness, JudgeKind, Protocol
+
+_Fault = tuple[str, str]  # why it has no effect, and what would
+
+_NO_JUDGE: Mapping[str, _Fault] = {
+    "writer": ("a judge writes no briefs", "model.writer, or judge=... for another judge"),
+    "folder": ("a judge reads no folder", "model.folder, or staffbench grade DIR"),
+    "benchmark_effort": ("effort=benchmark is of writers", "judge.effort"),
+}
+"""Keys of a model that no judge has a use for."""
+_OF_STAND_IN = frozenset({"kind", "label", "note", "repeat", "canaries"})  # the last two: refused by value
+_OF_PANEL = frozenset({"kind", "label", "note", "allow_self", "repeat", "canaries", "quorum", "members"})
+
+
+def refuse_without_effect(
+    container: Mapping[str, Any], named: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Look at every value that differs from what its named option says.
+
+    Args:
+        container: one composed point that was checked.
+        named: what its named options alone compose to.
+        members: of a panel, the section of each member as its preset alone composes it.
+
+    Raises:
+        ConfigError, Problems: values that have no effect there, each with what would have one.
+    """
+    found = [
+        *_of_harness(container, named),
+        *_of_benchmark(container, named),
+        *_of_judge("judge", container["judge"], named["judge"]),
+    ]
+    for name, preset in members.items():
+        found += _of_judge(f"judge.members.{name}", container["judge"]["members"][name], preset)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        raise Problems.of("configuration", list[StaffbenchError](found))
+
+
+def _of_harness(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
+    if container["harness"]["name"] != Harness.single_prompt.value:
+        return
+    why = "under harness=single_prompt, which is one prompt and one reply"
+    instead = "benchmark=mission_report, whose harness has limits; a reply is limited by model.output_tokens"
+    for key in _changed(container["harness"], named["harness"]):
+        if key != "name":
+            yield _fault(f"harness.{key}", (why, instead))
+
+
+def _of_benchmark(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
+    if container["benchmark"]["protocol"] != Protocol.ma_bench.value:
+        return
+    if "controls" in _changed(container["benchmark"], named["benchmark"]):
+        why = "under the protocol ma_bench, whose controls lie beside each scenario"
+        yield _fault("benchmark.controls", (why, "benchmark.data, whose scenarios hold them"))
+
+
+def _of_judge(where: str, judge: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
+    kind = judge["kind"]
+    for key in _changed(judge, named):
+        top = key.partition(".")[0]
+        if top in _NO_JUDGE:
+            yield _fault(f"{where}.{key}", _NO_JUDGE[top])
+        elif kind == JudgeKind.offline.value and top not in _OF_STAND_IN:
+            why = f"with {where}=offline, which is asked nothing"
+            yield _fault(f"{where}.{key}", (why, f"a judge that is, such as {where}=openai_compatible"))
+        elif kind == JudgeKind.panel.value and top not in _OF_PANEL:
+            why = "on a panel, which is asked nothing itself"
+            yield _fault(f"{where}.{key}", (why, f"{where}.members.NAME.{key}"))
+
+
+def _fault(key: str, fault: _Fault) -> ConfigError:
+    why, instead = fault
+    joint = " " if why.startswith(("under ", "with ", "on ")) else ": "
+    return ConfigError(key, f"has no effect{joint}{why}", instead)
+
+
+def _changed(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
+    """Dotted keys of the values that differ, what is only in one of the two included."""
+    found: list[str] = []
+    for key in [*values, *(key for key in named if key not in values)]:
+        ours, theirs = values.get(key), named.get(key)
+        if key in values and key in named and ours == theirs:
+            continue
+        if isinstance(ours, dict) and isinstance(theirs, dict) and key != "members":
+            below = _changed(cast("dict[str, Any]", ours), cast("dict[str, Any]", theirs))
+            found += [f"{key}.{name}" for name in below]
+        else:
+            found.append(key)
+    return found
