@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from flows.adapters.completions.aside import ClientAside
 from flows.adapters.config.compose import Point
@@ -21,6 +22,8 @@ from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import JudgeKind, PromptSettings, Protocol, Settings, Writer
 from flows.stages.generate import build_messages
+from flows.stages.offline import OFFLINE_VERSION
+from flows.stages.offline.reference import REFERENCE_VERSION
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Evaluation:
         scenarios: in the order of their ids.
         self_judged: True where the judge, or a member of the panel, is the writer.
         voters: the same condition under each member of a panel; empty for any other judge.
+        packets: those of the batch that it is in, by scenario folder; empty outside of one.
     """
 
     settings: Settings
@@ -41,6 +45,7 @@ class Evaluation:
     scenarios: tuple[Scenario, ...]
     self_judged: bool
     voters: tuple[Evaluation, ...] = ()
+    packets: Mapping[Path, Packet] = field(default_factory=dict[Path, Packet], compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -75,6 +80,10 @@ class Batch:
     _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
         default_factory=dict[tuple[str, PromptSettings], tuple[Message, ...]]
     )
+
+    def __post_init__(self) -> None:
+        # What a condition's briefs were written from goes into its tables: `written_from`.
+        self.evaluations = [replace(one, packets=self.packets) for one in self.evaluations]
 
     def messages(self, scenario: Scenario, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
         """The prompt of a scenario: rendered once, since every model and seed is sent the same one."""
@@ -204,6 +213,53 @@ def rubric_digest(scenario: Scenario) -> str:
 def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
     """`rubric_digest` by scenario."""
     return {scenario.scenario_id: rubric_digest(scenario) for scenario in scenarios}
+
+
+def written_from(evaluation: Evaluation) -> dict[str, Any]:
+    """What the briefs of a condition follow from, the texts of controls and files aside.
+
+    Returns:
+        `documents` and `assignments`: sha256 by scenario, of those that the writer reads: a control, or
+        a brief that lies in a file, is the same whatever they say. `prompt`: sha256 of the prompt with
+        its texts; None where no model is asked.
+    """
+    settings = evaluation.settings
+    is_asked = settings.model.writer is Writer.remote
+    reads = is_asked or settings.model.writer is Writer.extractive
+    packets = {packet.scenario_id: packet.digest for packet in evaluation.packets.values()}
+    return {
+        "documents": {
+            one.scenario_id: packets[one.scenario_id]
+            for one in evaluation.scenarios
+            if reads and one.scenario_id in packets
+        },
+        "assignments": {
+            one.scenario_id: sha256_text(one.assignment)
+            for one in evaluation.scenarios
+            if is_asked or (reads and one.task is not None)  # the baseline of briefs reads documents alone
+        },
+        "prompt": sha256_text(canonical_json(asdict(settings.prompt))) if is_asked else None,
+    }
+
+
+def rule_versions(scenarios: Sequence[Scenario]) -> dict[str, str]:
+    """Versions of the offline judge's rules that its verdicts on these scenarios rest on.
+
+    As in the judge stage's key: rules beside an expert's report read texts as the others do.
+    """
+    versions = {"offline": OFFLINE_VERSION}
+    if any(scenario.reference is not None for scenario in scenarios):
+        versions["reference"] = REFERENCE_VERSION
+    return versions
+
+
+def judge_versions(evaluation: Evaluation) -> dict[str, str]:
+    """`rule_versions` where the judge, or a member of the panel, is the offline one; else empty.
+
+    They are no part of the judge's digest, so that its label and what is stored under it stay.
+    """
+    kinds = {one.settings.judge.kind for one in (evaluation, *evaluation.voters)}
+    return rule_versions(evaluation.scenarios) if JudgeKind.offline in kinds else {}
 
 
 def _is_self_judged(settings: Settings) -> bool:

@@ -15,17 +15,22 @@ from flows.pipeline.expert_labels import labels_agreement
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.pairs import asked_pairs_agreement
 from flows.pipeline.quality import judges_agreement, offline_agreements, pairs_agreement
-from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
+from flows.pipeline.report import (
+    build_leaderboard,
+    delete_leaderboard,
+    write_leaderboard,
+    write_task_table,
+)
 from flows.pipeline.scenarios import load, names_of
 from flows.pipeline.showing import show_board, show_tasks, shown
 from flows.pipeline.site import write_site
-from flows.pipeline.stored import load_graded, load_scenarios
+from flows.pipeline.stored import left_out, load_graded, load_scenarios
 from flows.pipeline.task_validation import validate_tasks
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.leaderboard import JudgeNote
+from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Scenario
-from flows.schema.settings import Protocol, Settings
+from flows.schema.settings import DEFAULT_SCORINGS, Protocol, ScoringSettings, Settings
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
 from flows.stages.table import number
@@ -114,12 +119,13 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     folder = results / settings.benchmark.name
     scenarios, broken = load_scenarios(project, settings)
     graded, problems = load_graded(folder, scenarios)
+    named = left_out(folder, problems)
     problems = [*broken, *problems]
     if not graded and not problems:
         raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
     if graded:
         objects = ObjectStore(results / ".cache" / "objects")
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+        board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
         paths = write_leaderboard(folder, board)
         paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
         paths.append(
@@ -128,7 +134,19 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         show_board(screen, board, frozenset())
         show_tasks(screen, board, graded, scenarios, settings.scoring)
         screen.note("Written: " + ", ".join(shown(path) for path in paths))
+    elif gone := _retract(folder, settings.scoring, problems):
+        screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
     return _fail(problems, screen)
+
+
+def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
+    """Where no row is left: delete the old board; its site, if there is one, becomes a page that says why."""
+    gone = delete_leaderboard(folder, scoring.name)
+    site = folder / ("site" if scoring.name in DEFAULT_SCORINGS else f"site.{scoring.name}")
+    if site.is_dir():
+        board = Leaderboard(folder.name, scoring.name, (), (), ())
+        gone.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
+    return gone
 
 
 def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:

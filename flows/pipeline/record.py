@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
-from flows.pipeline.batch import Evaluation, rubric_digests
+from flows.pipeline.batch import Evaluation, judge_versions, rubric_digests, written_from
 from flows.pipeline.judging import Judged
 from flows.pipeline.submissions import Submission
 from flows.schema.brief import Brief
@@ -114,6 +114,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "seeds": evaluation.settings.seeds,
         "model_note": evaluation.settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
+        "written_from": written_from(evaluation),
     }
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
         harness = evaluation.settings.harness
@@ -123,6 +124,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
     about |= {
         "judge": asdict(judge),
         "judge_note": evaluation.settings.judge.note,
+        "judge_versions": judge_versions(evaluation),
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
         "n_canary_missed": outcome.n_canary_missed,

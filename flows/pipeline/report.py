@@ -12,6 +12,7 @@ from pathlib import Path
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.graded import Graded
 from flows.pipeline.quality import judge_note
+from flows.pipeline.stored import differences
 from flows.pipeline.task_table import WORDS, task_table, to_markdown_table
 from flows.schema.brief import BriefStatus
 from flows.schema.errors import StoreError
@@ -29,8 +30,16 @@ def build_leaderboard(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
     objects: ObjectStore,
+    left_out: Sequence[str] = (),
 ) -> Leaderboard:
     """Score what was graded, by `scoring`'s weights.
+
+    Args:
+        graded: what `load_graded` found.
+        scenarios: by id.
+        scoring: the weights.
+        objects: where the stand-in's agreement is kept.
+        left_out: what can't be relied on, a line each; the board names it.
 
     Raises:
         StaffbenchError: verdicts that don't fit their rubric.
@@ -48,6 +57,8 @@ def build_leaderboard(
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
         assumptions=(*assumed, *_assumed_limits(graded)),
         model_notes=tuple(sorted(_model_notes(graded))),
+        differences=differences(graded),
+        left_out=tuple(left_out),
     )
 
 
@@ -77,8 +88,7 @@ def write_task_table(
         return []
     by_name = {(entry.condition, entry.judge): entry for entry in graded}
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
-    stem = "tasks" if board.scoring in DEFAULT_SCORINGS else f"tasks.{board.scoring}"
-    path = folder / f"{stem}.md"
+    path = folder / _task_file(board.scoring)
     title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
     write_text(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
     return [path]
@@ -90,16 +100,47 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
     Raises:
         StoreError: a file can't be written.
     """
-    stem = "leaderboard" if board.scoring in DEFAULT_SCORINGS else f"leaderboard.{board.scoring}"
-    texts = {
-        f"{stem}.json": to_json(board),
-        f"{stem}.csv": to_csv(board),
-        f"{stem}.md": to_markdown(board),
-        stem.replace("leaderboard", "metrics") + ".json": to_metrics(board),
-    }
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return [folder / name for name in texts]
+    texts = (to_json(board), to_csv(board), to_markdown(board), to_metrics(board))
+    paths = [folder / name for name in _board_files(board.scoring)]
+    for path, text in zip(paths, texts, strict=True):
+        write_text(path, text)
+    return paths
+
+
+def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
+    """Delete the board and the table of tasks where no row is left: they would pass for current ones.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        scoring: name of the weights; files of other weights stay.
+
+    Returns:
+        Files that were there; all follow from verdicts.
+
+    Raises:
+        StoreError: one can't be deleted.
+    """
+    paths = [folder / name for name in (*_board_files(scoring), _task_file(scoring))]
+    found = [path for path in paths if path.is_file()]
+    for path in found:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise StoreError(
+                path, f"can't be deleted ({error.strerror})", remedy="mend the rights"
+            ) from error
+    return found
+
+
+def _board_files(scoring: str) -> tuple[str, ...]:
+    """Names for JSON, CSV, Markdown and metrics."""
+    suffix = "" if scoring in DEFAULT_SCORINGS else f".{scoring}"
+    endings = ("json", "csv", "md")
+    return (*(f"leaderboard{suffix}.{ending}" for ending in endings), f"metrics{suffix}.json")
+
+
+def _task_file(scoring: str) -> str:
+    return "tasks.md" if scoring in DEFAULT_SCORINGS else f"tasks.{scoring}.md"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -116,6 +116,9 @@ class Leaderboard:
         judges: one note for each judge of the rows.
         assumptions: defaults of ours that the numbers rest on.
         model_notes: label and note of every writer and judge of the rows that has a note.
+        differences: in what rows differ that no column shows, a sentence each, naming the rows.
+        left_out: results that could not be relied on, and why; files by their place below the
+            benchmark's results.
     """
 
     benchmark: str
@@ -124,3 +127,5 @@ class Leaderboard:
     judges: tuple[JudgeNote, ...]
     assumptions: tuple[str, ...]
     model_notes: tuple[tuple[str, str], ...] = ()
+    differences: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()

@@ -1,0 +1,277 @@
+"""Rows that do not stand on the same things are named under their table; equal ones are not."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.adapters.tables import BLOCKS, BRIEFS, VERDICTS, read_table, write_table
+from flows.pipeline import batch as batch_module
+from flows.pipeline.commands import report
+from flows.pipeline.graded import Graded
+from flows.pipeline.stored import differences, load_graded, load_scenarios
+from flows.schema.completion import sha256_text
+from tests.pipeline.test_panel import panel
+from tests.support.bench import Project, answer, remote
+from tests.support.plain_flow import run_here, without_prefect
+from tests.support.report_bench import INSTRUCTION, project_here, sweep_here
+from tests.support.scripted_server import ScriptedServer
+
+KEYS = ("scenario_id", "seed")
+
+
+def row(name, documents=None, assignments=None, prompt=None, *, judge="j", judge_digest="d", **more):
+    """A row of one condition; by default on two scenarios, three seeds, and nothing that it was made from."""
+    asked = more.pop("completion", None)
+    about = {
+        "condition": {"label": name, "prompt": "v1"},
+        "judge": {"label": judge, "digest": judge_digest},
+        "scenarios": ["alder", "birch"],
+        "seeds": 3,
+        "written_from": {
+            "documents": documents or {},
+            "assignments": assignments or {},
+            "prompt": prompt,
+        },
+        **more,
+    }
+    return Graded(about, [{"completion": asked}], [])
+
+
+def old(name, **more):
+    """A row of files that do not say what they were written from."""
+    one = row(name, **more)
+    return replace(one, about={key: value for key, value in one.about.items() if key != "written_from"})
+
+
+def test_rows_on_equal_things_need_no_note():
+    same = {"documents": {"alder": "1", "birch": "2"}, "assignments": {"alder": "a"}, "prompt": "p"}
+    assert differences([row("A", **same), row("B", **same), row("strong")]) == ()
+    assert differences([row("A", **same)]) == ()
+    assert differences([]) == ()
+
+
+def test_documents_and_assignments_of_several_versions_are_named_with_their_rows():
+    graded = [
+        row("C", {"alder": "2", "birch": "1"}, {"alder": "x"}),
+        row("B", {"alder": "1", "birch": "1"}, {"alder": "x"}),
+        row("A", {"alder": "1", "birch": "1"}, {"alder": "y"}),
+        row("strong"),  # a control, which reads nothing
+    ]
+    assert differences(graded) == (
+        "Rows stand on different versions of the documents of alder: A, B; C.",
+        "Rows stand on different versions of the assignment of alder: A; B, C.",
+    )
+    assert differences(graded[::-1]) == differences(graded)
+
+
+def test_scenarios_that_part_the_rows_in_one_way_share_a_note_and_a_long_list_is_cut():
+    names = [f"s{number:02}" for number in range(10)]
+    first, second = (dict.fromkeys(names, digest) for digest in "12")
+    shown = ", ".join(names[:8])
+    assert differences([row("A", first), row("B", second)]) == (
+        f"Rows stand on different versions of the documents of {shown}, 2 more: A; B.",
+    )
+
+
+def test_a_condition_in_two_versions_is_named_with_its_judges():
+    graded = [row("A", {"alder": "1"}), row("A", {"alder": "2"}, judge="k"), row("B", {"alder": "2"})]
+    assert differences(graded) == (
+        "Rows stand on different versions of the documents of alder: A (j); A (k), B.",
+    )
+
+
+def test_one_prompt_with_two_texts_and_one_judge_with_two_digests_are_named():
+    graded = [
+        row("A", prompt="1"),
+        row("B", prompt="2", judge_digest="e"),
+        row("C", prompt="3", condition={"label": "C", "prompt": "v2"}, judge="other", judge_digest="e"),
+        row("strong"),  # was shown no prompt
+    ]
+    assert differences(graded) == (
+        "Rows were written by different texts of prompt v1: A; B.",
+        "Rows were graded by different versions of judge j: A, strong; B.",
+    )
+
+
+def test_rows_that_say_nothing_of_what_they_stand_on_are_unknown_and_not_equal():
+    note = "Which documents, assignments and prompts these rows stand on was not recorded: {}."
+    known = row("A", {"alder": "1"}, prompt="p")
+    assert differences([known, old("B"), old("C")]) == (note.format("B, C"),)
+    assert differences([old("B", completion="c"), old("C")]) == (note.format("B, C"),)
+    # Nobody stands beside whom they could be taken for equal to.
+    assert differences([known, old("B", scenarios=["cedar"], seeds=3)])[0].startswith("Rows do not cover")
+    assert differences([old("A", completion="c")]) == ()
+    assert differences([old("strong"), old("weak"), row("empty")]) == ()
+    # An imported job does not stand on our scenarios.
+    assert differences([known, replace(old("H"), scores=[])]) == ()
+
+
+def test_rows_on_fewer_scenarios_or_seeds_are_named_and_whole_ones_are_not():
+    assert differences([row("A"), row("B", scenarios=["birch"]), row("C", seeds=1), row("D", seeds=2)]) == (
+        "Rows do not cover the same scenarios: B on birch.",
+        "Rows have fewer than 3 seeds: C 1; D 2.",
+    )
+    apart = [row("A", scenarios=["alder"]), row("B", scenarios=["birch"])]
+    assert differences(apart) == ("Rows do not cover the same scenarios: A on alder; B on birch.",)
+    four = ["alder", "birch", "cedar", "doum"]
+    assert differences([row("A", scenarios=four), row("B", scenarios=four[:3])]) == (
+        "Rows do not cover the same scenarios: B on all but doum.",
+    )
+
+
+@pytest.fixture
+def first_rules(monkeypatch):
+    """The offline judge's rules as they were first, whatever they are now."""
+    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "1")
+    monkeypatch.setattr(batch_module, "REFERENCE_VERSION", "1")
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch, first_rules):
+    without_prefect(monkeypatch)
+    return Project(tmp_path, project / "conf", {})
+
+
+def board(here):
+    return json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
+
+
+def local(here, *words):
+    assert run_here(here.folder, *words, "tracking=none") == 0
+
+
+def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
+    alder = here.folder / "data" / "ma_bench" / "alder"
+    writer = [word for word in remote(endpoint) if not word.startswith("judge")]
+    local(here, *writer, "model.label=a")
+    local(here, "model=strong")
+    assert board(here)["differences"] == []
+    order = alder / "documents" / "01-order.txt"
+    order.write_text(order.read_text().replace("14 March", "15 March"))
+    head = alder / "scenario.yaml"
+    head.write_text(head.read_text().replace("Write the mission", "Write a mission"))
+    local(here, "model=weak")
+    assert board(here)["differences"] == []  # a control is what it is, whatever the documents say
+    local(here, *writer, "model.label=b")
+    a, b = sorted(one["condition"] for one in board(here)["rows"] if one["model"] in ("a", "b"))
+    expected = [
+        f"Rows stand on different versions of the documents of alder: {a}; {b}.",
+        f"Rows stand on different versions of the assignment of alder: {a}; {b}.",
+    ]
+    assert board(here)["differences"] == expected
+    assert set(expected) < set(board(here)["notes"])
+    assert f"- {expected[0]}" in (here.results / "ma_bench" / "leaderboard.md").read_text()
+    local(here, *writer, "model.label=c", "prompt.system=Be brief.")
+    (c,) = [one["condition"] for one in board(here)["rows"] if one["model"] == "c"]
+    assert board(here)["differences"] == [
+        f"Rows stand on different versions of the documents of alder: {a}; {b}, {c}.",
+        f"Rows stand on different versions of the assignment of alder: {a}; {b}, {c}.",
+        f"Rows were written by different texts of prompt v1: {a}, {b}; {c}.",
+    ]
+
+
+def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(here, monkeypatch, capsys):
+    local(here, "model=strong")
+    local(here, "model=weak")
+    digests = {one["judge_digest"] for one in board(here)["rows"]}
+    assert report(here.folder, [], Screen()) == 0
+    folder = here.results / "ma_bench"
+    _, about = read_table(folder / "verdicts" / "weak-default-3000-v1" / "offline.parquet", VERDICTS)
+    assert about["judge_versions"] == {"offline": "1"}
+
+    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+    local(here, "model=strong")
+    found = board(here)
+    assert [one["model"] for one in found["rows"]] == ["strong"]
+    assert {one["judge_digest"] for one in found["rows"]} == digests  # names of files and rows stay
+    why = (
+        "verdicts/weak-default-3000-v1/offline.parquet: verdicts by another version of the offline judge "
+        "(offline 1); expected that of now (offline 2). Run that condition again (model=weak); stored "
+        "replies are not paid for again"
+    )
+    assert found["left_out"] == [why]
+    assert f"- Left out: {why}." in (folder / "leaderboard.md").read_text()
+    assert not any("Left out" in note or why in note for note in found["notes"])  # pages list them apart
+
+    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "3")
+    other = folder / "leaderboard.unweighted.md"
+    other.write_text("of other weights")
+    capsys.readouterr()
+    assert report(here.folder, [], Screen()) == 1
+    derived = ["leaderboard.json", "leaderboard.csv", "leaderboard.md", "metrics.json"]
+    assert [name for name in derived if (folder / name).exists()] == []
+    assert other.is_file()
+    assert "No row is left." in capsys.readouterr().out
+    pages = sorted(path.name for path in (folder / "site").rglob("*.html"))
+    assert pages == ["index.html"]
+    page = (folder / "site" / "index.html").read_text()
+    assert "another version of the offline judge" in page
+    assert str(here.folder) not in page
+
+
+def rewrite(path, schema, keys, change):
+    """Store a table again with its metadata changed."""
+    rows, about = read_table(path, schema)
+    write_table(path, schema, rows, keys, change(about))
+
+
+def test_files_from_before_versions_were_kept_are_of_the_first_rule(here, monkeypatch):
+    local(here, "model=weak")
+    folder = here.results / "ma_bench"
+    new = ("written_from", "judge_versions")
+    for kind, schema, keys in (("briefs", BRIEFS, KEYS), ("verdicts", VERDICTS, (*KEYS, "item_id"))):
+        for path in (folder / kind).rglob("*.parquet"):
+            rewrite(path, schema, keys, lambda about: {k: v for k, v in about.items() if k not in new})
+    scenarios, _ = load_scenarios(here.folder, compose_points(here.folder, [], multirun=False)[0].settings)
+    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "1")  # files from then name none
+    graded, problems = load_graded(folder, scenarios)
+    assert (len(graded), problems) == (1, [])
+    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+    graded, problems = load_graded(folder, scenarios)
+    assert len(graded) == 0
+    assert "another version of the offline judge (offline 1)" in str(problems[0])
+
+
+def test_a_panel_with_the_offline_judge_rests_on_its_rule_and_an_asked_judge_does_not(here, monkeypatch):
+    with ScriptedServer(answer) as server:
+        assert run_here(here.folder, *panel(server, "judge-a", "judge-b", "offline")) == 0
+        folder = here.results / "ma_bench"
+        versions = {
+            path.name.partition("-")[0].partition(".")[0]: read_table(path, VERDICTS)[1]["judge_versions"]
+            for path in (folder / "verdicts").rglob("*.parquet")
+        }
+        assert versions == {"judge": {}, "offline": {"offline": "1"}, "panel": {"offline": "1"}}
+        monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+        assert report(here.folder, [], Screen()) == 1
+    assert [row["judge"] for row in board(here)["rows"]] == ["judge-a", "judge-b"]
+    assert len(board(here)["left_out"]) == 2
+
+
+@pytest.mark.usefixtures("first_rules")
+def test_reports_rest_on_files_and_assignment_where_a_writer_reads_them(tmp_path, project, monkeypatch):
+    here = project_here(tmp_path, project / "conf", monkeypatch)
+    words = ("benchmark=mission_report", "seeds=1", "benchmark.scenarios=[memo-01]")
+    assert sweep_here(here.folder, *words, "model=extractive,fair") == 0
+    found = {}
+    for path in (here.own / "verdicts").rglob("*.parquet"):
+        _, about = read_table(path, VERDICTS)
+        found[about["condition"]["model"]] = about
+    extractive, fair = found["extractive"], found["fair"]
+    packets = here.folder / "data" / "packets" / "mission_report" / "memo-01.parquet"
+    _, packet = read_table(packets, BLOCKS)
+    assert extractive["written_from"]["documents"] == {"memo-01": packet["digest"]}
+    assignment = INSTRUCTION.format(route="Route Amber").strip()
+    assert extractive["written_from"]["assignments"] == {"memo-01": sha256_text(assignment)}
+    assert fair["written_from"] == {"documents": {}, "assignments": {}, "prompt": None}
+    assert fair["judge_versions"] == {"offline": "1", "reference": "1"}
+    assert run_here(here.folder, *words[:2], "model=weak") == 0
+    notes = json.loads((here.own / "leaderboard.json").read_text())["differences"]
+    rows = ", ".join(one["condition"]["label"] for one in (extractive, fair))
+    assert notes == [f"Rows do not cover the same scenarios: {rows} on memo-01."]
+    assert (here.own / "tasks.md").is_file()
+    monkeypatch.setattr(batch_module, "REFERENCE_VERSION", "2")
+    assert report(here.folder, ["benchmark=mission_report"], Screen()) == 1
+    assert not (here.own / "tasks.md").exists()
