@@ -79,6 +79,7 @@ class Job:
 
     Attributes:
         batch: what to run.
+        on_start: called when the flow begins.
         finished: filled in as evaluations end. It goes past Prefect as well, which would search a
             result of that size for futures, one value at a time.
         on_step: called with a stage's name each time that one is done, and whether it was skipped.
@@ -87,6 +88,7 @@ class Job:
     """
 
     batch: Batch
+    on_start: Callable[[], None]
     on_step: Callable[[str, bool], None]
     log: Callable[[Evaluation, Outcome, ResultFiles], None]
     report: Callable[[Finished], str]
@@ -111,6 +113,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     """
     job = JOB.get()
     finished = job.finished
+    job.on_start()
     before = Entered.number
     packets = await _read_packets(job)
     slots = asyncio.Semaphore(_chains_at_once(job.batch))

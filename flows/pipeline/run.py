@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
-import threading
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,9 +21,11 @@ from flows.adapters.tracking import Tracker
 from flows.pipeline.batch import Batch, build_evaluations
 from flows.pipeline.graded import Graded
 from flows.pipeline.native.renders import Renders
+from flows.pipeline.prefect_lost import PrefectError, as_lost, has_ended, watch
 from flows.pipeline.server import Server
 from flows.pipeline.showing import exit_code, show_board, show_tasks, shown
-from flows.schema.errors import ConfigError, StaffbenchError
+from flows.pipeline.signals import Signals
+from flows.schema.errors import ConfigError, StaffbenchError, Stopped
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
@@ -127,43 +127,63 @@ def _run_batch(batch: Batch, server: Server | None, tracker: Tracker | None, scr
         server.wait()
     progress = Progress(_expected(batch), (lambda: _counts(batch)) if batch.client else None)
     boards: list[_Board] = []
-    job = _job(batch, progress, boards, tracker, screen)
+    signals = Signals(batch, screen)
+    job = _job(batch, progress, boards, tracker, screen, on_start=signals.take)
     JOB.set(job)
-    with screen.progress(progress):
-        asyncio.run(_until_stopped(batch, screen, title))
+    lost: PrefectError | None = None
+    try:
+        with screen.progress(progress):
+            asyncio.run(_until_stopped(batch, signals, title, server, job.finished))
+    except PrefectError as error:
+        if not boards:
+            raise
+        lost = error  # told when everything is shown and logged
     if server is not None:
         # It writes what it holds while we show and log.
         server.release(job.finished.flow_run_id, job.finished.task_runs)
-    finished = job.finished
-    if boards:
-        board, graded, scenarios = boards[-1]
-        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
-        show_tasks(screen, board, graded, scenarios, first.settings.scoring)
-    if batch.client is not None:
-        screen.note(calls_text(_counts(batch)))
-    folder = batch.results / first.condition.benchmark
-    screen.note(f"Results: {shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
-    screen.note(
-        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
-    )
-    if tracker is not None and finished.outcomes:
+    _show(batch, job.finished, boards, screen)
+    if tracker is not None and job.finished.outcomes:
         try:
             tracker.finish()
             screen.note("MLflow: staffbench ui opens its page on these runs.")
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
-    return exit_code(finished, screen)
+    if lost is not None:
+        screen.fault(str(lost))
+        return lost.exit_code
+    return exit_code(job.finished, screen)
+
+
+def _show(batch: Batch, finished: Finished, boards: Sequence[_Board], screen: Screen) -> None:
+    """Show the leaderboard, what was paid, and where everything lies."""
+    if boards:
+        board, graded, scenarios = boards[-1]
+        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        show_tasks(screen, board, graded, scenarios, batch.evaluations[0].settings.scoring)
+    if batch.client is not None:
+        screen.note(calls_text(_counts(batch)))
+    folder = batch.results / batch.evaluations[0].condition.benchmark
+    screen.note(f"Results: {shown(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)")
+    screen.note(
+        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
+    )
 
 
 def _job(
-    batch: Batch, progress: Progress, boards: list[_Board], tracker: Tracker | None, screen: Screen
+    batch: Batch,
+    progress: Progress,
+    boards: list[_Board],
+    tracker: Tracker | None,
+    screen: Screen,
+    *,
+    on_start: Callable[[], None],
 ) -> Job:
     """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
     from flows.pipeline.evaluate import Job
     from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
     from flows.pipeline.run_record import run_record
-    from flows.pipeline.stored import load_graded, load_scenarios
+    from flows.pipeline.stored import left_out, load_graded, load_scenarios
 
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
@@ -181,50 +201,62 @@ def _job(
             screen.fault(f"left out of the leaderboard: {problem}")
         if not graded:
             return ""
-        board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects)
+        named = left_out(folder, problems)
+        board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects, named)
         write_leaderboard(folder, board)
         write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         boards.append((board, graded, scenarios))
         return to_markdown(board)
 
-    return Job(batch, progress.step, log, report)
+    return Job(batch, on_start, progress.step, log, report)
 
 
-async def _until_stopped(batch: Batch, screen: Screen, title: str) -> None:
-    """Run the flow; what it came to is in the job. A fault that nobody foresaw is raised."""
+async def _until_stopped(
+    batch: Batch, signals: Signals, title: str, server: Server | None, finished: Finished
+) -> None:
+    """Run the flow; what it came to is in `finished`. A fault that nobody foresaw is raised."""
+    signals.begin()
+    fault: Exception | None = None
+    try:
+        try:
+            await _watched(title, [evaluation.name for evaluation in batch.evaluations], server, finished)
+        except Exception as error:  # noqa: BLE001 -- raised again, once the calls under way are stored
+            fault = as_lost(error) or error
+        if batch.client is not None:
+            await batch.client.aclose()
+    except asyncio.CancelledError:
+        # Without waiting for calls that are out: that is what a second Ctrl-C asks for.
+        left = "calls that were under way are left behind; the same command resumes"
+        raise Stopped("run", "stopped", remedy=left) from None
+    if fault is not None:
+        raise fault
+
+
+async def _watched(title: str, names: list[str], server: Server | None, finished: Finished) -> None:
+    """The flow, ended where it would only go on to tell a server that is there no more."""
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate import evaluate
 
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
+    def is_done() -> bool:
+        return bool(finished.flow_run_id)
 
-    def stop() -> None:
-        if batch.stopping:
-            assert task is not None
-            task.cancel()
-            return
-        if batch.evaluations[0].settings.runner.batch:
-            screen.say("Stopping: batches under way run on at the provider; the same command collects them.")
-        else:
-            screen.say(
-                "Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind."
-            )
-        batch.stop()
-
-    if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handler
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, stop)
+    run = asyncio.current_task()
+    assert run is not None
+    watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
-        names = [evaluation.name for evaluation in batch.evaluations]
         # Prefect's overloads forget that this is a coroutine.
-        run = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
-        result: Any = await (await run).aresult(raise_on_failure=False)
-        if isinstance(result, BaseException) and not isinstance(result, FailedRun | CancelledRun):
-            raise result
+        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        result: Any = await (await flow).aresult(raise_on_failure=False)
+    except asyncio.CancelledError:
+        if server is None or not server.has_ended or not is_done():
+            raise
+        raise has_ended() from None
     finally:
-        if batch.client is not None:
-            await batch.client.aclose()
+        if watching is not None:
+            watching.cancel()
+    if isinstance(result, BaseException) and not isinstance(result, FailedRun | CancelledRun):
+        raise result
 
 
 def _counts(batch: Batch) -> CallCounts:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 
+import psutil
 import pytest
 
 from tests.support.bench import ITEM, answer, remote
@@ -40,12 +41,13 @@ def test_a_killed_run_pays_again_for_nothing_that_it_had(bench, billed_before):
         assert bench("run", *overrides).paid == 0
 
 
-def test_ctrl_c_lets_calls_end_and_the_same_command_resumes(bench):
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_lets_calls_end_and_the_same_command_resumes(bench, asked):
     with ScriptedServer(lambda call: Say(answer(call).text, delay_s=0.5)) as server:
         overrides = remote(server, "runner.concurrency=2")
         process = bench.start("run", *overrides)
         wait_until(lambda: len(server.billed) >= 2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked)
         out, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "resumes" in err
@@ -55,6 +57,49 @@ def test_ctrl_c_lets_calls_end_and_the_same_command_resumes(bench):
         done = bench("run", *overrides)
         assert (done.code, done.paid) == (0, 12 - had)
         assert max(bodies(server.billed).values()) == 1
+
+
+def test_a_second_ctrl_c_leaves_calls_behind_that_are_never_answered(bench):
+    def script(call):
+        return Say(answer(call).text, delay_s=0.0 if len(server.billed) < 4 else 600.0)
+
+    with ScriptedServer(script) as server:
+        overrides = remote(server, "runner.concurrency=2")
+        process = bench.start("run", *overrides)
+        wait_until(lambda: len(server.calls) >= 6)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        said = "".join(process.communicate(timeout=60))
+        assert process.returncode == 130
+        assert "left behind" in said
+        assert "Traceback" not in said
+        server.script = lambda call: Say(answer(call).text)
+        done = bench("run", *overrides)
+        assert done.code == 0
+        assert done.paid == 8  # four were had; the two that were left behind are asked again
+
+
+def test_the_loss_of_prefects_server_costs_its_page_and_nothing_else(bench):
+    with ScriptedServer(lambda call: Say(answer(call).text, delay_s=0.3)) as server:
+        overrides = remote(server, "runner.concurrency=2")
+        process = bench.start("run", *overrides, PREFECT_API_URL="")
+        wait_until(lambda: len(server.billed) >= 2)
+        (child,) = [
+            one
+            for one in psutil.Process(process.pid).children()
+            if "flows.pipeline.server" in " ".join(one.cmdline())
+        ]
+        child.kill()
+        out, err = process.communicate(timeout=90)
+        assert process.returncode == 1
+        assert "Prefect's server: was lost during the run" in err
+        assert "Traceback" not in out + err
+        assert "leaderboard" in out
+        board = bench.board()
+        done = bench("run", *overrides)
+        assert (done.code, done.paid) == (0, 0)
+        assert bench.board() == board
 
 
 def test_two_runs_at_once_share_the_work(bench):
