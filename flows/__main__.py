@@ -56,19 +56,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
     parsed, overrides = _parser().parse_known_args(words)
     parsed.passed_on = passed_on
-    unknown = [word for word in overrides if word.startswith("-")]
     try:
-        if unknown:
-            raise ConfigError(unknown[0], "no such option", remedy=_help_on(parsed))
         return _dispatch(parsed, [*parsed.overrides, *overrides])
     except StaffbenchError as error:
         print(f"staffbench: {error}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
         return error.exit_code
-    except KeyboardInterrupt:
-        print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the same
-        return 130
     except BrokenPipeError:
         return 0  # the reader of a pipe had enough
+    except BaseException as error:
+        if not _was_interrupted(error):
+            raise
+        print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the same
+        return 130
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """True for Ctrl-C, also where it came while pydantic worked, which raises an error of its own from it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,6 +151,9 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
+    unknown = [word for word in overrides if word.startswith("-")]
+    if unknown:
+        raise ConfigError(unknown[0], "no such option", remedy=_help_on(parsed))
     # Everything heavy is imported here and below, so that --help answers at once.
     from flows.adapters.files import find_project
     from flows.adapters.screen import Screen

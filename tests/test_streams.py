@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import BaseModel, model_serializer
 
 from flows.__main__ import main
 from flows.adapters.screen import Screen
@@ -63,3 +64,30 @@ def test_a_reader_who_has_had_enough_does_not_end_the_work(project, code):
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (code, "done\n")
+
+
+class _Interrupted(BaseModel):
+    @model_serializer
+    def stopped(self) -> dict:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("inside_pydantic", [False, True])
+def test_ctrl_c_is_one_word_also_where_pydantic_makes_an_error_of_it(monkeypatch, capsys, inside_pydantic):
+    def dispatch(*_):
+        if inside_pydantic:
+            _Interrupted().model_dump()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flows.__main__._dispatch", dispatch)
+    assert main(["report"]) == 130
+    assert capsys.readouterr().err == "staffbench: stopped\n"
+
+
+def test_another_fault_is_not_taken_for_a_stop(monkeypatch):
+    def dispatch(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("flows.__main__._dispatch", dispatch)
+    with pytest.raises(ZeroDivisionError):
+        main(["report"])
