@@ -1,5 +1,6 @@
 """What holds for every test: the project's folder, and no network but loopback."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,15 @@ def pytest_runtest_setup():
 def project():
     """The project's folder."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A disk that takes five bytes of every file and no more."""
+    whole = Path.write_bytes
+
+    def full(self, content):
+        whole(self, content[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)

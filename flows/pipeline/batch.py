@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ class Evaluation:
         scenarios: in the order of their ids.
         self_judged: True where the judge, or a member of the panel, is the writer.
         voters: the same condition under each member of a panel; empty for any other judge.
-        packets: those of the batch that it is in, by scenario folder; empty outside of one.
     """
 
     settings: Settings
@@ -45,7 +44,6 @@ class Evaluation:
     scenarios: tuple[Scenario, ...]
     self_judged: bool
     voters: tuple[Evaluation, ...] = ()
-    packets: Mapping[Path, Packet] = field(default_factory=dict[Path, Packet], compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -80,10 +78,6 @@ class Batch:
     _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
         default_factory=dict[tuple[str, PromptSettings], tuple[Message, ...]]
     )
-
-    def __post_init__(self) -> None:
-        # What a condition's briefs were written from goes into its tables: `written_from`.
-        self.evaluations = [replace(one, packets=self.packets) for one in self.evaluations]
 
     def messages(self, scenario: Scenario, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
         """The prompt of a scenario: rendered once, since every model and seed is sent the same one."""
@@ -215,8 +209,12 @@ def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
     return {scenario.scenario_id: rubric_digest(scenario) for scenario in scenarios}
 
 
-def written_from(evaluation: Evaluation) -> dict[str, Any]:
+def written_from(evaluation: Evaluation, packets: Iterable[Packet]) -> dict[str, Any]:
     """What the briefs of a condition follow from, the texts of controls and files aside.
+
+    Args:
+        evaluation: of the condition.
+        packets: those of its scenarios, and any others.
 
     Returns:
         `documents` and `assignments`: sha256 by scenario, of those that the writer reads: a control, or
@@ -226,12 +224,12 @@ def written_from(evaluation: Evaluation) -> dict[str, Any]:
     settings = evaluation.settings
     is_asked = settings.model.writer is Writer.remote
     reads = is_asked or settings.model.writer is Writer.extractive
-    packets = {packet.scenario_id: packet.digest for packet in evaluation.packets.values()}
+    digests = {packet.scenario_id: packet.digest for packet in packets}
     return {
         "documents": {
-            one.scenario_id: packets[one.scenario_id]
+            one.scenario_id: digests[one.scenario_id]
             for one in evaluation.scenarios
-            if reads and one.scenario_id in packets
+            if reads and one.scenario_id in digests
         },
         "assignments": {
             one.scenario_id: sha256_text(one.assignment)

@@ -214,7 +214,7 @@ async def _evaluate_one(
         estimate=_estimate(settled.value),
         submissions=[submission for chain in chains for submission in chain.submissions],
     )
-    files = write_results(batch.results, evaluation, outcome)
+    files = write_results(batch.results, evaluation, outcome, batch.packets.values())
     missing = [
         f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
         for brief in outcome.briefs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from flows.pipeline.submissions import Submission
 from flows.schema.brief import Brief
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.condition import Condition
+from flows.schema.document import Packet
 from flows.schema.rows import as_row
 from flows.schema.settings import DEFAULT_SCORINGS, Writer
 from flows.schema.verdict import BriefScore, Estimate, Verdict
@@ -90,8 +91,16 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
     )
 
 
-def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> ResultFiles:
+def write_results(
+    results: Path, evaluation: Evaluation, outcome: Outcome, packets: Iterable[Packet]
+) -> ResultFiles:
     """Write the tables of an evaluation.
+
+    Args:
+        results: the results folder.
+        evaluation: what was run.
+        outcome: what it came to.
+        packets: what briefs may have been written from.
 
     Raises:
         StoreError: one can't be written.
@@ -114,7 +123,7 @@ def write_results(results: Path, evaluation: Evaluation, outcome: Outcome) -> Re
         "seeds": evaluation.settings.seeds,
         "model_note": evaluation.settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
-        "written_from": written_from(evaluation),
+        "written_from": written_from(evaluation, packets),
     }
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
         harness = evaluation.settings.harness

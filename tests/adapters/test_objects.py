@@ -1,8 +1,5 @@
 """A damaged, swapped or missing object is never taken for the answer."""
 
-import errno
-from pathlib import Path
-
 import pytest
 
 from flows.adapters.objects import ObjectStore
@@ -70,14 +67,8 @@ def test_a_folder_that_can_not_be_written_is_said_to_be_one(tmp_path):
         ObjectStore(tmp_path / "objects").put("score", "k", 1)
 
 
-def test_on_a_full_disk_no_half_object_stays(store, tmp_path, monkeypatch):
-    whole = Path.write_bytes
-
-    def full(self, content):
-        whole(self, content[:5])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+@pytest.mark.usefixtures("full_disk")
+def test_on_a_full_disk_no_half_object_stays(store, tmp_path):
     with pytest.raises(StoreError, match="No space left"):
         store.remember("score", "k", 1)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

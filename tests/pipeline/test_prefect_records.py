@@ -1,7 +1,6 @@
 """A record is taken as our own tasks write it, or not at all: nothing in it is unpickled or imported."""
 
 import asyncio
-import errno
 import json
 from pathlib import Path
 
@@ -105,14 +104,8 @@ def test_a_record_that_is_not_there_is_none(folder):
         asyncio.run(folder.aread_path("gone"))
 
 
-def test_on_a_full_disk_no_half_record_stays(folder, tmp_path, monkeypatch):
-    whole = Path.write_bytes
-
-    def full(self, content):
-        whole(self, content[:5])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+@pytest.mark.usefixtures("full_disk")
+def test_on_a_full_disk_no_half_record_stays(folder, tmp_path):
     with pytest.raises(OSError, match="No space left"):
         asyncio.run(folder.awrite_path("k", record()))
     assert list(tmp_path.iterdir()) == []

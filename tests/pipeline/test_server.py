@@ -16,6 +16,7 @@ import pytest
 
 from flows.pipeline.server import Server
 from flows.schema.errors import ConfigError, StaffbenchError, StoreError
+from tests.support.scripts import run_script
 
 DEAD_PROXY = dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
 
@@ -54,17 +55,8 @@ def test_a_released_server_ends_as_soon_as_every_task_run_is_written(tmp_path, p
     environment = {name: value for name, value in prefect_environment.items() if name != "PREFECT_API_URL"}
     environment |= DEAD_PROXY  # no proxy is asked for a server of ours
     environment = {name: value for name, value in environment.items() if name.lower() != "no_proxy"}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[('Completed', 60)]"
+    said = run_script(SCRIPT, tmp_path, project=project, environment=environment)
+    assert said == ["[('Completed', 60)]"]
 
 
 OLD = """
@@ -120,17 +112,9 @@ server.stop()
 
 def test_runs_that_ended_over_a_month_ago_are_forgotten(tmp_path, project, prefect_environment):
     ended = [datetime.now(UTC) - timedelta(days=days) for days in (31, 29)]
-    done = subprocess.run(
-        [sys.executable, "-c", OLD, str(tmp_path), *(f"{each:%Y-%m-%d %H:%M:%S.%f}" for each in ended)],
-        cwd=project,
-        env=prefect_environment,
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[[1, 1], [1, 1]]", "[0, 0] [1, 1]"]
+    told = [f"{each:%Y-%m-%d %H:%M:%S.%f}" for each in ended]
+    said = run_script(OLD, tmp_path, *told, project=project, environment=prefect_environment)
+    assert said == ["[[1, 1], [1, 1]]", "[0, 0] [1, 1]"]
 
 
 @pytest.fixture

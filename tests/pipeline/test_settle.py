@@ -1,9 +1,20 @@
 """What Prefect's cache is trusted with: nothing that can't be made again."""
 
-import subprocess
-import sys
+from tests.support.scripts import run_script
 
-SCRIPT = """
+WORK = """
+def work():
+    async def make():
+        made.append(1)
+        return {"n": len(made)}
+    return Work("score", {"of": "this test"}, make)
+
+@flow(validate_parameters=False)
+async def run():
+    first = await settle(objects, "first", work())
+"""
+SCRIPT = (
+    """
 import asyncio, sys
 from pathlib import Path
 from prefect import flow
@@ -20,16 +31,9 @@ async def half_written(self):
         raise ValueError("Expecting value: line 1 column 1 (char 0)")
     return await read(self)
 
-def work():
-    async def make():
-        made.append(1)
-        return {"n": len(made)}
-    return Work("score", {"of": "this test"}, make)
-
-@flow(validate_parameters=False)
-async def run():
-    first = await settle(objects, "first", work())
-    AsyncTransaction.read = half_written
+"""
+    + WORK
+    + """    AsyncTransaction.read = half_written
     RecordFolder.result = lambda self, key: None  # it is written just after we looked
     second = await settle(objects, "second", work())
     RecordFolder.result = look
@@ -39,9 +43,11 @@ async def run():
 run.result_storage = RECORDS
 asyncio.run(run())
 """
+)
 
 
-PICKLED = """
+PICKLED = (
+    """
 import asyncio, json, os, sys
 from pathlib import Path
 from prefect import flow
@@ -57,16 +63,9 @@ class Harm:
     def __reduce__(self):
         return os.mkdir, (str(folder / "harm"),)
 
-def work():
-    async def make():
-        made.append(1)
-        return {"n": len(made)}
-    return Work("score", {"of": "this test"}, make)
-
-@flow(validate_parameters=False)
-async def run():
-    first = await settle(objects, "first", work())
-    path = folder / "prefect" / work().key
+"""
+    + WORK
+    + """    path = folder / "prefect" / work().key
     record = json.loads(path.read_bytes())
     record["metadata"]["serializer"] = PickleSerializer().model_dump()
     record["result"] = PickleSerializer().dumps(Harm()).decode()
@@ -82,6 +81,7 @@ async def run():
 run.result_storage = RECORDS
 asyncio.run(run())
 """
+)
 
 
 SHOWN = """
@@ -127,23 +127,13 @@ for numbers in ([1], [1, 2], [1, 2]):
 """
 
 
-def run_script(script, tmp_path, project, prefect_environment):
+def run_settling(script, tmp_path, project, prefect_environment):
     environment = {**prefect_environment, "PREFECT_LOCAL_STORAGE_PATH": str(tmp_path / "prefect")}
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return run_script(script, tmp_path, project=project, environment=environment)
 
 
 def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, project, prefect_environment):
-    first, second, damaged, third = run_script(SHOWN, tmp_path, project, prefect_environment)
+    first, second, damaged, third = run_settling(SHOWN, tmp_path, project, prefect_environment)
     assert first == "[False] [('score · s1', 'Completed', '')]"
     assert second == (
         "[True, False] [('done before · strong', 'Cached', 'done by earlier runs: score 1'), "
@@ -154,13 +144,13 @@ def test_what_was_done_before_is_no_task_run_of_its_own_and_is_shown(tmp_path, p
 
 
 def test_a_record_that_prefect_finds_and_cannot_read_is_made_again(tmp_path, project, prefect_environment):
-    lines = run_script(SCRIPT, tmp_path, project, prefect_environment)
+    lines = run_settling(SCRIPT, tmp_path, project, prefect_environment)
     assert lines == ["[(1, False), (2, False), (2, True)]"]
 
 
 def test_a_record_that_says_pickle_is_never_unpickled_and_is_made_again(
     tmp_path, project, prefect_environment
 ):
-    results, harmed, would_harm = run_script(PICKLED, tmp_path, project, prefect_environment)
+    results, harmed, would_harm = run_settling(PICKLED, tmp_path, project, prefect_environment)
     assert results == "[(1, False), (2, False), (2, True)]"
     assert (harmed, would_harm) == ("False", "True")
