@@ -112,7 +112,10 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
 
 def _check_folder(folder: Path) -> None:
     """Refuse a folder of something else: the name is a job's, which may be a stranger's."""
-    if folder.exists() and not any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
+    if not folder.exists() or any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
+        return
+    # In a clone whose results nobody has pulled, only the file by which git passes them over is there.
+    if not folder.is_dir() or [path.name for path in folder.iterdir()] != [".gitignore"]:
         raise HarborError(
             folder, "there, and no benchmark's", "a new folder, or one with results of a benchmark"
         )

@@ -359,6 +359,14 @@ def test_a_folder_of_something_else_is_not_taken_for_a_benchmark(jobs):
     assert [path.name for path in (jobs.folder / "results").rglob("*")] == ["completions"]
 
 
+def test_a_clone_whose_results_nobody_has_pulled_takes_a_job(jobs):
+    folder = jobs.folder / "results/ma_bench"
+    folder.mkdir(parents=True)
+    (folder / ".gitignore").write_text("/site\n")
+    assert import_job(jobs.project, jobs.overrides, jobs.job("0.26.0"), Screen()) == 4  # a verifier failed
+    assert any((folder / "verdicts").rglob("*.parquet"))
+
+
 def test_a_judge_of_the_writers_own_model_is_told(jobs):
     job = jobs.job("0.26.0")
     for trial in STEPS["0.26.0"]:
