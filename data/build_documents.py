@@ -26,7 +26,8 @@ bullets and table rows, which take a line each:
     3.b.(2) text      any other block is a paragraph; a number at its start is kept as typed, and indents
     ---               page break
 
-Within text: `**bold**`, `*italic*`, and `[^1]` where a note's mark stands (in a PDF it prints as `[1]`).
+Within text: `**bold**`, `*italic*`, `~~struck~~`, and `[^1]` where a note's mark stands (in a PDF it prints
+as `[1]`). In Word `{+inserted+}` and `{-deleted-}` are tracked changes. No mark stands within another.
 PDFs use the standard fonts: a character outside Windows-1252 is an error.
 
 `sources/NAME.xlsx.yaml` has `title` (a property) and `sheets`, each with `name` and, optionally:

@@ -144,5 +144,6 @@ class _Layout:
 def _markup(text: str) -> str:
     """The source's inline marks as reportlab's; `[^1]` prints as `[1]`."""
     text = re.sub(r"\[\^(\w+)\]", r"[\1]", escape(text, quote=False))
+    text = re.sub(r"~~(.+?)~~", r"<strike>\1</strike>", text)
     text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
     return re.sub(r"\*([^*\s][^*]*)\*", r"<i>\1</i>", text)

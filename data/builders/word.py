@@ -20,7 +20,7 @@ from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Cm, Pt
 
-from builders.markdown import INLINE, MERGED, NUMBER, Block, SourceError, merges, read_markdown
+from builders.markdown import CHANGE, INLINE, MERGED, NUMBER, Block, SourceError, merges, read_markdown
 from builders.package import AUTHOR, STAMP, repack
 
 BOLD = 2  # stars
@@ -106,8 +106,12 @@ def _add_table(document: Any, block: Block, numbers: Mapping[str, int]) -> None:
 
 
 def _write(paragraph: Any, text: str, numbers: Mapping[str, int]) -> None:
-    for part in filter(None, INLINE.split(text)):
-        if part.startswith("[^"):
+    for part in (part for piece in CHANGE.split(text) for part in _parts(piece) if part):
+        if part.startswith(("{+", "{-")):
+            _track(paragraph, part[2:-2], is_inserted=part.startswith("{+"))
+        elif part.startswith("~~"):
+            paragraph.add_run(part[2:-2]).font.strike = True
+        elif part.startswith("[^"):
             run = paragraph.add_run()
             run.font.superscript = True
             reference = OxmlElement("w:footnoteReference")
@@ -117,6 +121,25 @@ def _write(paragraph: Any, text: str, numbers: Mapping[str, int]) -> None:
             stars = BOLD if part.startswith("**") else 1 if INLINE.fullmatch(part) else 0
             run = paragraph.add_run(part[stars : len(part) - stars])
             run.bold, run.italic = stars == BOLD or None, stars == 1 or None
+
+
+def _parts(piece: str) -> list[str]:
+    """A change whole, other text by its marks."""
+    return [piece] if CHANGE.fullmatch(piece) else INLINE.split(piece)
+
+
+def _track(paragraph: Any, text: str, *, is_inserted: bool) -> None:
+    """A tracked insertion or deletion, as Word's reviewer leaves it."""
+    change = OxmlElement("w:ins" if is_inserted else "w:del")
+    change.set(qn("w:id"), str(1 + len(paragraph.part.element.xpath("//w:ins | //w:del"))))
+    change.set(qn("w:author"), AUTHOR)
+    change.set(qn("w:date"), f"{STAMP:%Y-%m-%dT%H:%M:%SZ}")
+    run = paragraph.add_run(text)._r  # noqa: SLF001 -- python-docx has no revisions
+    if not is_inserted:
+        for own in run.findall(qn("w:t")):
+            own.tag = qn("w:delText")
+    paragraph._p.append(change)  # noqa: SLF001 -- the same
+    change.append(run)
 
 
 def _add_notes(document: Any, notes: Mapping[str, str], numbers: Mapping[str, int]) -> None:
