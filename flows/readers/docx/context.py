@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, full
@@ -29,7 +30,7 @@ class Box:
     """A text box found inside a paragraph; it is read after the paragraph."""
 
     content: Element
-    grounds: frozenset[str]
+    grounds: frozenset[str] | None  # None: what is outside shows through
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,16 @@ class Context:
     links: dict[str, Relationship]
     notices: list[Notice] = field(default_factory=list[Notice])
     place: str = "document"
-    grounds: frozenset[str] = frozenset()
+    page: frozenset[str] = frozenset({WHITE})  # possible colours of the pages
+    floating: frozenset[str] = frozenset()  # fills of shapes that may stand behind a text box
+    grounds: frozenset[str] = frozenset({WHITE})
     fields: list[Field] = field(default_factory=list[Field])
     paired: set[Element] = field(default_factory=set[Element])
     notes: dict[str, dict[str, Element]] = field(default_factory=dict[str, dict[str, Element]])
     note_forms: dict[str, str] = field(default_factory=dict[str, str])
+    story_links: dict[str, dict[str, Relationship]] = field(
+        default_factory=dict[str, dict[str, Relationship]]
+    )  # of the parts with notes and comments: each part has its own
     note_counts: dict[str, int] = field(default_factory=dict[str, int])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
     open_comments: dict[str, list[str]] = field(default_factory=dict[str, list[str]])

@@ -10,8 +10,22 @@ from flows.readers.docx.xml import attribute, child, full, number, switch, value
 from flows.readers.ooxml import Element
 from flows.readers.words import flat
 
-HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*"?([^"\s]+)"?', re.IGNORECASE)
+_TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _SHOWS_CODE = re.compile(r"^\s*(?:EQ|MACROBUTTON\s+\S+|LISTNUM|AUTONUM\w*)\s*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def address(code: str) -> str:
+    """Where a `HYPERLINK` field leads outside the document; '' for other fields and for bookmarks."""
+    name, *tokens = [quoted or bare for quoted, bare in _TOKEN.findall(code)] or [""]
+    if name.upper() != "HYPERLINK":
+        return ""
+    while tokens:
+        token = tokens.pop(0)
+        if not re.fullmatch(r"\\[a-z]", token, re.IGNORECASE):
+            return token
+        if token[1] in "lotLOT" and tokens:  # a place in the target, a tip and a frame take an argument
+            tokens.pop(0)
+    return ""
 
 
 def link_target(line: Line, context: Context, start: int, target: str) -> None:
@@ -35,9 +49,9 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         entry.in_code, entry.line, entry.start = False, id(line), len(line.segments)
     elif kind == "end" and context.fields:
         entry = context.fields.pop()
-        link = HYPERLINK.match(entry.code)
-        if link and not entry.in_code and entry.line == id(line):
-            link_target(line, context, entry.start, link.group(1))
+        target = address(entry.code)
+        if target and not entry.in_code and entry.line == id(line):
+            link_target(line, context, entry.start, target)
         shows = _SHOWS_CODE.match(entry.code)
         if entry.in_code and shows:
             # These fields have no stored result: Word computes what it shows from the code.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flows.readers.docx.xml import child, number, tag, value
+from flows.readers.docx.context import Context
+from flows.readers.docx.xml import attribute, child, number, tag, value
 from flows.readers.ooxml import Element
 from flows.schema.errors import ReadError
 
@@ -55,11 +57,6 @@ def wrapped(element: Element, name: str) -> Iterator[Element]:
             yield part
         elif kind in _WRAPPERS:
             yield from wrapped(part, name)
-
-
-def row_is_deleted(row: Element) -> bool:
-    """Whether the whole row is a tracked deletion."""
-    return child(row, "w:trPr", "w:del") is not None
 
 
 def _merge(properties: Element | None, name: str) -> str:
@@ -112,3 +109,55 @@ def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
     if len(rows) * width > MAX_CELLS:
         raise ReadError(where, f"{len(rows) * width:,} cells", f"at most {MAX_CELLS:,}", "split the table")
     return cells, covered, width
+
+
+_LOOK = {
+    "firstRow": 0x20, "lastRow": 0x40, "firstColumn": 0x80, "lastColumn": 0x100,
+    "noHBand": 0x200, "noVBand": 0x400,
+}  # fmt: skip
+_EDGES = ("firstRow", "lastRow", "firstCol", "lastCol", "nwCell", "neCell", "swCell", "seCell")
+_BANDS = ("band1Horz", "band2Horz", "band1Vert", "band2Vert")
+
+
+def grounds(cell: Cell, table: Element, rows: list[Element], width: int, context: Context) -> frozenset[str]:
+    """Possible fills behind a cell: its own, else its table's or the style's, else what is outside.
+
+    Args:
+        cell: the cell.
+        table: its `w:tbl`.
+        rows: rows of the table that show.
+        width: columns of the table.
+        context: the document's state; what is outside is in `context.grounds`.
+    """
+    fill_of = context.styles.palette.shading
+    own = fill_of(child(cell.element, "w:tcPr"))
+    if own not in {None, "auto"}:
+        return frozenset({own or ""})
+    properties = child(table, "w:tblPr")
+    direct = fill_of(child(rows[cell.row], "w:tblPrEx")) or fill_of(properties)
+    outside = context.grounds if direct in {None, "auto"} else frozenset({direct or ""})
+    key = value(child(table, "w:tblPr", "w:tblStyle"))
+    said = child(table, "w:tblPr", "w:tblLook")
+    if said is None:  # programs differ in what they take for granted: any fill of the style may show
+        return context.styles.table_fills(key, [*_EDGES, *_BANDS]) | context.styles.table_fills(key) | outside
+    bits = int(value(said), 16) if re.fullmatch("[0-9A-Fa-f]+", value(said)) else 0
+    on = {
+        name: attribute(said, f"w:{name}", str(bits & bit)) not in {"0", "false", "off"}
+        for name, bit in _LOOK.items()
+    }
+    top, bottom = on["firstRow"] and cell.row == 0, on["lastRow"] and cell.row + cell.rows == len(rows)
+    left, right = (
+        on["firstColumn"] and cell.column == 0,
+        on["lastColumn"] and cell.column + cell.columns == width,
+    )
+    holds = (top, bottom, left, right, top and left, top and right, bottom and left, bottom and right)
+    layers = [[name for name, true in zip(_EDGES, holds, strict=True) if true]]
+    for of, off, at in (
+        ("Row", "noHBand", cell.row - on["firstRow"]),
+        ("Col", "noVBand", cell.column - on["firstColumn"]),
+    ):
+        second = at // context.styles.band(key, of) % 2
+        layers.append([] if on[off] else [_BANDS[second + (2 if of == "Col" else 0)]])
+    style = context.styles.table_fills(key, *layers)
+    # A cell that says it has no fill of its own: programs differ in whether the style's still shows.
+    return style | outside if own else style or outside
