@@ -373,6 +373,33 @@ def test_headers_differ_if_anything_in_them_differs(word, build):
     ]
 
 
+@pytest.mark.parametrize(
+    ("namespace", "shown"),
+    [
+        ("http://schemas.microsoft.com/office/word/2010/wordprocessingShape", "Choice."),
+        ("http://example.org/another-maker", "Fallback."),
+    ],
+)
+def test_choice_of_another_maker_gives_way_to_its_fallback(word, build, namespace, shown):
+    branches = (
+        f'<mc:Choice xmlns:x="{namespace}" Requires="x">{{}}</mc:Choice><mc:Fallback>{{}}</mc:Fallback>'
+    )
+    around = f"<mc:AlternateContent>{branches}</mc:AlternateContent>".format
+    in_run = f"<w:r>{around('<w:t>Choice.</w:t>', '<w:t>Fallback.</w:t>')}</w:r>"
+    in_paragraph = around(build.run("Choice."), build.run("Fallback."))
+    alone = around(build.para(build.run("Choice.")), build.para(build.run("Fallback.")))
+    assert texts(word(build.para(in_run) + build.para(in_paragraph) + alone), "paragraph") == [shown] * 3
+
+
+def test_second_header_of_one_kind_in_a_section_is_reported(word, build):
+    references = (f'<w:headerReference w:type="default" r:id="{key}"/>' for key in ("rHead", "rFirst"))
+    document = word(build.para(build.run("Body.")) + f"<w:sectPr>{''.join(references)}</w:sectPr>")
+    assert texts(document, "header") == ["[Header] Header of the first page"]
+    assert seen(document, "unused_header") == [
+        ("header, section 1", "not shown by Word with the document's settings: Header of all pages")
+    ]
+
+
 def test_damaged_theme_costs_no_text(word, build):
     rels = (
         build.word_parts()["word/_rels/document.xml.rels"]

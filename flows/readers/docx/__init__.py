@@ -173,11 +173,12 @@ def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[s
             for reference in section.iterfind(full(f"w:{kind}Reference")):
                 link = context.links.get(attribute(reference, "r:id"))
                 if link is not None and not link.external:
-                    current[kind, attribute(reference, "w:type", "default")] = link.target
+                    which = attribute(reference, "w:type", "default")
+                    current[kind, which] = link.target
+                    every.setdefault(link.target, f"{words.get(which, '')}{kind}, section {number}")
         active = {"first": bool(switch(child(section, "w:titlePg"))), "even": even}
         for (kind, which), part in current.items():
             place = f"{words.get(which, '')}{kind}, section {number}"
-            every.setdefault(part, place)
             if active.get(which, True):
                 shown.setdefault(part, place)
     return shown, {part: place for part, place in every.items() if part not in shown}

@@ -93,6 +93,7 @@ class Context:
     fields: list[Field] = field(default_factory=list[Field])
     paired: set[Element] = field(default_factory=set[Element])
     notes: dict[str, dict[str, Element]] = field(default_factory=dict[str, dict[str, Element]])
+    notes_gone: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     note_forms: dict[str, str] = field(default_factory=dict[str, str])
     story_links: dict[str, dict[str, Relationship]] = field(
         default_factory=dict[str, dict[str, Relationship]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flows.readers.charts import chart_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
-from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
+from flows.readers.docx.xml import NAMESPACES, attribute, branches, child, full, tag
 from flows.readers.ooxml import Element
 from flows.readers.words import collapsed, flat
 from flows.schema.document import Block, BlockKind
@@ -47,7 +47,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
     for part in element:
         match tag(part):
             case "mc:AlternateContent":
-                for branch in part:
+                for branch in branches(part):
                     shown = list(_walk(branch, context, outer))
                     if shown:
                         yield from shown

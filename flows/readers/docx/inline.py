@@ -13,7 +13,7 @@ from flows.readers.docx.fields import address, field_mark, link_target
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.numerals import numeral
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.docx.xml import attribute, branches, child, full, tag
 from flows.readers.ooxml import Element
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
@@ -63,7 +63,7 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
                 emit(line, context, f" {linear(part)} " if name == "m:oMath" else f"\n{linear(part)}\n")
             case "mc:AlternateContent":
                 before = (len(line.segments), len(line.after), len(line.hidden))
-                for branch in part:
+                for branch in branches(part):
                     walk(branch, line, context, style)
                     if before != (len(line.segments), len(line.after), len(line.hidden)):
                         break
@@ -117,8 +117,11 @@ def _deleted_text(element: Element, context: Context) -> Iterator[str]:
             case "w:p" | "w:tab" | "w:br":
                 yield " "
             case "w:footnoteReference" | "w:endnoteReference":
-                note = context.notes.get(tag(part)[2:-9], {}).get(attribute(part, "w:id"))
-                yield "" if note is None else f" [{flat(''.join(_deleted_text(note, context)))}]"
+                kind, key = tag(part)[2:-9], attribute(part, "w:id")
+                note = context.notes.get(kind, {}).get(key)
+                if note is not None and (kind, key) not in context.notes_gone:
+                    context.notes_gone.add((kind, key))  # once, however often a file refers to it
+                    yield f" [{flat(''.join(_deleted_text(note, context)))}]"
             case _:
                 pass
 
@@ -177,8 +180,7 @@ def run(element: Element, line: Line, context: Context, style: str) -> None:  # 
 
 
 def _alternatives(part: Element, run_element: Element, line: Line, context: Context, style: str) -> None:
-    branches = list(part) if tag(part) == "mc:AlternateContent" else [part]
-    for branch in branches:
+    for branch in branches(part) if tag(part) == "mc:AlternateContent" else [part]:
         before = (len(line.segments), len(line.after), len(line.hidden))
         properties = child(run_element, "w:rPr")
         if properties is not None and child(branch, "w:rPr") is None:

@@ -10,7 +10,7 @@ from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
 from flows.readers.docx.tables import Cell, grid, grounds, wrapped
-from flows.readers.docx.xml import attribute, child, full, switch, tag
+from flows.readers.docx.xml import attribute, branches, child, full, switch, tag
 from flows.readers.ooxml import Element, Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
@@ -55,7 +55,7 @@ class Story:
                 case "w:tbl":
                     self._table(part)
                 case "mc:AlternateContent":
-                    for branch in part:
+                    for branch in branches(part):
                         before = len(self.blocks)
                         self._walk(branch)
                         if len(self.blocks) != before:
