@@ -453,3 +453,29 @@ def test_numbers_go_on_after_other_paragraphs_and_letters_double_after_z(word, b
     labels = [text.strip() for text in texts(word(body + build.item("z", 1, 0)), "list_item")]
     assert labels[:2] == ["1. x", "a. y"]
     assert labels[26:] == ["z. y", "aa. y", "2. z"]
+
+
+def test_style_that_names_a_level_takes_the_list_of_its_base(word, build):
+    def style(key, base, inside):
+        return (
+            f'<w:style w:type="paragraph" w:styleId="{key}">{base}<w:pPr><w:numPr>{inside}</w:numPr></w:pPr>'
+            "</w:style>"
+        )
+
+    levels = "".join(
+        build.level(at, "decimal", text, f'<w:pStyle w:val="{key}"/>')
+        for at, text, key in ((0, "Section %1.", "L1"), (1, "%1.%2", "L2"))
+    )
+    document = word(
+        "".join(build.para(build.run("x"), key) for key in ("L1", "L2", "L2", "L1", "L2")),
+        **{
+            "word/styles.xml": f"<w:styles {build.W}>"
+            + style("L1", "", '<w:numId w:val="1"/>')
+            + style("L2", '<w:basedOn w:val="L1"/>', '<w:ilvl w:val="1"/>')
+            + "</w:styles>",
+            "word/numbering.xml": f'<w:numbering {build.W}><w:abstractNum w:abstractNumId="1">{levels}'
+            '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>',
+        },
+    )
+    labels = [text.strip() for text in texts(document, "list_item")]
+    assert labels == ["Section 1. x", "1.1 x", "1.2 x", "Section 2. x", "2.1 x"]

@@ -232,7 +232,7 @@ class Styles:
                 num = value(child(style.properties, "w:numPr", "w:numId"))
                 if level is None:
                     level = number(value(child(style.properties, "w:numPr", "w:ilvl")))
-                source = style_key
+                source = source or style_key  # a derived style may name its level and no list
         return None if num in {"", "0"} else (num, level, source)
 
     def _keys(self, key: str) -> list[str]:
