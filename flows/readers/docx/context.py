@@ -106,7 +106,6 @@ class Context:
     revisions: Revisions = field(default_factory=Revisions)
     paragraphs: int = 0
     tables: int = 0
-    depth: int = 0  # of documents inside documents
 
     def notice(self, kind: str, detail: str, place: str = "") -> None:
         """Report something that is not in the text."""

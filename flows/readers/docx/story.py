@@ -9,8 +9,8 @@ from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
 from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
-from flows.readers.docx.tables import Cell, grid, grounds, wrapped
-from flows.readers.docx.xml import attribute, branches, child, full, switch, tag
+from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
+from flows.readers.docx.xml import attribute, branches, child, full, tag
 from flows.readers.ooxml import Element, Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
@@ -242,12 +242,13 @@ class Story:
         else:
             place = f"table in {context.place}"
         context.place = place if self._counted else context.place
-        rows = _rows(element, place, context)
+        rows = shown_rows(element, place, context)
         cells, covered, width = grid(rows, f"{context.path}, {place}")
         behind: list[Block] = []
+        fills = Fills(element, rows, width, context)
         for cell in cells:
             where = f"{place}, row {cell.row + 1}, column {cell.column + 1}"
-            cell.text, alongside = self._cell(cell, where, grounds(cell, element, rows, width, context))
+            cell.text, alongside = self._cell(cell, where, fills.behind(cell))
             behind.extend(alongside)
         for cell in covered:
             text = flat("".join(str(part.text or "") for part in cell.element.iter(full("w:t"))))
@@ -279,27 +280,6 @@ class Story:
             else:
                 lines.append(_unmarked(block))
         return collapsed("\n".join(lines)), behind
-
-
-def _rows(element: Element, place: str, context: Context) -> list[Element]:
-    """Rows of a table that show; deleted and hidden ones are reported."""
-    kept: list[Element] = []
-    for row in wrapped(element, "w:tr"):
-        gone = child(row, "w:trPr", "w:del")
-        if gone is not None:
-            deleted(row, context, mark=gone)
-        elif switch(child(row, "w:trPr", "w:hidden")):
-            text = flat(" ".join(str(part.text or "") for part in row.iter(full("w:t"))))
-            context.notice("hidden_text", f"hidden row: {text}", place)
-        else:
-            context.revisions.inserted += child(row, "w:trPr", "w:ins") is not None
-            for cell in wrapped(row, "w:tc"):
-                context.revisions.inserted += child(cell, "w:tcPr", "w:cellIns") is not None
-                gone = child(cell, "w:tcPr", "w:cellDel")
-                if gone is not None:
-                    deleted(cell, context, mark=gone)
-            kept.append(row)
-    return kept
 
 
 def _unmarked(block: Block) -> str:

@@ -134,6 +134,7 @@ class Styles:
         self.palette = palette
         self._styles: dict[str, _Style] = {}
         self._looks: dict[str, Look] = {}
+        self._fills: dict[str, dict[str, str]] = {}
         self._defaults = _PLAIN
         self._default_paragraph = ""
         for element in () if root is None else root:
@@ -242,35 +243,18 @@ class Styles:
             key = self._styles[key].based_on
         return keys
 
-    def table_fills(self, key: str, *layers: list[str]) -> frozenset[str]:
-        """Possible fills that a table style puts behind a cell; empty where it puts none there.
-
-        Args:
-            key: id of the style.
-            layers: names of the conditional formats that hold for the cell (`firstRow`, `band1Horz`,
-                ...), those that win first; formats in one layer are equals.
-        """
-        chain = self._chain(key)
-        for layer in layers:
-            found = {fill for name in layer if (fill := self._format_fill(chain, name))}
-            if found:
-                return frozenset(found)
-        parts = [child(style.element, name) for style in chain for name in ("w:tcPr", "w:tblPr")]
-        whole = self._format_fill(chain, "wholeTable") or self._fill_of(parts)
-        return frozenset({whole}) if whole else frozenset()
-
-    def _format_fill(self, chain: list[_Style], name: str) -> str | None:
-        formats = [
-            entry
-            for style in chain
-            for entry in style.element.iterfind(full("w:tblStylePr"))
-            if attribute(entry, "w:type") == name
-        ]
-        return self._fill_of([child(entry, part) for entry in formats for part in ("w:tcPr", "w:tblPr")])
-
-    def _fill_of(self, parts: list[Element | None]) -> str | None:
-        said = (self.palette.shading(part) for part in parts)
-        return next((fill for fill in said if fill not in {None, "auto"}), None)
+    def table_fills(self, key: str) -> dict[str, str]:
+        """Fills that a table style puts behind cells, by its conditional format (`firstRow`, ...)."""
+        if key not in self._fills:
+            fills = self._fills[key] = {}
+            for style in self._chain(key):
+                for part in (style.element, *style.element.iterfind(full("w:tblStylePr"))):
+                    name = attribute(part, "w:type") if tag(part) == "w:tblStylePr" else "wholeTable"
+                    for properties in ("w:tcPr", "w:tblPr"):
+                        fill = self.palette.shading(child(part, properties))
+                        if fill not in {None, "auto"}:
+                            fills.setdefault(name, fill or "")
+        return self._fills[key]
 
     def band(self, key: str, of: str) -> int:
         """How many rows (`of` is `Row`) or columns (`Col`) one band of a table style takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from flows.readers.ooxml import Element
@@ -41,6 +42,7 @@ def tag(element: Element) -> str:
     return name
 
 
+@cache
 def full(name: str) -> str:
     """The name as lxml wants it: `w:p` to `{http://...}p`."""
     prefix, _, local = name.partition(":")
