@@ -167,6 +167,7 @@ def test_fill_of_a_text_box_is_the_ground_of_its_text(dropped, build, shape, col
         ('fillcolor="navy" filled="f"', GONE),
         ('fillcolor="#fff"', GONE),
         ("", GONE),
+        ('fillcolor=" "', GONE),
     ],
 )
 def test_fill_of_an_old_text_box(dropped, build, attributes, report):

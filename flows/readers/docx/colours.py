@@ -154,9 +154,9 @@ def _old_fill(shape: Element) -> str:
         return ""
     if fill is not None and (fill.get("type", "solid") != "solid" or fill.get("opacity")):
         return UNKNOWN
-    if not shape.get("fillcolor"):
+    name = next(iter(str(shape.get("fillcolor") or "").lower().split()), "")
+    if not name:
         return WHITE if fill is None else UNKNOWN
-    name = str(shape.get("fillcolor")).split(maxsplit=1)[0].lower()
     digits = name.removeprefix("#")
     if len(digits) == 3:  # noqa: PLR2004 -- #rgb stands for #rrggbb
         digits = "".join(digit * 2 for digit in digits)
