@@ -227,6 +227,17 @@ def test_hyperlink_field_names_its_address_unless_shown(word, build, code, shown
     assert texts(word(build.para(simple)), "paragraph") == [shown]
 
 
+def test_link_of_an_image_is_named_at_the_image(word, build):
+    link = f'<w:hyperlink r:id="rLink">{build.PICTURE}</w:hyperlink>'
+    field = build.field(" HYPERLINK https://example.org/b ", "").replace(build.run(""), build.PICTURE)
+    document = word(build.para(build.PICTURE + link) + build.para(field))
+    assert texts(document, "image") == [
+        "[Image: Map of the northern sector]",
+        "[Image: Map of the northern sector] (https://example.org/annex)",
+        "[Image: Map of the northern sector] (https://example.org/b)",
+    ]
+
+
 def test_links_of_a_part_are_those_of_its_own_relationships(word, build):
     link = f'<w:hyperlink r:id="rLink">{build.run("link")}</w:hyperlink>'
     rels = build.word_parts()["word/_rels/document.xml.rels"]

@@ -22,7 +22,7 @@ class Field:
     code: str = ""
     in_code: bool = True
     line: int = 0  # identity of the line that its result begins on
-    start: int = 0  # segments of that line before the result
+    start: tuple[int, int] = (0, 0)  # position of that line before the result
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from flows.readers.docx.context import Context, Field
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.xml import attribute, child, full, number, switch, value
 from flows.readers.ooxml import Element
 from flows.readers.words import flat
+from flows.schema.document import Block, BlockKind
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _SHOWS_CODE = re.compile(r"^\s*(?:EQ|MACROBUTTON\s+\S+|LISTNUM|AUTONUM\w*)\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -28,12 +30,23 @@ def address(code: str) -> str:
     return ""
 
 
-def link_target(line: Line, context: Context, start: int, target: str) -> None:
-    """Name the address of a link unless its text says it already."""
+def link_target(line: Line, context: Context, begun: tuple[int, int], target: str) -> None:
+    """Name the address of a link unless its text or image says it already.
+
+    Args:
+        line: the line that the link is on.
+        context: the document's state.
+        begun: the `position` of the line at which the link begins.
+        target: the address.
+    """
+    start, first = begun
     shown = flat("".join(text for text, _ in line.segments[start:]))
     bare = target.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
     if shown and bare and bare not in shown and target not in shown:
         emit(line, context, f" ({target})")
+    for at, item in enumerate(() if shown else line.after[first:], first):
+        if isinstance(item, Block) and item.kind is BlockKind.image and target not in item.text:
+            line.after[at] = replace(item, text=f"{item.text} ({target})")
 
 
 def field_mark(mark: Element, line: Line, context: Context) -> None:
@@ -46,7 +59,7 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         _form_field(mark, line, context)
     elif kind == "separate" and context.fields:
         entry = context.fields[-1]
-        entry.in_code, entry.line, entry.start = False, id(line), len(line.segments)
+        entry.in_code, entry.line, entry.start = False, id(line), line.position()
     elif kind == "end" and context.fields:
         entry = context.fields.pop()
         target = address(entry.code)

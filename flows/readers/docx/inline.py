@@ -48,13 +48,13 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
             case "w:del" | "w:moveFrom":
                 deleted(part, context, moved=name == "w:moveFrom")
             case "w:hyperlink":
-                start = len(line.segments)
+                start = line.position()
                 walk(part, line, context, style)
                 link = context.links.get(attribute(part, "r:id"))
                 if link is not None and link.external:
                     link_target(line, context, start, link.target)
             case "w:fldSimple":
-                start = len(line.segments)
+                start = line.position()
                 walk(part, line, context, style)
                 target = address(attribute(part, "w:instr"))
                 if target:
