@@ -104,7 +104,7 @@ def test_rich_cells_keep_lists_images_and_inner_tables(fixture):
     tables = texts(fixture("docx_rich_cells.docx"), "table")
     assert "1. Number one<br>2. Number two<br>3. Number three" in tables[0]
     assert (
-        "This is simple text with bold, ~~strikethrough~~ and italic formatting with x² and H2O" in tables[0]
+        "This is simple text with bold, ~~strikethrough~~ and italic formatting with x² and H₂O" in tables[0]
     )
     assert tables[2].startswith("[Table inside table 2, row 3, column 1]\n| A | B | C |")
     assert "| Text and picture<br>[Image: Owner avatar] |  |" in tables[4]

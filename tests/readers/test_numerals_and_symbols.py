@@ -6,7 +6,7 @@ from lxml import etree
 from pdfminer.glyphlist import glyphname2unicode
 from reportlab.pdfbase import _fontdata
 
-from flows.readers.contrast import contrast, unreadable
+from flows.readers.contrast import contrast, invisible, unreadable
 from flows.readers.docx.equations import linear
 from flows.readers.docx.numerals import numeral, padded
 from flows.readers.symbols import bullet, in_font, symbol
@@ -85,6 +85,24 @@ def test_marks_and_boxes():
         "☐",
         "-",
     ]
+
+
+@pytest.mark.parametrize(
+    ("colour", "ground", "expected"),
+    [
+        ("FFFFFF", "ffffff", True),
+        ("FCFCFC", "FFFFFF", True),
+        ("FBFFFF", "FFFFFF", False),
+        ("FFFF00", "FFFFFF", False),
+        ("1F3864", "1E3965", True),
+        ("auto", "auto", False),
+        ("unknown", "FFFFFF", False),
+        ("FFFFFF", "", False),
+    ],
+)
+def test_invisible_is_the_colour_of_the_ground_within_rounding(colour, ground, expected):
+    assert invisible(colour, ground) is expected
+    assert invisible(ground, colour) is expected
 
 
 def test_contrast_is_that_of_wcag():

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flows.readers.docx.colours import Palette
 from flows.readers.docx.context import Comment, Context
+from flows.readers.docx.drawing import floating_fills
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
@@ -48,19 +50,28 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             "save it as .docx without macros, or name it .docm if the macro is meant",
         )
     root = package.xml(package.main)
-    body = child(root, "w:body")
-    if body is None:
+    bodies = root.findall(full("w:body"))
+    if not bodies:
         raise ReadError(path, "a document without a body", "w:body in its main part", "save it anew in Word")
-    context = _context(package, path)
+    context = _context(package, path, root)
+    if len(bodies) > 1:
+        context.notice("mended_layout", f"the file has {len(bodies)} bodies; they are read one after another")
     if macro:
         context.notice("macro", "the file carries VBA code; it is neither run nor read")
     context.pair_fields(root)
+    shown, unused = _referenced(root, context)
+    for part in (root, *(package.xml(target) for target in shown if package.has(target))):
+        behind, floating = floating_fills(part, context.styles.palette)
+        context.page |= behind
+        context.floating |= floating
+    context.grounds = context.page
     story = Story(context, counted=True)
-    story.read(body)
+    for body in bodies:
+        story.read(body)
     context.place = "document"
     story.unmarked_comments()
     blocks = list(story.blocks)
-    heads, feet = _heads_and_feet(root, context)
+    heads, feet = _heads_and_feet(shown, unused, context)
     note = [Block(BlockKind.note, _REVISED, "document")] if context.revisions.any() else []
     if note:
         seen = context.revisions
@@ -75,7 +86,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     return [*note, *heads, *blocks, *feet], context.notices
 
 
-def _context(package: Package, path: Path) -> Context:
+def _context(package: Package, path: Path, main: Element) -> Context:
     links = package.relationships(package.main)
     parts = {link.kind: link.target for link in links.values() if not link.external}
 
@@ -83,13 +94,20 @@ def _context(package: Package, path: Path) -> Context:
         target = parts.get(kind)
         return package.xml(target) if target and package.has(target) else None
 
-    styles = Styles(root("styles"))
-    context = Context(path, package, styles, Numbering(root("numbering"), styles.lists), links)
     settings = root("settings")
+    try:
+        theme = root("theme")
+    except ReadError:  # it has colours only, and most places repeat them
+        theme = None
+    styles = Styles(root("styles"), Palette(theme, settings))
+    context = Context(path, package, styles, Numbering(root("numbering"), styles.lists), links)
+    displayed = settings is not None and bool(switch(child(settings, "w:displayBackgroundShape")))
+    context.page = frozenset({styles.palette.page(main, displayed=displayed)})
     for kind, form in (("footnote", "decimal"), ("endnote", "lowerRoman")):
         notes = root(f"{kind}s")
         if notes is not None:
             context.pair_fields(notes)
+            context.story_links[kind] = package.relationships(parts[f"{kind}s"])
             context.notes[kind] = {
                 attribute(note, "w:id"): note
                 for note in notes.iterfind(full(f"w:{kind}"))
@@ -100,6 +118,7 @@ def _context(package: Package, path: Path) -> Context:
     comments = root("comments")
     if comments is not None:
         context.comments = _comments(comments, root("commentsExtended"))
+        context.story_links["comment"] = package.relationships(parts["comments"])
     return context
 
 
@@ -108,6 +127,8 @@ def _comments(root: Element, extended: Element | None) -> dict[str, Comment]:
     by_paragraph: dict[str, str] = {}
     for element in root.iterfind(full("w:comment")):
         key = attribute(element, "w:id")
+        while key in found:  # two of one id: the second is listed with those that no mark names
+            key += "+"
         when = attribute(element, "w:date")[:_DRAFT_LENGTH].replace("T", " ")
         found[key] = Comment(element, attribute(element, "w:author"), when)
         for paragraph in element.iter(full("w:p")):
@@ -120,17 +141,19 @@ def _comments(root: Element, extended: Element | None) -> dict[str, Comment]:
     return found
 
 
-def _heads_and_feet(root: Element, context: Context) -> tuple[list[Block], list[Block]]:
-    """Headers and footers of all sections, each text once; those that Word does not show are reported."""
-    shown, unused = _referenced(root, context)
+def _heads_and_feet(
+    shown: dict[str, str], unused: dict[str, str], context: Context
+) -> tuple[list[Block], list[Block]]:
+    """Headers and footers of all sections, each content once; those that Word does not show are reported."""
     heads: list[Block] = []
     feet: list[Block] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, ...]] = set()
     for target, place in {**shown, **unused}.items():
         blocks = _head_or_foot(target, place, context, used=target in shown)
-        if not blocks or blocks[0].text in seen:
+        content = tuple(block.text for block in blocks)
+        if not content or content in seen:
             continue
-        seen.add(blocks[0].text)
+        seen.add(content)
         (heads if "header" in place else feet).extend(blocks)
     return heads, feet
 
@@ -150,11 +173,12 @@ def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[s
             for reference in section.iterfind(full(f"w:{kind}Reference")):
                 link = context.links.get(attribute(reference, "r:id"))
                 if link is not None and not link.external:
-                    current[kind, attribute(reference, "w:type", "default")] = link.target
+                    which = attribute(reference, "w:type", "default")
+                    current[kind, which] = link.target
+                    every.setdefault(link.target, f"{words.get(which, '')}{kind}, section {number}")
         active = {"first": bool(switch(child(section, "w:titlePg"))), "even": even}
         for (kind, which), part in current.items():
             place = f"{words.get(which, '')}{kind}, section {number}"
-            every.setdefault(part, place)
             if active.get(which, True):
                 shown.setdefault(part, place)
     return shown, {part: place for part, place in every.items() if part not in shown}
@@ -170,6 +194,7 @@ def _head_or_foot(target: str, place: str, context: Context, *, used: bool) -> l
     with context.at(place, links=links):
         text, alongside = reader.part(part, place)
     if not used:
+        text = "\n".join(filter(None, [text, *(block.text for block in alongside)]))
         if text:
             context.notice("unused_header", f"not shown by Word with the document's settings: {text}", place)
         return []

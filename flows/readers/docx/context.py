@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, full
@@ -21,7 +22,7 @@ class Field:
     code: str = ""
     in_code: bool = True
     line: int = 0  # identity of the line that its result begins on
-    start: int = 0  # segments of that line before the result
+    start: tuple[int, int] = (0, 0)  # position of that line before the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Box:
     """A text box found inside a paragraph; it is read after the paragraph."""
 
     content: Element
-    grounds: frozenset[str]
+    grounds: frozenset[str] | None  # None: what is outside shows through
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,17 @@ class Context:
     links: dict[str, Relationship]
     notices: list[Notice] = field(default_factory=list[Notice])
     place: str = "document"
-    grounds: frozenset[str] = frozenset()
+    page: frozenset[str] = frozenset({WHITE})  # possible colours of the pages
+    floating: frozenset[str] = frozenset()  # fills of shapes that may stand behind a text box
+    grounds: frozenset[str] = frozenset({WHITE})
     fields: list[Field] = field(default_factory=list[Field])
     paired: set[Element] = field(default_factory=set[Element])
     notes: dict[str, dict[str, Element]] = field(default_factory=dict[str, dict[str, Element]])
+    notes_gone: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     note_forms: dict[str, str] = field(default_factory=dict[str, str])
+    story_links: dict[str, dict[str, Relationship]] = field(
+        default_factory=dict[str, dict[str, Relationship]]
+    )  # of the parts with notes and comments: each part has its own
     note_counts: dict[str, int] = field(default_factory=dict[str, int])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
     open_comments: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -99,7 +106,6 @@ class Context:
     revisions: Revisions = field(default_factory=Revisions)
     paragraphs: int = 0
     tables: int = 0
-    depth: int = 0  # of documents inside documents
 
     def notice(self, kind: str, detail: str, place: str = "") -> None:
         """Report something that is not in the text."""

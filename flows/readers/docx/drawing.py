@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from flows.readers.charts import chart_text
+from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
-from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
+from flows.readers.docx.xml import NAMESPACES, attribute, branches, child, full, tag
 from flows.readers.ooxml import Element
 from flows.readers.words import collapsed, flat
 from flows.schema.document import Block, BlockKind
 
-_COLOURS = {"white": "FFFFFF", "black": "000000", "red": "FF0000", "yellow": "FFFF00", "blue": "0000FF"}
-_THEME_FILL = "808080"  # a theme's fill, its colour not looked up: text of any colour counts as visible
+_GROUPS = (
+    "{http://schemas.microsoft.com/office/word/2010/wordprocessingGroup}wgp",
+    "{http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas}wpc",
+    full("v:group"),
+)
 
 
 def contents(element: Element, context: Context) -> list[After]:
@@ -44,13 +47,13 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
     for part in element:
         match tag(part):
             case "mc:AlternateContent":
-                for branch in part:
+                for branch in branches(part):
                     shown = list(_walk(branch, context, outer))
                     if shown:
                         yield from shown
                         break
             case "w:txbxContent":
-                yield Box(part, _grounds(element))
+                yield Box(part, _grounds(element, context))
             case "pic:pic":
                 own = part.find("pic:nvPicPr/pic:cNvPr", NAMESPACES)
                 yield _image(outer or ("" if own is None else _described(own)), part, context)
@@ -89,34 +92,31 @@ def _image(alt: str, element: Element, context: Context) -> Block:
     return _block(f"[Image: {alt}]{target}" if alt else f"[Image without description]{target}", context)
 
 
-def _grounds(shape_text: Element) -> frozenset[str]:
+def _grounds(shape_text: Element, context: Context) -> frozenset[str] | None:
     """Fills behind the text of a shape, `shape_text` being the parent of its `w:txbxContent`."""
     shape = shape_text.getparent()
-    if shape is None:
-        return frozenset()
-    properties = shape.find("wps:spPr", NAMESPACES)
-    fill = _old_fill(shape) if properties is None else _new_fill(shape, properties)
-    return frozenset({fill}) if fill else frozenset()
+    fill = "" if shape is None else context.styles.palette.box(shape)
+    if fill:
+        return frozenset({fill})
+    grouped = shape is not None and next(shape.iterancestors(*_GROUPS), None) is not None
+    return frozenset({UNKNOWN}) if grouped else None
 
 
-def _new_fill(shape: Element, properties: Element) -> str:
-    colour = properties.find("a:solidFill/a:srgbClr", NAMESPACES)
-    themed = shape.find("wps:style/a:fillRef", NAMESPACES)
-    if properties.find("a:noFill", NAMESPACES) is not None:
-        return ""
-    if colour is not None:
-        return str(colour.get("val"))
-    filled = any(child(properties, name) is not None for name in ("a:solidFill", "a:gradFill", "a:blipFill"))
-    return _THEME_FILL if filled or (themed is not None and themed.get("idx") != "0") else ""
-
-
-def _old_fill(shape: Element) -> str:
-    fill = str(shape.get("fillcolor") or "")
-    if shape.get("filled") in {"f", "false"} or not fill:
-        return ""
-    name = fill.split(maxsplit=1)[0].lower()
-    digits = re.fullmatch(r"#([0-9a-f]{6})", name)
-    return digits.group(1).upper() if digits else _COLOURS.get(name, _THEME_FILL)
+def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]:
+    """Fills of the drawings that float on the pages: of those behind the text, and of all."""
+    behind: set[str] = set()
+    every: set[str] = set()
+    for drawing in root.iter(full("wp:anchor"), full("w:pict")):
+        shapes = [part for part in drawing.iter() if tag(part) == "wps:wsp" or part.get("style")]
+        fills = {palette.box(shape) for shape in shapes if child(shape, "v:textpath") is None}
+        if next(drawing.iter(full("pic:pic"), full("v:imagedata")), None) is not None:
+            fills.add(UNKNOWN)
+        styles = [str(shape.get("style")) for shape in shapes if shape.get("style")]
+        if tag(drawing) == "wp:anchor" or any("absolute" in style for style in styles):
+            every |= fills
+        if drawing.get("behindDoc") in {"1", "true"} or any("z-index:-" in style for style in styles):
+            behind |= fills
+    return behind - {""}, every - {""}
 
 
 def _chart(key: str, alt: str, context: Context) -> Iterator[Block]:

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from flows.readers.docx.context import Context, Field
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.xml import attribute, child, full, number, switch, value
 from flows.readers.ooxml import Element
 from flows.readers.words import flat
+from flows.schema.document import Block, BlockKind
 
-HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*"?([^"\s]+)"?', re.IGNORECASE)
+_TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _SHOWS_CODE = re.compile(r"^\s*(?:EQ|MACROBUTTON\s+\S+|LISTNUM|AUTONUM\w*)\s*(.*)", re.IGNORECASE | re.DOTALL)
 
 
-def link_target(line: Line, context: Context, start: int, target: str) -> None:
-    """Name the address of a link unless its text says it already."""
+def address(code: str) -> str:
+    """Where a `HYPERLINK` field leads outside the document; '' for other fields and for bookmarks."""
+    name, *tokens = [quoted or bare for quoted, bare in _TOKEN.findall(code)] or [""]
+    if name.upper() != "HYPERLINK":
+        return ""
+    while tokens:
+        token = tokens.pop(0)
+        if not re.fullmatch(r"\\[a-z]", token, re.IGNORECASE):
+            return token
+        if token[1] in "lotLOT" and tokens:  # a place in the target, a tip and a frame take an argument
+            tokens.pop(0)
+    return ""
+
+
+def link_target(line: Line, context: Context, begun: tuple[int, int], target: str) -> None:
+    """Name the address of a link unless its text or image says it already.
+
+    Args:
+        line: the line that the link is on.
+        context: the document's state.
+        begun: the `position` of the line at which the link begins.
+        target: the address.
+    """
+    start, first = begun
     shown = flat("".join(text for text, _ in line.segments[start:]))
     bare = target.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
     if shown and bare and bare not in shown and target not in shown:
         emit(line, context, f" ({target})")
+    for at, item in enumerate(() if shown else line.after[first:], first):
+        if isinstance(item, Block) and item.kind is BlockKind.image and target not in item.text:
+            line.after[at] = replace(item, text=f"{item.text} ({target})")
 
 
 def field_mark(mark: Element, line: Line, context: Context) -> None:
@@ -32,12 +59,12 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         _form_field(mark, line, context)
     elif kind == "separate" and context.fields:
         entry = context.fields[-1]
-        entry.in_code, entry.line, entry.start = False, id(line), len(line.segments)
+        entry.in_code, entry.line, entry.start = False, id(line), line.position()
     elif kind == "end" and context.fields:
         entry = context.fields.pop()
-        link = HYPERLINK.match(entry.code)
-        if link and not entry.in_code and entry.line == id(line):
-            link_target(line, context, entry.start, link.group(1))
+        target = address(entry.code)
+        if target and not entry.in_code and entry.line == id(line):
+            link_target(line, context, entry.start, target)
         shows = _SHOWS_CODE.match(entry.code)
         if entry.in_code and shows:
             # These fields have no stored result: Word computes what it shows from the code.

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from flows.readers.docx import drawing
 from flows.readers.docx.context import CommentMark, Context, NoteMark
 from flows.readers.docx.equations import linear
-from flows.readers.docx.fields import HYPERLINK, field_mark, link_target
+from flows.readers.docx.fields import address, field_mark, link_target
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.numerals import numeral
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.docx.xml import attribute, branches, child, full, tag
 from flows.readers.ooxml import Element
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
 
-_RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_RAISABLE = re.compile(r"[0-9+\-−=()n]*[0-9][0-9+\-−=()n]*")
+_SIGNS = "0123456789+-−–=()n"
+_RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₙ")
+_MOVABLE = re.compile(r"[0-9+\-−–=()n]*[0-9][0-9+\-−–=()n]*")
+_DIGIT = re.compile("[0-9]")
+_USUAL_SIZE = 20  # half-points, where no style says one
 _SKIP = frozenset([
     "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:proofErr", "w:bookmarkStart", "w:bookmarkEnd",
     "w:lastRenderedPageBreak", "w:annotationRef", "w:footnoteRef", "w:endnoteRef", "w:separator",
@@ -43,22 +48,22 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
             case "w:del" | "w:moveFrom":
                 deleted(part, context, moved=name == "w:moveFrom")
             case "w:hyperlink":
-                start = len(line.segments)
+                start = line.position()
                 walk(part, line, context, style)
                 link = context.links.get(attribute(part, "r:id"))
                 if link is not None and link.external:
                     link_target(line, context, start, link.target)
             case "w:fldSimple":
-                start = len(line.segments)
+                start = line.position()
                 walk(part, line, context, style)
-                code = HYPERLINK.match(attribute(part, "w:instr"))
-                if code:
-                    link_target(line, context, start, code.group(1))
+                target = address(attribute(part, "w:instr"))
+                if target:
+                    link_target(line, context, start, target)
             case "m:oMathPara" | "m:oMath":
                 emit(line, context, f" {linear(part)} " if name == "m:oMath" else f"\n{linear(part)}\n")
             case "mc:AlternateContent":
                 before = (len(line.segments), len(line.after), len(line.hidden))
-                for branch in part:
+                for branch in branches(part):
                     walk(branch, line, context, style)
                     if before != (len(line.segments), len(line.after), len(line.hidden)):
                         break
@@ -91,15 +96,34 @@ def deleted(element: Element, context: Context, *, moved: bool = False, mark: El
         mark: the element that says who deleted it and when, if not `element` itself.
     """
     mark = element if mark is None else mark
-    text = flat("".join(str(part.text or "") for part in element.iter(full("w:delText"), full("w:t"))))
-    if moved:
-        context.revisions.moved += 1
+    away = moved or next(element.iter(full("w:moveFrom")), None) is not None
+    context.revisions.moved += away
+    text = "" if moved else flat("".join(_deleted_text(element, context)))
+    if away and not text:
         return
     context.revisions.deleted += 1
     if text:
         who = attribute(mark, "w:author") or "unknown author"
         when = f" on {attribute(mark, 'w:date')[:10]}" if attribute(mark, "w:date") else ""
         context.notice("revisions", f"deleted by {who}{when}: {text}")
+
+
+def _deleted_text(element: Element, context: Context) -> Iterator[str]:
+    """What goes with an element: its own text and its notes', without what was moved elsewhere."""
+    for part in element.iter():
+        match tag(part):
+            case "w:t" | "w:delText" | "m:t" if next(part.iterancestors(full("w:moveFrom")), None) is None:
+                yield str(part.text or "")
+            case "w:p" | "w:tab" | "w:br":
+                yield " "
+            case "w:footnoteReference" | "w:endnoteReference":
+                kind, key = tag(part)[2:-9], attribute(part, "w:id")
+                note = context.notes.get(kind, {}).get(key)
+                if note is not None and (kind, key) not in context.notes_gone:
+                    context.notes_gone.add((kind, key))  # once, however often a file refers to it
+                    yield f" [{flat(''.join(_deleted_text(note, context)))}]"
+            case _:
+                pass
 
 
 def run(element: Element, line: Line, context: Context, style: str) -> None:  # noqa: C901, PLR0912 -- one case an element
@@ -117,7 +141,7 @@ def run(element: Element, line: Line, context: Context, style: str) -> None:  # 
         text = ""
         match name:
             case "w:t":
-                text = _shown(str(part.text or ""), seen, context)
+                text = _shown(str(part.text or ""), seen, line, context, style)
             case "w:tab" | "w:ptab":
                 text = "\t"
             case "w:br" | "w:cr":
@@ -156,8 +180,7 @@ def run(element: Element, line: Line, context: Context, style: str) -> None:  # 
 
 
 def _alternatives(part: Element, run_element: Element, line: Line, context: Context, style: str) -> None:
-    branches = list(part) if tag(part) == "mc:AlternateContent" else [part]
-    for branch in branches:
+    for branch in branches(part) if tag(part) == "mc:AlternateContent" else [part]:
         before = (len(line.segments), len(line.after), len(line.hidden))
         properties = child(run_element, "w:rPr")
         if properties is not None and child(branch, "w:rPr") is None:
@@ -174,14 +197,27 @@ def _plain(element: Element) -> str:
     return " ".join(str(part.text or "") for part in element.iter(full("w:t")))
 
 
-def _shown(text: str, seen: Look, context: Context) -> str:
+def _shown(text: str, seen: Look, line: Line, context: Context, style: str) -> str:
     shown, unknown = in_font(text, seen.font)
     for code in unknown:
         context.notice("unknown_symbol", code)
-    if seen.raised and _RAISABLE.fullmatch(text.strip()):
-        # 10 with a raised 6 is a million, not 106.
-        return shown.translate(_RAISED)
-    return shown
+    before = line.segments[-1][0][-1:].strip() if line.segments else ""
+    if not seen.raised or not (
+        _DIGIT.search(text) and (abs(seen.raised) == 1 or before or _small(seen, context, style))
+    ):
+        return shown
+    # 10 with a raised 6 is a million, not 106.
+    if _MOVABLE.fullmatch(text.strip()):
+        return shown.translate(_RAISED if seen.raised > 0 else _LOWERED)
+    # Unicode has no raised point: 10 with a raised 0.5 is not 100.5.
+    apart = before.isdigit() and " " not in text
+    return f"{'^' if seen.raised > 0 else '_'}({shown})" if apart else shown
+
+
+def _small(seen: Look, context: Context, style: str) -> bool:
+    """Whether a run is smaller than its paragraph: then it is raised or lowered as a script is."""
+    usual = context.styles.run_look(None, style).size or _USUAL_SIZE
+    return (seen.size or usual) < usual
 
 
 def _symbol(part: Element, context: Context) -> str:

@@ -18,6 +18,10 @@ class Line:
     after: list[After] = field(default_factory=list[After])
     hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
+    def position(self) -> tuple[int, int]:
+        """How many stretches of text, and how many things after it, there are so far."""
+        return len(self.segments), len(self.after)
+
     def text(self) -> str:
         """The paragraph's text, white space collapsed, struck text between `~~`."""
         parts: list[str] = []

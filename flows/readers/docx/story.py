@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from flows.readers.docx.colours import WHITE
 from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
 from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
-from flows.readers.docx.styles import shading, why_hidden
-from flows.readers.docx.tables import Cell, grid, row_is_deleted, wrapped
-from flows.readers.docx.xml import attribute, child, full, switch, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
+from flows.readers.docx.xml import attribute, branches, child, full, tag
+from flows.readers.ooxml import Element, Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind
@@ -55,7 +55,7 @@ class Story:
                 case "w:tbl":
                     self._table(part)
                 case "mc:AlternateContent":
-                    for branch in part:
+                    for branch in branches(part):
                         before = len(self.blocks)
                         self._walk(branch)
                         if len(self.blocks) != before:
@@ -105,7 +105,7 @@ class Story:
             self._carried = line
             return
         text = line.text()
-        gone = not text and why_hidden(context.styles.run_look(mark, style), frozenset()) == "hidden"
+        gone = not text and context.styles.run_look(mark, style).vanish
         label = None if gone else self._label(properties, style)
         level = context.styles.heading_level(properties, style)
         if level is not None and text:
@@ -162,17 +162,28 @@ class Story:
                     self._comment(item.key, place)
 
     def part(
-        self, element: Element, place: str, grounds: frozenset[str] | None = None
+        self,
+        element: Element,
+        place: str,
+        behind: frozenset[str] | None = None,
+        links: dict[str, Relationship] | None = None,
     ) -> tuple[str, list[Block]]:
-        """Read a story of its own: its text, and what stands alongside it."""
-        with self._context.at(place, grounds=grounds):
+        """Read a story of its own: its text, and what stands alongside it.
+
+        Args:
+            element: what contains it.
+            place: where it stands.
+            behind: possible fills behind it; None: those of what is around it.
+            links: the relationships of its part; None: those of what is around it.
+        """
+        with self._context.at(place, links, behind):
             blocks = Story(self._context).read(element)
         own = [block for block in blocks if block.kind not in _ALONGSIDE]
-        lines = [block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text for block in own]
-        return "\n".join(lines), [block for block in blocks if block.kind in _ALONGSIDE]
+        return "\n".join(map(_unmarked, own)), [block for block in blocks if block.kind in _ALONGSIDE]
 
     def _box(self, box: Box, place: str) -> None:
-        text, alongside = self.part(box.content, f"text box at {place}", box.grounds)
+        behind = box.grounds or self._context.grounds | self._context.floating
+        text, alongside = self.part(box.content, f"text box at {place}", behind)
         if text:
             self.blocks.append(Block(BlockKind.textbox, f"[Text box] {text}", f"text box at {place}"))
         self.blocks.extend(alongside)
@@ -183,9 +194,8 @@ class Story:
             self._context.notice("missing_note", f"{mark.kind} {mark.label} has no text in the file")
             return
         where = f"{mark.kind} {mark.label} at {place}"
-        links = self._context.package.relationships(f"word/{mark.kind}s.xml")
-        with self._context.at(where, links=links):
-            text, alongside = self.part(element, where)
+        links = self._context.story_links.get(mark.kind, {})
+        text, alongside = self.part(element, where, self._context.page, links)
         self.blocks.append(Block(BlockKind(mark.kind), f"[^{mark.label}]: {text}", where))
         self.blocks.extend(alongside)
 
@@ -195,7 +205,8 @@ class Story:
         if comment is None or key in context.comments_read:
             return
         context.comments_read.append(key)
-        text, alongside = self.part(comment.element, f"comment at {place}")
+        links = context.story_links.get("comment", {})
+        text, alongside = self.part(comment.element, f"comment at {place}", frozenset({WHITE}), links)
         said = [
             ("Reply" if comment.parent else "Comment") + (f" by {comment.author}" if comment.author else "")
         ]
@@ -231,13 +242,13 @@ class Story:
         else:
             place = f"table in {context.place}"
         context.place = place if self._counted else context.place
-        fills = context.styles.table_fills(value(child(element, "w:tblPr", "w:tblStyle")))
-        rows = _rows(element, place, context)
+        rows = shown_rows(element, place, context)
         cells, covered, width = grid(rows, f"{context.path}, {place}")
         behind: list[Block] = []
+        fills = Fills(element, rows, width, context)
         for cell in cells:
             where = f"{place}, row {cell.row + 1}, column {cell.column + 1}"
-            cell.text, alongside = self._cell(cell, where, _grounds(cell, fills, context))
+            cell.text, alongside = self._cell(cell, where, fills.behind(cell))
             behind.extend(alongside)
         for cell in covered:
             text = flat("".join(str(part.text or "") for part in cell.element.iter(full("w:t"))))
@@ -250,8 +261,8 @@ class Story:
             self.blocks.append(Block(BlockKind.table, pipe_table(lines), place))
         self.blocks.extend(behind)
 
-    def _cell(self, cell: Cell, where: str, grounds: frozenset[str]) -> tuple[str, list[Block]]:
-        with self._context.at(where, grounds=grounds):
+    def _cell(self, cell: Cell, where: str, behind_it: frozenset[str]) -> tuple[str, list[Block]]:
+        with self._context.at(where, grounds=behind_it):
             blocks = Story(self._context).read(cell.element)
         lines: list[str] = []
         behind: list[Block] = []
@@ -267,32 +278,13 @@ class Story:
             elif block.kind in _ALONGSIDE:
                 behind.append(block)
             else:
-                lines.append(block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text)
+                lines.append(_unmarked(block))
         return collapsed("\n".join(lines)), behind
 
 
-def _rows(element: Element, place: str, context: Context) -> list[Element]:
-    """Rows of a table that show; deleted and hidden ones are reported."""
-    kept: list[Element] = []
-    for row in wrapped(element, "w:tr"):
-        if row_is_deleted(row):
-            deleted(row, context, mark=child(row, "w:trPr", "w:del"))
-        elif switch(child(row, "w:trPr", "w:hidden")):
-            text = flat(" ".join(str(part.text or "") for part in row.iter(full("w:t"))))
-            context.notice("hidden_text", f"hidden row: {text}", place)
-        else:
-            context.revisions.inserted += child(row, "w:trPr", "w:ins") is not None
-            kept.append(row)
-    return kept
-
-
-def _grounds(cell: Cell, fills: frozenset[str], context: Context) -> frozenset[str]:
-    """Possible fills behind a cell: its own, else any that the table's style has, else what is outside."""
-    properties = child(cell.element, "w:tcPr")
-    own = shading(properties) if properties is not None else None
-    if own and own != "auto":
-        return frozenset({own})
-    return fills | {"FFFFFF"} if fills else context.grounds
+def _unmarked(block: Block) -> str:
+    """The text of a block without the marks of a heading; those that its author wrote stay."""
+    return block.text[(block.level or 0) + 1 :] if block.kind is BlockKind.heading else block.text
 
 
 def _lead(label: Label) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from flows.readers.contrast import unreadable
+from flows.readers.contrast import invisible
+from flows.readers.docx.colours import HIGHLIGHTS, UNKNOWN, Palette
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
 from flows.readers.ooxml import Element
 
 _TINY = 3  # half-points: text of one and a half points and below
+_NAMELESS = "(default)"
 _CHAIN = 20  # deepest chain of basedOn that is followed; Word allows 11
 
 
@@ -26,10 +28,11 @@ class Look:
 
     vanish: bool | None = None
     colour: str | None = None
-    ground: str | None = None
+    highlight: str | None = None
+    fill: str | None = None
     size: int | None = None
     strike: bool | None = None
-    raised: bool | None = None
+    raised: int | None = None  # 1 above the line, -1 below it, 2 and -2 if by position only, 0 on it
     font: str | None = None
 
     def over(self, below: Look) -> Look:
@@ -37,7 +40,8 @@ class Look:
         return Look(
             _first(self.vanish, below.vanish),
             _first(self.colour, below.colour),
-            _first(self.ground, below.ground),
+            _first(self.highlight, below.highlight),
+            _first(self.fill, below.fill),
             _first(self.size, below.size),
             _first(self.strike, below.strike),
             _first(self.raised, below.raised),
@@ -46,67 +50,69 @@ class Look:
 
 
 _PLAIN = Look()
-_HIGHLIGHT = {
-    "black": "000000", "darkBlue": "000080", "darkGreen": "008000", "darkRed": "800000",
-    "white": "FFFFFF", "none": None,
-}  # fmt: skip
+# What draws letters otherwise than in their colour: such text may be seen on a ground of that colour.
+_DRAWN = frozenset(["w:outline", "w:emboss", "w:imprint", "w:shadow"])
 
 
-def shading(element: Element | None) -> str | None:
-    """The fill of `w:shd` below a property element: six hex digits, `auto`, or None."""
-    shd = child(element, "w:shd") if element is not None else None
-    if shd is None or value(shd) == "nil":
-        return None
-    if value(shd) == "solid":
-        return attribute(shd, "w:color", "auto")
-    return attribute(shd, "w:fill", "auto")
-
-
-def look(properties: Element | None) -> Look:
+def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 -- one case a property
     """What one `w:rPr` says itself."""
     if properties is None or not len(properties):
         return _PLAIN
-    colour = ground = size = font = None
+    colour = size = font = highlight = align = up = None
     flags: dict[str, bool | None] = {}
+    drawn = False
     for part in properties:
         match tag(part):
             case "w:vanish" | "w:strike" | "w:dstrike":
                 name = "strike" if tag(part) == "w:dstrike" else tag(part)[2:]
                 flags[name] = switch(part) or flags.get(name) or False
             case "w:color":
-                colour = value(part, "auto")
+                colour = palette.said(part, "w:val", "w:themeColor", "w:theme")
             case "w:sz":
                 size = number(value(part))
             case "w:highlight":
-                ground = _HIGHLIGHT.get(value(part), "FFFF00")
-            case "w:shd":
-                ground = ground or shading(properties)
+                highlight = HIGHLIGHTS.get(value(part), "auto")
             case "w:vertAlign":
-                flags["raised"] = value(part) == "superscript"
+                align = {"superscript": 1, "subscript": -1}.get(value(part), 0)
+            case "w:position":
+                up = number(value(part)) or 0
             case "w:rFonts":
                 font = attribute(part, "w:ascii") or attribute(part, "w:hAnsi") or None
-            case _:
-                pass
-    return Look(flags.get("vanish"), colour, ground, size, flags.get("strike"), flags.get("raised"), font)
+            case "w14:textFill" | "w14:textOutline":
+                drawn = drawn or not len(part) or tag(part[0]) == "w14:gradFill"
+                drawn = drawn or (tag(part) == "w14:textOutline" and tag(part[0]) != "w14:noFill")
+            case name:
+                drawn = drawn or (name in _DRAWN and bool(switch(part)))
+    if up is not None and not align:
+        align = 2 if up > 0 else -2 if up else align
+    return Look(
+        flags.get("vanish"),
+        UNKNOWN if drawn else colour,
+        highlight,
+        palette.shading(properties),
+        size,
+        flags.get("strike"),
+        align,
+        font,
+    )
 
 
 def why_hidden(seen: Look, grounds: frozenset[str]) -> str | None:
-    """Why text of this look can't be seen: `hidden`, `white on white`, `one-point`; None if it can.
+    """Why text of this look can't be seen: `hidden`, `one-point`, ...; None if it can.
 
     Args:
         seen: the resolved look of the run.
-        grounds: possible fills behind it (cell, paragraph, shape); empty for the white page. Text
-            counts as visible if it is readable on any of them.
+        grounds: possible fills behind it (paragraph, cell, shape, page). Text counts as visible if
+            it can be seen on any of them.
     """
     if seen.vanish:
         return "hidden"
     if seen.size is not None and seen.size <= _TINY:
         return "one-point"
-    if seen.colour and seen.colour != "auto":
-        behind = {seen.ground} if seen.ground and seen.ground != "auto" else (grounds or {"FFFFFF"})
-        colour = seen.colour
-        if all(unreadable(colour, "FFFFFF" if ground == "auto" else ground) for ground in behind):
-            return "the colour of its ground"
+    own = next((fill for fill in (seen.highlight, seen.fill) if fill not in {None, "auto"}), None)
+    # Text of the colour `auto` turns white on a dark ground: it is never lost.
+    if seen.colour and all(invisible(seen.colour, ground) for ground in ([own] if own else grounds)):
+        return "the colour of its ground"
     return None
 
 
@@ -123,28 +129,34 @@ class _Style:
 class Styles:
     """The styles of one document."""
 
-    def __init__(self, root: Element | None) -> None:
+    def __init__(self, root: Element | None, palette: Palette) -> None:
         """Read `styles.xml`; None where the document has none."""
+        self.palette = palette
         self._styles: dict[str, _Style] = {}
         self._looks: dict[str, Look] = {}
+        self._fills: dict[str, dict[str, str]] = {}
         self._defaults = _PLAIN
         self._default_paragraph = ""
         for element in () if root is None else root:
             if tag(element) == "w:docDefaults":
-                self._defaults = look(child(element, "w:rPrDefault", "w:rPr"))
+                self._defaults = look(child(element, "w:rPrDefault", "w:rPr"), palette)
             if tag(element) != "w:style":
                 continue
-            key = attribute(element, "w:styleId")
-            kind = attribute(element, "w:type")
+            kind = attribute(element, "w:type", "paragraph")
+            default = kind == "paragraph" and attribute(element, "w:default") in {"1", "true", "on"}
+            # Nothing can refer to a style without an id, but the default one needs no reference.
+            key = attribute(element, "w:styleId") or (_NAMELESS if default else "")
+            if not key:
+                continue
             self._styles[key] = _Style(
                 value(child(element, "w:name")).lower(),
                 kind,
                 value(child(element, "w:basedOn")),
                 child(element, "w:pPr"),
-                look(child(element, "w:rPr")),
+                look(child(element, "w:rPr"), palette),
                 element,
             )
-            if kind == "paragraph" and attribute(element, "w:default") in {"1", "true", "on"}:
+            if default:
                 self._default_paragraph = key
         self.lists = {
             key: value(child(style.properties, "w:numPr", "w:numId"))
@@ -168,28 +180,24 @@ class Styles:
         return self._looks[key]
 
     def paragraph_style(self, properties: Element | None) -> str:
-        """Id of a paragraph's style, the default one where it names none."""
-        return (
-            value(child(properties, "w:pStyle")) if properties is not None else ""
-        ) or self._default_paragraph
+        """Id of a paragraph's style, the default one where it names none that the document has."""
+        key = value(child(properties, "w:pStyle")) if properties is not None else ""
+        named = self._styles.get(key)
+        return key if named is not None and named.kind == "paragraph" else self._default_paragraph
 
     def run_look(self, run_properties: Element | None, paragraph_style: str) -> Look:
         """The resolved look of a run: its own, its character style's, its paragraph style's, defaults."""
-        seen = look(run_properties)
+        seen = look(run_properties, self.palette)
         if run_properties is not None:
             character = value(child(run_properties, "w:rStyle"))
-            if character:
+            if character in self._styles and self._styles[character].kind == "character":
                 seen = seen.over(self._look_of(character))
         return seen.over(self._look_of(paragraph_style)).over(self._defaults)
 
     def ground(self, properties: Element | None, key: str) -> str | None:
         """The fill behind a paragraph, its own or its style's."""
-        own = shading(properties)
-        if own is not None:
-            return own
-        return next(
-            (fill for style in self._chain(key) if (fill := shading(style.properties)) is not None), None
-        )
+        said = (self.palette.shading(p) for p in (properties, *(s.properties for s in self._chain(key))))
+        return next((fill for fill in said if fill is not None), None)
 
     def heading_level(self, properties: Element | None, key: str) -> int | None:
         """Outline level from 1 to 9; 1 for a title; None for body text."""
@@ -225,7 +233,7 @@ class Styles:
                 num = value(child(style.properties, "w:numPr", "w:numId"))
                 if level is None:
                     level = number(value(child(style.properties, "w:numPr", "w:ilvl")))
-                source = style_key
+                source = source or style_key  # a derived style may name its level and no list
         return None if num in {"", "0"} else (num, level, source)
 
     def _keys(self, key: str) -> list[str]:
@@ -235,12 +243,20 @@ class Styles:
             key = self._styles[key].based_on
         return keys
 
-    def table_fills(self, key: str) -> frozenset[str]:
-        """All fills that a table style can put behind a cell (header row, bands, first column, ...)."""
-        fills: set[str] = set()
-        for style in self._chain(key):
-            for shd in style.element.iter(full("w:tcPr"), full("w:tblPr")):
-                fill = shading(shd)
-                if fill and fill != "auto":
-                    fills.add(fill)
-        return frozenset(fills)
+    def table_fills(self, key: str) -> dict[str, str]:
+        """Fills that a table style puts behind cells, by its conditional format (`firstRow`, ...)."""
+        if key not in self._fills:
+            fills = self._fills[key] = {}
+            for style in self._chain(key):
+                for part in (style.element, *style.element.iterfind(full("w:tblStylePr"))):
+                    name = attribute(part, "w:type") if tag(part) == "w:tblStylePr" else "wholeTable"
+                    for properties in ("w:tcPr", "w:tblPr"):
+                        fill = self.palette.shading(child(part, properties))
+                        if fill not in {None, "auto"}:
+                            fills.setdefault(name, fill or "")
+        return self._fills[key]
+
+    def band(self, key: str, of: str) -> int:
+        """How many rows (`of` is `Row`) or columns (`Col`) one band of a table style takes."""
+        sizes = (child(style.element, "w:tblPr", f"w:tblStyle{of}BandSize") for style in self._chain(key))
+        return next((number(value(size)) or 1 for size in sizes if size is not None), 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from flows.readers.ooxml import Element
@@ -22,6 +24,7 @@ NAMESPACES = {
     "w14": "http://schemas.microsoft.com/office/word/2010/wordml",
     "w15": "http://schemas.microsoft.com/office/word/2012/wordml",
 }
+_UNDERSTOOD = ("http://schemas.microsoft.com/", "http://schemas.openxmlformats.org/")
 _PREFIX = {address: prefix for prefix, address in NAMESPACES.items()}
 _short: dict[str, str] = {}
 
@@ -39,6 +42,7 @@ def tag(element: Element) -> str:
     return name
 
 
+@cache
 def full(name: str) -> str:
     """The name as lxml wants it: `w:p` to `{http://...}p`."""
     prefix, _, local = name.partition(":")
@@ -52,6 +56,17 @@ def child(element: Element, *names: str) -> Element | None:
             return None
         element = element.find(full(name))
     return element
+
+
+def branches(alternative: Element) -> Iterator[Element]:
+    """The branches of `mc:AlternateContent` that Word takes into account, those that it prefers first.
+
+    A choice that requires an extension of another maker is not shown, its fallback is.
+    """
+    for branch in alternative:
+        needs = [str(branch.nsmap.get(prefix)) for prefix in str(branch.get("Requires") or "").split()]
+        if all(need.startswith(_UNDERSTOOD) for need in needs):
+            yield branch
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:

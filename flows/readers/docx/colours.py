@@ -1,0 +1,163 @@
+"""Colours of a Word file as six hex digits: of its theme, shading, highlights and fills of shapes."""
+
+from __future__ import annotations
+
+import colorsys
+import re
+
+from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag, value
+from flows.readers.ooxml import Element
+
+UNKNOWN = "unknown"
+"""A gradient, picture, pattern or mixture: text on it counts as visible."""
+
+WHITE = "FFFFFF"
+HIGHLIGHTS = {
+    "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF",
+    "red": "FF0000", "yellow": "FFFF00", "white": WHITE, "darkBlue": "000080", "darkCyan": "008080",
+    "darkGreen": "008000", "darkMagenta": "800080", "darkRed": "800000", "darkYellow": "808000",
+    "darkGray": "808080", "lightGray": "C0C0C0",
+}  # fmt: skip
+_NAMED = {
+    "black": "000000", "silver": "C0C0C0", "gray": "808080", "white": WHITE, "maroon": "800000",
+    "red": "FF0000", "purple": "800080", "fuchsia": "FF00FF", "green": "008000", "lime": "00FF00",
+    "olive": "808000", "yellow": "FFFF00", "navy": "000080", "blue": "0000FF", "teal": "008080",
+    "aqua": "00FFFF", "window": WHITE, "windowText": "000000", "windowtext": "000000",
+}  # fmt: skip
+_MAPPED = {"bg1": "light1", "t1": "dark1", "bg2": "light2", "t2": "dark2"}
+_ALIASES = {
+    "background1": "bg1", "text1": "t1", "background2": "bg2", "text2": "t2", "tx1": "t1", "tx2": "t2",
+}  # fmt: skip
+_SCHEME = {
+    "dark1": "dk1", "light1": "lt1", "dark2": "dk2", "light2": "lt2",
+    "hyperlink": "hlink", "followedHyperlink": "folHlink",
+}  # fmt: skip
+_SIX = re.compile(r"[0-9A-Fa-f]{6}")
+
+
+def _lit(colour: str, times: float, plus: float) -> str:
+    """The colour with its lightness (HSL, from 0 to 1) multiplied and raised."""
+    if not _SIX.fullmatch(colour):
+        return UNKNOWN
+    hue, light, strength = colorsys.rgb_to_hls(*(part / 255 for part in bytes.fromhex(colour)))
+    parts = colorsys.hls_to_rgb(hue, min(max(light * times + plus, 0), 1), strength)
+    return bytes(round(part * 255) for part in parts).hex().upper()
+
+
+def _share(text: str, base: int, whole: int) -> float:
+    try:
+        return int(text, base) / whole
+    except ValueError:
+        return 1
+
+
+class Palette:
+    """Looks colours up in the theme of one document.
+
+    Args:
+        theme: root of the theme's part, None where the document has none.
+        settings: root of the settings, which say what `text1` and `background1` stand for.
+    """
+
+    def __init__(self, theme: Element | None, settings: Element | None) -> None:
+        self._scheme: dict[str, str] = {}
+        for entry in () if theme is None else theme.iterfind("a:themeElements/a:clrScheme/*", NAMESPACES):
+            self._scheme[tag(entry)[2:]] = self.drawn(entry)
+        mapping = None if settings is None else child(settings, "w:clrSchemeMapping")
+        self._mapped = {key: attribute(mapping, f"w:{key}", usual) for key, usual in _MAPPED.items()}
+
+    def _themed(self, name: str) -> str:
+        name = _ALIASES.get(name, name)
+        name = self._mapped.get(name, name)
+        return self._scheme.get(_SCHEME.get(name, name), "")
+
+    def said(self, element: Element, name: str, theme: str, prefix: str) -> str:
+        """A colour of WordprocessingML, `auto` where it says so or nothing.
+
+        Args:
+            element: what has the attributes.
+            name: the attribute with the colour itself, such as `w:fill`.
+            theme: the attribute that names a colour of the theme, such as `w:themeFill`.
+            prefix: what stands before `Tint` and `Shade`, such as `w:themeFill`.
+        """
+        colour = self._themed(attribute(element, theme))
+        if not colour:
+            return attribute(element, name, "auto")
+        tint = _share(attribute(element, f"{prefix}Tint", "FF"), 16, 255)
+        shade = _share(attribute(element, f"{prefix}Shade", "FF"), 16, 255)
+        return colour if tint == shade == 1 else _lit(_lit(colour, shade, 0), tint, 1 - tint)
+
+    def drawn(self, fill: Element) -> str:
+        """The colour inside a DrawingML element such as `a:solidFill`."""
+        for colour in fill:
+            match tag(colour):
+                case "a:srgbClr":
+                    found = str(colour.get("val"))
+                case "a:sysClr":
+                    found = str(colour.get("lastClr") or _NAMED.get(str(colour.get("val")), UNKNOWN))
+                case "a:prstClr":
+                    found = _NAMED.get(str(colour.get("val")), UNKNOWN)
+                case "a:schemeClr":
+                    found = self._themed(str(colour.get("val"))) or UNKNOWN
+                case _:
+                    return UNKNOWN
+            for change in colour:
+                share = _share(str(change.get("val")), 10, 100_000)
+                if tag(change) == "a:lumMod":
+                    found = _lit(found, share, 0)
+                elif tag(change) == "a:lumOff":
+                    found = _lit(found, 1, share)
+                else:
+                    return UNKNOWN
+            return found
+        return UNKNOWN
+
+    def shading(self, properties: Element | None) -> str | None:
+        """The fill of `w:shd` in a property element; `auto` shows what is behind; None: not said."""
+        shd = None if properties is None else child(properties, "w:shd")
+        if shd is None or value(shd) == "nil":
+            return None
+        if value(shd, "clear") == "clear":
+            return self.said(shd, "w:fill", "w:themeFill", "w:themeFill")
+        if value(shd) == "solid":
+            return self.said(shd, "w:color", "w:themeColor", "w:theme").replace("auto", "000000")
+        return UNKNOWN
+
+    def page(self, root: Element, *, displayed: bool) -> str:
+        """The colour of the pages of a document whose settings display it, white otherwise."""
+        ground = child(root, "w:background")
+        if ground is None or not displayed:
+            return WHITE
+        if next(ground.iter(full("v:fill"), full("a:gradFill"), full("a:blipFill")), None) is not None:
+            return UNKNOWN
+        return self.said(ground, "w:color", "w:themeColor", "w:theme").replace("auto", WHITE)
+
+    def box(self, shape: Element) -> str:
+        """The fill of a shape (DrawingML or VML); '' where it has none."""
+        properties = shape.find("wps:spPr", NAMESPACES)
+        if properties is None:
+            return _old_fill(shape)
+        solid = child(properties, "a:solidFill")
+        if solid is not None:
+            return self.drawn(solid)
+        if child(properties, "a:noFill") is not None:
+            return ""
+        if any(child(properties, f"a:{kind}Fill") is not None for kind in ("grad", "blip", "patt", "grp")):
+            return UNKNOWN
+        style = shape.find("wps:style/a:fillRef", NAMESPACES)
+        return UNKNOWN if style is not None and style.get("idx") != "0" else ""
+
+
+def _old_fill(shape: Element) -> str:
+    fill = child(shape, "v:fill")
+    if "f" in {str(shape.get("filled"))[:1], "" if fill is None else str(fill.get("on"))[:1]}:
+        return ""
+    if fill is not None and (fill.get("type", "solid") != "solid" or fill.get("opacity")):
+        return UNKNOWN
+    name = next(iter(str(shape.get("fillcolor") or "").lower().split()), "")
+    if not name:
+        return WHITE if fill is None else UNKNOWN
+    digits = name.removeprefix("#")
+    if len(digits) == 3:  # noqa: PLR2004 -- #rgb stands for #rrggbb
+        digits = "".join(digit * 2 for digit in digits)
+    return digits if _SIX.fullmatch(digits) else _NAMED.get(name, UNKNOWN)
