@@ -7,6 +7,9 @@ READABLE_CONTRAST = 1.2
 on white, 1.12 the lightest grey that Word offers (F2F2F2 on white), 1.41 a light grey that people do
 read (D9D9D9). The threshold between the two is ours."""
 
+ROUNDING = 3
+"""How far two channels of a colour, of 255, may differ and still be the same colour to a person."""
+
 
 def _luminance(colour: str) -> float | None:
     try:
@@ -30,3 +33,12 @@ def unreadable(colour: str, ground: str) -> bool:
     """Whether the contrast is known and too low to read."""
     ratio = contrast(colour, ground)
     return ratio is not None and ratio < READABLE_CONTRAST
+
+
+def invisible(colour: str, ground: str) -> bool:
+    """Whether text is of its ground's colour within rounding; False where either is not six hex digits."""
+    try:
+        pairs = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (0, 2, 4)]
+    except ValueError:
+        return False
+    return all(abs(one - two) <= ROUNDING for one, two in pairs)

@@ -1,0 +1,301 @@
+"""How an element of an HTML mail looks: style attributes, style blocks and older attributes such as bgcolor.
+
+Only what decides what a person reads is looked at. A colour that is not known counts as visible.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from PIL import ImageColor
+
+from flows.readers.contrast import invisible
+from flows.readers.ooxml import Element
+
+MAX_RULES = 1000
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
+_AT_RULE = re.compile(r"@([^{}@;]*+)(?:;|\{((?:[^{}]|\{[^{}]*+\})*+)\})")
+_RULE = re.compile(r"([^{}]*+)\{([^{}]*+)\}")
+_DECLARATION = re.compile(r"([\w-]+)\s*:\s*((?:\([^()]*\)|[^;])*)")
+_ATTRIBUTE = r"\[\s*([a-z][\w-]*)\s*(?:([~^*$|]?)=\s*[\"']?([^\"'\]]*)[\"']?)?\s*\]"
+_SIMPLE = re.compile(rf"([a-z][\w-]*|\*)?((?:[.#][\w-]+|{_ATTRIBUTE})*)", re.IGNORECASE | re.ASCII)
+_MARK = re.compile(rf"([.#])([\w-]+)|{_ATTRIBUTE}", re.IGNORECASE | re.ASCII)
+_STEP = re.compile(r">|(?:\[[^\]]*\]|[^\s>\[])+")
+_PSEUDO = re.compile(r":[\w-]+(?:\([^)]*\))?")
+_ELSEWHERE = re.compile(r"::?(?:hover|active|focus|visited|before|after|selection|first-l\w+|placeholder)\b")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z%]*)")
+_FONT_SIZE = re.compile(r"(?:^|\s)((?:\d+\.?\d*|\.\d+)(?:p[xtc]|r?em|%|ex|cm|mm|in)?)\s*(?:/|\s)")
+_TOKEN = re.compile(r"[\w-]+\([^)]*\)|[^\s,]+")
+_NO_COLOUR = frozenset([
+    "none", "repeat", "no-repeat", "repeat-x", "repeat-y", "center", "top", "bottom", "left", "right",
+    "scroll", "fixed", "local", "cover", "contain", "auto", "/", "border-box", "padding-box", "content-box",
+    "initial", "inherit", "unset", "transparent",
+])  # fmt: skip
+# A shorthand takes back what was said before it.
+_SHORT = {"background": ("background-color", "background-image"), "font": ("font-size",)}
+_STRUCK = frozenset(["s", "strike", "del"])
+_SHIFTS = {"sup": 1, "super": 1, "sub": -1}
+_CELLS = frozenset(["td", "th", "tr", "table"])
+_SIDES = ("height", "max-height", "width")
+_OFF_PAGE = -900  # pixels, or larger units, to the left of the page or above it
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What decides whether and how text is seen.
+
+    Attributes:
+        colour: of the text, six hex digits; empty where unknown.
+        ground: what is behind it, in the same way.
+        hidden: by `visibility`.
+        tiny: of a size that nobody reads.
+        struck: struck through.
+        shift: 1 raised, -1 lowered, 0 on the line.
+        pre: white space is kept.
+    """
+
+    colour: str = "000000"
+    ground: str = "FFFFFF"
+    hidden: bool = False
+    tiny: bool = False
+    struck: bool = False
+    shift: int = 0
+    pre: bool = False
+
+    @property
+    def visible(self) -> bool:
+        """Whether a person sees text of this look."""
+        return not (self.hidden or self.tiny or invisible(self.colour, self.ground))
+
+
+def declarations(style: str) -> dict[str, str]:
+    """The properties of a style attribute; `!important` ones win, else later ones."""
+    normal: dict[str, str] = {}
+    important: dict[str, str] = {}
+    for name, value in _DECLARATION.findall(_COMMENT.sub("", style).lower()):
+        bare = value.replace("! important", "!important")
+        said = important if "!important" in bare else normal
+        for part in _SHORT.get(name, ()):
+            said.pop(part, None)
+        said[name] = bare.replace("!important", "").strip()
+    for name in important:
+        for part in _SHORT.get(name, ()):
+            normal.pop(part, None)
+    return {**normal, **important}
+
+
+def seen(element: Element, look: Look) -> Look | None:
+    """The look inside an element.
+
+    Args:
+        element: the element.
+        look: of what is around it.
+
+    Returns:
+        None where the element takes no place on the page or can't be seen whatever is in it.
+    """
+    said = declarations(str(element.get("style") or ""))
+    name = str(element.tag)
+    if _gone(said, name, hidden=element.get("hidden") is not None):
+        return None
+    ground = _ground(element, said, look.ground)
+    colour = _colour(element, said, look, ground)
+    decoration = said.get("text-decoration", "") + said.get("text-decoration-line", "")
+    align = said.get("vertical-align", name)
+    space = said.get("white-space", "pre" if name in {"pre", "textarea", "listing", "xmp"} else "")
+    visibility = said.get("visibility", "")
+    return Look(
+        colour,
+        ground,
+        look.hidden if visibility in {"", "inherit"} else visibility in {"hidden", "collapse"},
+        _tiny(said, look),
+        look.struck or ("line-through" in decoration if decoration else name in _STRUCK),
+        0 if align == "baseline" else _SHIFTS.get(align, look.shift),
+        space.startswith(("pre", "break-spaces")) if space and space != "inherit" else look.pre,
+    )
+
+
+def _number(value: str) -> float | None:
+    found = _NUMBER.match(value)
+    return float(found.group(1)) if found else None
+
+
+def _gone(said: dict[str, str], name: str, *, hidden: bool) -> bool:
+    opacity = _number(said.get("opacity", ""))
+    # A cell grows with what is in it, whatever it says.
+    flat = name not in _CELLS and any(_number(said.get(side, "")) == 0 for side in _SIDES)
+    moved = ["text-indent", "margin-left", "margin-top"]
+    if said.get("position") in {"absolute", "fixed"}:
+        moved += ["left", "top"]
+    return (
+        said.get("display", "none" if hidden else "") == "none"
+        or said.get("mso-hide") == "all"
+        or (opacity is not None and opacity <= 0.01)  # noqa: PLR2004 -- a step of 255 is finer than the eye
+        or (flat and said.get("overflow", "") == "hidden")
+        or any((_number(said.get(way, "")) or 0) <= _OFF_PAGE for way in moved)
+        or re.fullmatch(r"rect\((?:[01](?:px)?[\s,]*){4}\)", said.get("clip", "")) is not None
+        or re.match(r"scale[xy]?\(0[,)]", said.get("transform", "")) is not None
+    )
+
+
+def _tiny(said: dict[str, str], look: Look) -> bool:
+    size = said.get("font-size", "")
+    if not size and (short := _FONT_SIZE.search(said.get("font", ""))):
+        size = short.group(1)
+    found = _NUMBER.match(size)
+    if not found:
+        return look.tiny and size in {"", "inherit", "smaller", "larger"}
+    number, unit = float(found.group(1)), found.group(2)
+    if unit in {"em", "%", "ex", "ch"}:
+        return look.tiny or number == 0
+    return number < 2 if unit in {"px", "pt", ""} else number == 0  # noqa: PLR2004 -- one-point type
+
+
+def _colour(element: Element, said: dict[str, str], look: Look, ground: str) -> str:
+    if said.get("text-shadow", "none") != "none" or "-webkit-text-stroke" in said:
+        return ""
+    name = str(element.tag)
+    given = said.get("-webkit-text-fill-color") or said.get("color") or ""
+    given = given or str(element.get("text" if name == "body" else "color") or "")
+    if not given:
+        # A link has a colour of its own, a mark too.
+        own = {"a": "0000EE" if element.get("href") else "", "mark": "000000"}.get(name)
+        return own or look.colour
+    if given in {"inherit", "currentcolor", "unset"}:
+        return look.colour
+    return "000000" if given == "initial" else rgb(given, ground)
+
+
+def _ground(element: Element, said: dict[str, str], under: str) -> str:
+    own = str(element.get("bgcolor") or "")
+    ground = rgb(own, under) if own else "FFFF00" if element.tag == "mark" else under
+    image = element.get("background") is not None
+    for name in ("background", "background-color", "background-image"):
+        value = said.get(name, "")
+        if not value:
+            continue
+        image = "(" in re.sub(r"(?:rgb|hsl)a?\(", "", value) or (image and name == "background-color")
+        for token in _TOKEN.findall(value):
+            if token not in _NO_COLOUR and not (name == "background" and _NUMBER.fullmatch(token)):
+                ground = rgb(token, under)
+    return "" if image else ground
+
+
+def rgb(value: str, under: str) -> str:
+    """A colour of CSS or HTML as six hex digits.
+
+    Args:
+        value: a name, `#abc`, `#aabbcc`, `rgb()`, `rgba()`, `hsl()`, `hsla()`.
+        under: what shows through a colour that lets it, six hex digits; empty where unknown.
+
+    Returns:
+        Six hex digits; empty where the colour is not known.
+    """
+    value = value.strip().lower()
+    alpha = 1.0
+    call = re.fullmatch(r"(rgb|hsl)a?\(([^)]*)\)", value)
+    if value == "transparent":
+        return under
+    if call:
+        parts = re.split(r"[\s,/]+", call.group(2).replace("deg", "").strip())
+        if len(parts) == 4:  # noqa: PLR2004 -- the fourth is how much it covers
+            alpha = (_number(parts[3]) or 0.0) / (100 if parts[3].endswith("%") else 1)
+        if call.group(1) == "rgb":
+            scaled = [(_number(part) or 0.0) * (2.55 if part.endswith("%") else 1) for part in parts]
+            parts = [str(max(0, min(255, round(number)))) for number in scaled]
+        value = f"{call.group(1)}({','.join(parts[:3])})"
+    elif re.fullmatch(r"[0-9a-f]{6}", value):
+        value = f"#{value}"
+    try:
+        red, green, blue, *cover = ImageColor.getrgb(value)
+    except ValueError:
+        return ""
+    if cover:
+        alpha = cover[0] / 255
+    if alpha >= 1:
+        return f"{red:02X}{green:02X}{blue:02X}"
+    if not under:
+        return ""
+    behind = [int(under[at : at + 2], 16) for at in (0, 2, 4)]
+    mixed = zip((red, green, blue), behind, strict=True)
+    return "".join(f"{round(alpha * over + (1 - alpha) * below):02X}" for over, below in mixed)
+
+
+def apply_sheets(root: Element) -> int:
+    """Write what style blocks say into the style attributes, weaker rules first; how many are left out.
+
+    Selectors of names, classes and ids are matched, descendants and children too. Of any other selector
+    it is only known which elements it may mean: their colours are unknown.
+    """
+    rules: list[tuple[tuple[int, int, int], str, str]] = []
+    for sheet in root.iter("style"):
+        if _is_screen(str(sheet.get("media") or "")):
+            text = _COMMENT.sub("", str(sheet.text or ""))
+            text = _AT_RULE.sub(lambda rule: _of_media(rule.group(1), rule.group(2) or ""), text)
+            rules += [found for names, body in _RULE.findall(text) for found in _rules(names, body)]
+    rules.sort(key=lambda rule: rule[0])
+    given: dict[Element, list[str]] = {}
+    for _, path, body in rules[:MAX_RULES]:
+        for element in root.xpath(path):
+            given.setdefault(element, []).append(body)
+    for element, bodies in given.items():
+        element.set("style", ";".join([*bodies, str(element.get("style") or "")]))
+    return max(0, len(rules) - MAX_RULES)
+
+
+def _is_screen(media: str) -> bool:
+    return media.strip().lower() in {"", "all", "screen", "only screen"}
+
+
+def _of_media(head: str, body: str) -> str:
+    kind, _, media = head.strip().partition(" ")
+    return body if kind.lower() == "media" and _is_screen(media) else ""
+
+
+def _rules(names: str, body: str) -> list[tuple[tuple[int, int, int], str, str]]:
+    found: list[tuple[tuple[int, int, int], str, str]] = []
+    for selector in names.replace(":root", "html").replace(":link", "").split(","):
+        if _ELSEWHERE.search(selector):
+            continue
+        simple, said = _PSEUDO.sub("", selector), body
+        if simple != selector or re.search(r"[+~](?!=)", simple):
+            simple = re.split(r"[+~](?!=)", simple)[-1].strip() or "*"
+            colours = {name.partition("-")[0] for name in declarations(body)} & {"color", "background"}
+            said = ";".join(f"{name}:unknown" for name in sorted(colours))
+        path, weight = _path(simple)
+        if path and said:
+            found.append((weight, path, said))
+    return found
+
+
+def _path(selector: str) -> tuple[str, tuple[int, int, int]]:
+    """A selector as XPath, and its weight: ids, classes and attributes, names; '' where it is not matched."""
+    path, ids, others, names = "", 0, 0, 0
+    for step in _STEP.findall(selector):
+        if step == ">":
+            path += "/"
+            continue
+        part = _SIMPLE.fullmatch(step)
+        if part is None:
+            return "", (0, 0, 0)
+        path += ("" if path.endswith("/") else "//") + (part.group(1) or "*").lower()
+        names += part.group(1) not in {None, "*"}
+        for kind, mark, attribute, how, value in _MARK.findall(part.group(2)):
+            name = {".": "class", "#": "id"}.get(kind) or attribute.lower()
+            ids, others = ids + (kind == "#"), others + (kind != "#")
+            path += _condition(name, how if attribute else "~" if kind == "." else "=", mark or value)
+    return path if path.startswith("//") and not path.endswith("/") else "", (ids, others, names)
+
+
+def _condition(name: str, how: str, value: str) -> str:
+    if how == "~":
+        return f"[contains(concat(' ', normalize-space(@{name}), ' '), ' {value} ')]"
+    if how in {"^", "*"}:
+        return f"[{'starts-with' if how == '^' else 'contains'}(@{name}, '{value}')]"
+    return f"[@{name}='{value}']" if value else f"[@{name}]"
+
+
+def as_control(look: Look) -> Look:
+    """The look around a form's control: it has colours of its own."""
+    return replace(look, colour="000000", ground="FFFFFF", pre=False)
