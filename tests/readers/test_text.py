@@ -129,6 +129,7 @@ def test_mail_with_html_and_attachments(tmp_path, mail):
         ("table", "attachment men.csv: rows 1-2", "| unit | men |\n| --- | --- |\n| Bravo | 80 |"),
     ]
     assert [(notice.kind, notice.detail) for notice in document.notices] == [
+        ("other_form", "words that only another form of the message has: Plain words"),
         ("hidden_text", "not visible: secret"),
         ("hidden_text", "not visible: white"),
         ("unread_part", "application/octet-stream, 2 bytes"),
