@@ -25,7 +25,7 @@ def test_plain_text_keeps_its_lines(tmp_path):
         ("paragraph", "lines 1-2", "FROM: Ops\nTO:   All"),
         ("paragraph", "line 4", "Move at dawn."),
     ]
-    assert (document.media, document.reader, document.notices) == ("txt", "txt/1", ())
+    assert (document.media, document.reader, document.notices) == ("txt", "txt/2", ())
 
 
 def test_markdown_blocks(tmp_path):

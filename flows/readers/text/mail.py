@@ -149,8 +149,10 @@ def _sealed(part: Message, path: Path) -> _Found:
     if inner is not None:
         return _part(parsed(inner), path)
     found = _Found()
-    signed = str(part.get_param("smime-type") or "") == "signed-data"
-    found.note("encrypted", "the message is signed in a form that can't be opened" if signed else ENCRYPTED)
+    if str(part.get_param("smime-type") or "") == "signed-data":
+        found.note("unread_part", "the message is signed in a form that can't be opened")
+    else:
+        found.note("encrypted", ENCRYPTED)
     return found
 
 
@@ -225,6 +227,10 @@ def _attachment(part: Message, name: str, path: Path, opener: Opener, inside: st
     kind = part.get_content_type()
     if kind in {"message/rfc822", "message/global"}:
         inner = next(iter(part.iter_parts()), None) if part.is_multipart() else None
+        if inner is not None and not inner.keys() and "content-transfer-encoding" in part:
+            # Encoded against the rules, as some programs do: the parser has taken it for text.
+            inner["Content-Transfer-Encoding"] = str(part["content-transfer-encoding"])
+            inner = parsed(payload(inner))
         if inner is not None and place.count("attachment ") <= _MAX_DEPTH:
             return _message(inner, path, opener, place)
         return _Found(notices=[Notice("unread_part", place.rstrip(": "), "mail nested too deeply")])

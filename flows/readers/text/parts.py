@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from email import message_from_bytes
+from email.header import decode_header, make_header
 from email.message import MIMEPart
 from email.policy import EmailPolicy
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 from flows.readers.words import flat
 
 Message: TypeAlias = "MIMEPart[Any, Any]"
+_PEOPLE = frozenset(["from", "sender", "reply-to", "to", "cc", "bcc"])
 
 
 class _Policy(EmailPolicy):
@@ -25,9 +27,15 @@ class _Policy(EmailPolicy):
             except UnicodeDecodeError:
                 value = raw.decode("cp1252", "replace")
         try:
-            return super().header_fetch_parse(name, value)
+            found = super().header_fetch_parse(name, value)
+            return _as_written(value) if found.defects and name.lower() in _PEOPLE else found
         except Exception:  # noqa: BLE001 -- the standard library's parser breaks on some malformed headers
             return flat(str(value))
+
+
+def _as_written(value: str) -> str:
+    """A header of addresses that breaks the rules: nothing put in order, encoded words decoded."""
+    return flat(str(make_header(decode_header(value))))
 
 
 def parsed(data: bytes) -> Message:

@@ -6,7 +6,9 @@ Only what decides what a person reads is looked at. A colour that is not known c
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from PIL import ImageColor
 
@@ -16,8 +18,7 @@ from flows.readers.ooxml import Element
 MAX_RULES = 1000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _AT_RULE = re.compile(r"@([^{}@;]*+)(?:;|\{((?:[^{}]|\{[^{}]*+\})*+)\})")
-_RULE = re.compile(r"([^{}]*+)\{([^{}]*+)\}")
-_DECLARATION = re.compile(r"([\w-]+)\s*:\s*((?:\([^()]*\)|[^;])*)")
+_DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
 _ATTRIBUTE = r"\[\s*([a-z][\w-]*)\s*(?:([~^*$|]?)=\s*[\"']?([^\"'\]]*)[\"']?)?\s*\]"
 _SIMPLE = re.compile(rf"([a-z][\w-]*|\*)?((?:[.#][\w-]+|{_ATTRIBUTE})*)", re.IGNORECASE | re.ASCII)
 _MARK = re.compile(rf"([.#])([\w-]+)|{_ATTRIBUTE}", re.IGNORECASE | re.ASCII)
@@ -35,7 +36,9 @@ _NO_COLOUR = frozenset([
 # A shorthand takes back what was said before it.
 _SHORT = {"background": ("background-color", "background-image"), "font": ("font-size",)}
 _STRUCK = frozenset(["s", "strike", "del"])
+_KEEPS_SPACE = frozenset(["pre", "textarea", "listing", "xmp"])
 _SHIFTS = {"sup": 1, "super": 1, "sub": -1}
+_LOOKS = _STRUCK | _KEEPS_SPACE | _SHIFTS.keys() | {"mark"}
 _CELLS = frozenset(["td", "th", "tr", "table"])
 _SIDES = ("height", "max-height", "width")
 _OFF_PAGE = -900  # pixels, or larger units, to the left of the page or above it
@@ -69,11 +72,13 @@ class Look:
         return not (self.hidden or self.tiny or invisible(self.colour, self.ground))
 
 
-def declarations(style: str) -> dict[str, str]:
+@lru_cache(maxsize=1024)
+def declarations(style: str) -> Mapping[str, str]:
     """The properties of a style attribute; `!important` ones win, else later ones."""
     normal: dict[str, str] = {}
     important: dict[str, str] = {}
-    for name, value in _DECLARATION.findall(_COMMENT.sub("", style).lower()):
+    for one in _DECLARATION.findall(_COMMENT.sub("", style).lower()):
+        name, _, value = (part.strip() for part in one.partition(":"))
         bare = value.replace("! important", "!important")
         said = important if "!important" in bare else normal
         for part in _SHORT.get(name, ()):
@@ -95,15 +100,17 @@ def seen(element: Element, look: Look) -> Look | None:
     Returns:
         None where the element takes no place on the page or can't be seen whatever is in it.
     """
-    said = declarations(str(element.get("style") or ""))
     name = str(element.tag)
+    if not element.attrib and name not in _LOOKS:
+        return look
+    said = declarations(str(element.get("style") or ""))
     if _gone(said, name, hidden=element.get("hidden") is not None):
         return None
     ground = _ground(element, said, look.ground)
     colour = _colour(element, said, look, ground)
     decoration = said.get("text-decoration", "") + said.get("text-decoration-line", "")
     align = said.get("vertical-align", name)
-    space = said.get("white-space", "pre" if name in {"pre", "textarea", "listing", "xmp"} else "")
+    space = said.get("white-space", "pre" if name in _KEEPS_SPACE else "")
     visibility = said.get("visibility", "")
     return Look(
         colour,
@@ -121,7 +128,7 @@ def _number(value: str) -> float | None:
     return float(found.group(1)) if found else None
 
 
-def _gone(said: dict[str, str], name: str, *, hidden: bool) -> bool:
+def _gone(said: Mapping[str, str], name: str, *, hidden: bool) -> bool:
     opacity = _number(said.get("opacity", ""))
     # A cell grows with what is in it, whatever it says.
     flat = name not in _CELLS and any(_number(said.get(side, "")) == 0 for side in _SIDES)
@@ -139,7 +146,7 @@ def _gone(said: dict[str, str], name: str, *, hidden: bool) -> bool:
     )
 
 
-def _tiny(said: dict[str, str], look: Look) -> bool:
+def _tiny(said: Mapping[str, str], look: Look) -> bool:
     size = said.get("font-size", "")
     if not size and (short := _FONT_SIZE.search(said.get("font", ""))):
         size = short.group(1)
@@ -152,7 +159,7 @@ def _tiny(said: dict[str, str], look: Look) -> bool:
     return number < 2 if unit in {"px", "pt", ""} else number == 0  # noqa: PLR2004 -- one-point type
 
 
-def _colour(element: Element, said: dict[str, str], look: Look, ground: str) -> str:
+def _colour(element: Element, said: Mapping[str, str], look: Look, ground: str) -> str:
     if said.get("text-shadow", "none") != "none" or "-webkit-text-stroke" in said:
         return ""
     name = str(element.tag)
@@ -167,7 +174,7 @@ def _colour(element: Element, said: dict[str, str], look: Look, ground: str) -> 
     return "000000" if given == "initial" else rgb(given, ground)
 
 
-def _ground(element: Element, said: dict[str, str], under: str) -> str:
+def _ground(element: Element, said: Mapping[str, str], under: str) -> str:
     own = str(element.get("bgcolor") or "")
     ground = rgb(own, under) if own else "FFFF00" if element.tag == "mark" else under
     image = element.get("background") is not None
@@ -233,7 +240,9 @@ def apply_sheets(root: Element) -> int:
         if _is_screen(str(sheet.get("media") or "")):
             text = _COMMENT.sub("", str(sheet.text or ""))
             text = _AT_RULE.sub(lambda rule: _of_media(rule.group(1), rule.group(2) or ""), text)
-            rules += [found for names, body in _RULE.findall(text) for found in _rules(names, body)]
+            for rule in text.split("}"):
+                names, _, body = rule.partition("{")
+                rules += _rules(names, body)
     rules.sort(key=lambda rule: rule[0])
     given: dict[Element, list[str]] = {}
     for _, path, body in rules[:MAX_RULES]:
