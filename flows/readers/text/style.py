@@ -16,6 +16,7 @@ from flows.readers.contrast import invisible
 from flows.readers.ooxml import Element
 
 MAX_RULES = 1000
+_MAX_SELECTOR = 500  # no person writes a longer one
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _AT_RULE = re.compile(r"@([^{}@;]*+)(?:;|\{((?:[^{}]|\{[^{}]*+\})*+)\})")
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
@@ -265,7 +266,7 @@ def _of_media(head: str, body: str) -> str:
 def _rules(names: str, body: str) -> list[tuple[tuple[int, int, int], str, str]]:
     found: list[tuple[tuple[int, int, int], str, str]] = []
     for selector in names.replace(":root", "html").replace(":link", "").split(","):
-        if _ELSEWHERE.search(selector):
+        if len(selector) > _MAX_SELECTOR or _ELSEWHERE.search(selector):
             continue
         simple, said = _PSEUDO.sub("", selector), body
         if simple != selector or re.search(r"[+~](?!=)", simple):
