@@ -234,6 +234,7 @@ def kinds(document):
         ('<a href="https://x.org/m"><img alt=Map src=m></a>', ["[Image: Map] (https://x.org/m)"]),
         ("<pre>a   b\n  c</pre><p style='white-space:pre-wrap'>x  y</p>", ["a   b\n  c", "x  y"]),
         ("q&amp;r&nbsp;s<br>t <q>u</q>", ["q&r s\nt “u”"]),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt></ruby>", ["漢 (kan)"]),
         (
             "<details><summary>More</summary>inside</details><noscript>plain</noscript>",
             ["More", "inside", "plain"],
@@ -261,6 +262,7 @@ def test_html_is_read_as_it_is_seen(tmp_path, html, expected):
         '<p style="visibility:hidden">X',
         '<p style="font-size:0">X',
         '<p style="font:0/0 a">X',
+        '<p style="font-size:1%">X',
         '<p style="opacity:0">X',
         '<p style="max-height:0;overflow:hidden">X',
         '<p style="position:absolute;left:-9999px">X',
@@ -498,6 +500,14 @@ INNER = b"Subject: inner\nContent-Type: text/plain\n\nInner words"
         (
             multipart("alternative", b"text/plain\n\nHello", b"text/enriched\n\n<bold>Hello</bold>"),
             ["Hello"],
+            ["unread_part"],
+        ),
+        (
+            single("text/plain; name=a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1"),
+            [
+                "[Attachments: a.png]",
+                "[Reader's note: a.png is not read, and the message has no text of its own]",
+            ],
             ["unread_part"],
         ),
         (single("text/plain", b"TW92ZSE", "base64"), ["Move!"], []),

@@ -17,13 +17,14 @@ from flows.readers.text.style import MAX_RULES, Look, apply_sheets, as_control, 
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 
-_SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup"])
+_SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])
 _UNSHOWN = frozenset(["template", "datalist", "noframes", "object", "video", "audio", "canvas"])
 _BREAKS = frozenset([
     "p", "div", "section", "article", "header", "footer", "main", "aside", "blockquote", "pre", "address",
     "figure", "figcaption", "form", "fieldset", "legend", "dl", "dt", "dd", "li", "center", "tbody", "tr",
     "td", "th", "caption", "body", "html", "hr", "nav", "details", "summary", "listing", "xmp", "dialog",
 ])  # fmt: skip
+_AROUND = {"q": ("“", "”"), "rt": (" (", ")")}
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot", "form"])
 
 
@@ -120,10 +121,10 @@ class _Reader:
             self.inside(element, inner, depth)
             self.flush()
         else:
-            quote = name == "q"
-            self.words("“" if quote else "", inner)
+            before, behind = _AROUND.get(name, ("", ""))
+            self.words(before, inner)
             self.inside(element, inner, depth)
-            self.words("”" if quote else "", inner)
+            self.words(behind, inner)
 
     def inside(self, element: Element, look: Look, depth: int) -> None:
         self.words(element.text, look)
@@ -151,7 +152,7 @@ class _Reader:
         whole = before < len(self.blocks)  # the link holds paragraphs of its own
         text = flat("".join(text for text, _ in self.segments[0 if whole else start :]))
         told = " ".join([*(block.text for block in self.blocks[before:]), text])
-        if not told.strip() or not bare or target.startswith("#") or bare in told:
+        if not told.strip() or not bare or target.startswith(("#", "javascript:")) or bare in told:
             return
         last = self.blocks[-1] if whole else None
         if text or last is None or last.kind is BlockKind.table:

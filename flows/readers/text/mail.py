@@ -132,7 +132,10 @@ def _part(part: Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a
         )
     if part.get_content_maintype() not in {"text", "multipart"} or _is_file(part):
         return _Found(attachments=[part])
-    return _text(part, path)
+    try:
+        return _text(part, path)
+    except ReadError:  # labelled as text, and none
+        return _Found(attachments=[part])
 
 
 def _is_file(part: Message) -> bool:
@@ -244,8 +247,11 @@ def _attachment(part: Message, name: str, path: Path, opener: Opener, inside: st
     else:
         found = _Found()
         if part.get_content_maintype() == "text" and not data.startswith((b"%PDF-", b"PK\x03\x04")):
-            text, found.notices = decoded_part(data, charset(part), path, markup=False)
-            data = text.encode()
+            try:
+                text, found.notices = decoded_part(data, charset(part), path, markup=False)
+                data = text.encode()
+            except ReadError:  # labelled as text, and none
+                kind = "application/octet-stream"
         document = _opened(data, name, kind, path, opener)
         if document is None:
             # Logos and signatures are part of most mails; what is not read is named, in the text too.

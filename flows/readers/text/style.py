@@ -16,7 +16,7 @@ from flows.readers.contrast import invisible
 from flows.readers.ooxml import Element
 
 MAX_RULES = 1000
-_MAX_SELECTOR = 500  # no person writes a longer one
+_MAX_SELECTOR, _MAX_STEPS = 500, 10  # no person writes a longer one
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _AT_RULE = re.compile(r"@([^{}@;]*+)(?:;|\{((?:[^{}]|\{[^{}]*+\})*+)\})")
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
@@ -156,7 +156,7 @@ def _tiny(said: Mapping[str, str], look: Look) -> bool:
         return look.tiny and size in {"", "inherit", "smaller", "larger"}
     number, unit = float(found.group(1)), found.group(2)
     if unit in {"em", "%", "ex", "ch"}:
-        return look.tiny or number == 0
+        return look.tiny or number <= (10 if unit == "%" else 0.1)
     return number < 2 if unit in {"px", "pt", ""} else number == 0  # noqa: PLR2004 -- one-point type
 
 
@@ -282,7 +282,10 @@ def _rules(names: str, body: str) -> list[tuple[tuple[int, int, int], str, str]]
 def _path(selector: str) -> tuple[str, tuple[int, int, int]]:
     """A selector as XPath, and its weight: ids, classes and attributes, names; '' where it is not matched."""
     path, ids, others, names = "", 0, 0, 0
-    for step in _STEP.findall(selector):
+    steps = _STEP.findall(selector)
+    if len(steps) > _MAX_STEPS:
+        return "", (0, 0, 0)
+    for step in steps:
         if step == ">":
             path += "/"
             continue
