@@ -33,7 +33,7 @@ _MARKS = {b"word/document.xml": ".docx", b"xl/workbook.xml": ".xlsx"}  # names i
 _OTHER_FORMS = frozenset(["text/enriched", "text/richtext", "text/x-amp-html", "text/watch-html"])
 _ARMOUR = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
 # What a comparison of two forms of a message leaves out: addresses, and what the reader says itself.
-_UNCOUNTED = re.compile(r"https?://\S+|\[(?:Image|Attachments)[^\]]*\]|\[spans [^\]]*\]|cid:\S+")
+_UNCOUNTED = re.compile(r"https?://\S+|\[(?:Image|Attachments|spans)[^\]]{0,500}\]|cid:\S+")
 
 Opener = Callable[[bytes, Path], Document | None]
 

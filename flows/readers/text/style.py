@@ -28,7 +28,7 @@ _PSEUDO = re.compile(r":[\w-]+(?:\([^)]*\))?")
 _ELSEWHERE = re.compile(r"::?(?:hover|active|focus|visited|before|after|selection|first-l\w+|placeholder)\b")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z%]*)")
 _FONT_SIZE = re.compile(r"(?:^|\s)((?:\d+\.?\d*|\.\d+)(?:p[xtc]|r?em|%|ex|cm|mm|in)?)\s*(?:/|\s)")
-_TOKEN = re.compile(r"[\w-]+\([^)]*\)|[^\s,]+")
+_TOKEN = re.compile(r"[\w-]{1,30}\([^()]*\)|[^\s,]+")
 _NO_COLOUR = frozenset([
     "none", "repeat", "no-repeat", "repeat-x", "repeat-y", "center", "top", "bottom", "left", "right",
     "scroll", "fixed", "local", "cover", "contain", "auto", "/", "border-box", "padding-box", "content-box",
