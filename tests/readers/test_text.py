@@ -187,6 +187,11 @@ def kinds(document):
         ('<s style="text-decoration:none">live</s>', ["live"]),
         ("<ol type=a start=2><li>x<li value=27>y</ol>", ["b. x", "aa. y"]),
         ("<ol reversed><li>x<li>y</ol>", ["2. x", "1. y"]),
+        ("<ol><li><ol type=a><li>x<li>y</ol><li>z</ol>", ["  1. a. x", "  b. y", "2. z"]),
+        (
+            "<ol><li><table><tr><td>x<td>y</table></ol>",
+            ["1. [table below]", "| x | y |\n| --- | --- |"],
+        ),
         (
             '<ol style="list-style-type:upper-roman"><li>x<ul><li>z</ul>more</ol>',
             ["I. x", "  - z", "   more"],
@@ -410,6 +415,11 @@ def test_the_fuller_form_of_a_message_is_read(tmp_path, plain, html, expected, n
     document = read(tmp_path, "a.eml", multipart("alternative", *parts))
     assert body(document) == [expected]
     assert kinds(document) == noticed
+
+
+def test_html_is_preferred_in_doubt_wherever_it_stands(tmp_path):
+    parts = b"text/html\n\n<h1>Move now</h1>", b"text/plain\n\nMove now"
+    assert body(read(tmp_path, "a.eml", multipart("alternative", *parts))) == ["# Move now"]
 
 
 TABLE = "| a | b |\n| --- | --- |\n| 1 | 2 |"

@@ -162,6 +162,7 @@ class _Reader:
 
     def items(self, element: Element, look: Look, depth: int) -> None:
         outer = (self.kind, self.level, self.lead)
+        first = f"{self.lead.strip()} ".lstrip()  # the number of an item that begins with this list
         plain = (BlockKind.paragraph, None, "")
         form = marker(element, "decimal" if element.tag == "ol" else "")
         looks = {child: seen(child, look) for child in element if child.tag == "li"}
@@ -182,7 +183,8 @@ class _Reader:
                 self.flush()
                 count = integer(child.get("value"), count)
                 self.kind, self.level = BlockKind.list_item, depth + 1
-                self.lead = "  " * depth + numbered(count, marker(child, form))
+                self.lead = "  " * depth + first + numbered(count, marker(child, form))
+                first = ""
                 count += step
                 self.inside(child, inner, depth + 1)
                 self.flush()
@@ -203,6 +205,9 @@ class _Reader:
                 self.inside(cell.element, cell.look, depth)
                 self.flush()
             return
+        if self.kind is BlockKind.list_item and self.lead.strip():
+            self.words("[table below]", Look())
+            self.flush()
         lines = [[""] * width for _ in rows]
         behind: list[Block] = []
         for cell in cells:

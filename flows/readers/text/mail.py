@@ -45,11 +45,13 @@ class _Found:
     blocks: list[Block] = field(default_factory=list[Block])
     notices: list[Notice] = field(default_factory=list[Notice])
     attachments: list[Message] = field(default_factory=list["Message"])
+    marked_up: bool = False
 
     def add(self, other: _Found) -> None:
         self.blocks += other.blocks
         self.notices += other.notices
         self.attachments += other.attachments
+        self.marked_up |= other.marked_up
 
     def note(self, kind: str, text: str, place: str = "message") -> None:
         self.blocks.append(Block(BlockKind.note, f"[Reader's note: {text}]", place))
@@ -160,13 +162,14 @@ def _sealed(part: Message, path: Path) -> _Found:
 
 
 def _alternatives(forms: list[_Found]) -> _Found:
-    """The form with the most words, the last one in doubt; what is no form of the text is added to it.
+    """The form with the most words, HTML or the last one in doubt; what is no form of the text is added.
 
-    Hidden words count for their form, so that the plain one does not bring back what HTML hides. A
-    form without a tenth more words than a later one gives way to it: the sender wrote the richest last.
+    Hidden words count for their form, so that the plain one does not bring back what HTML hides. A form
+    has to have a tenth more words than one that is shown richer.
     """
     counts = [_words(form) for form in forms]
     texts = [at for at, form in enumerate(forms) if form.blocks and not _is_extra(form)]
+    texts.sort(key=lambda at: forms[at].marked_up)
     best = texts[-1] if texts else -1
     for at in reversed(texts):
         if counts[at].total() > 1.1 * counts[best].total():
@@ -210,18 +213,21 @@ def _text(part: Message, path: Path) -> _Found:
     text = normalised(text)[0]
     if kind == "text/html":
         blocks, more = html.read(text)
-        return _Found(blocks, said + more)
+        return _Found(blocks, said + more, marked_up=True)
     if is_calendar(part) and (events := calendar.read(text)):
         return _Found(events, said)
     if str(part.get_param("format") or "").lower() == "flowed":
         text = unwrapped(text, joined=str(part.get_param("delsp") or "").lower() == "yes")
     found = _Found(notices=said)
-    text, sealed = _ARMOUR.subn(f"\n\n[Reader's note: {ENCRYPTED}]\n\n", text)
+    note = f"[Reader's note: {ENCRYPTED}]"
+    text, sealed = _ARMOUR.subn(f"\n\n{note}\n\n", text)
     if sealed:
         found.notices.append(Notice("encrypted", "message", ENCRYPTED))
     for at, paragraph in enumerate((one for one in re.split(r"\n[ \t]*\n", text) if one.strip()), 1):
         place = f"paragraph {at} of the message"
-        found.blocks.append(Block(BlockKind.paragraph, paragraph.strip("\n"), place))
+        is_note = sealed and paragraph.strip("\n") == note
+        kind_of = BlockKind.note if is_note else BlockKind.paragraph
+        found.blocks.append(Block(kind_of, paragraph.strip("\n"), place))
     return found
 
 
