@@ -181,6 +181,11 @@ def kinds(document):
         ("10<sup>6</sup> H<sub>2</sub>O 1<sup>st</sup>", ["10⁶ H₂O 1st"]),
         ('10<sup>-<b>6</b></sup> 2<span style="vertical-align:super">10</span>', ["10⁻⁶ 2¹⁰"]),
         ("2<sup>1/2</sup>", ["2^(1/2)"]),
+        ("10<span style='position:relative;top:-4.0pt;mso-text-raise:4.0pt'>6</span>", ["10⁶"]),
+        (
+            "10<span style='vertical-align:30%'>6</span> H<span style='vertical-align:-2pt'>2</span>",
+            ["10⁶ H₂"],
+        ),
         ("at <s>0400</s> <strike>a <b>b</b> </strike>0600", ["at ~~0400 a b~~ 0600"]),
         ('at <span style="text-decoration: line-through red">0400</span> 0600', ["at ~~0400~~ 0600"]),
         ("<del><p>one<p>two</del>three", ["~~one~~", "~~two~~", "three"]),
@@ -318,6 +323,13 @@ def test_html_that_may_be_seen_is_kept(tmp_path, html):
     document = read(tmp_path, "a.eml", single("text/html", html.encode()))
     assert body(document) == ["X"]
     assert hidden(document) == []
+
+
+def test_style_rules_without_end_are_left_out_and_reported(tmp_path):
+    rules = "".join(f"#i{at}{{display:none}}" for at in range(1002)) + "p{color:#fff}"
+    document = read(tmp_path, "a.eml", single("text/html", f"<style>{rules}</style><p>X".encode()))
+    assert hidden(document) == ["not visible: X"]
+    assert [notice.detail for notice in document.notices] == ["3 style rules of too many", "not visible: X"]
 
 
 def test_a_hidden_item_takes_no_number(tmp_path):

@@ -13,7 +13,8 @@ from flows.readers.ooxml import Element
 from flows.readers.text.controls import CONTROLS, shown
 from flows.readers.text.grid import Cell, place_cells
 from flows.readers.text.marks import integer, marker, numbered, shifted, struck
-from flows.readers.text.style import MAX_RULES, Look, apply_sheets, as_control, seen
+from flows.readers.text.sheets import apply_sheets
+from flows.readers.text.style import Look, as_control, seen
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -297,9 +298,7 @@ def read(text: str) -> tuple[list[Block], list[Notice]]:
         return [], []
     left = apply_sheets(root)
     if left:
-        reader.notices.append(
-            Notice("unread_part", "message", f"{left} style rules after the first {MAX_RULES:,}")
-        )
+        reader.notices.append(Notice("unread_part", "message", f"{left} style rules of too many"))
     reader.walk(root, Look(), 0)
     reader.flush()
     return reader.blocks, reader.notices

@@ -1,4 +1,4 @@
-"""How an element of an HTML mail looks: style attributes, style blocks and older attributes such as bgcolor.
+"""How an element of an HTML mail looks: its style attribute, and older attributes such as bgcolor.
 
 Only what decides what a person reads is looked at. A colour that is not known counts as visible.
 """
@@ -15,17 +15,8 @@ from PIL import ImageColor
 from flows.readers.contrast import invisible
 from flows.readers.ooxml import Element
 
-MAX_RULES = 1000
-_MAX_SELECTOR, _MAX_STEPS = 500, 10  # no person writes a longer one
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
-_AT_RULE = re.compile(r"@([^{}@;]*+)(?:;|\{((?:[^{}]|\{[^{}]*+\})*+)\})")
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
-_ATTRIBUTE = r"\[\s*([a-z][\w-]*)\s*(?:([~^*$|]?)=\s*[\"']?([^\"'\]]*)[\"']?)?\s*\]"
-_SIMPLE = re.compile(rf"([a-z][\w-]*|\*)?((?:[.#][\w-]+|{_ATTRIBUTE})*)", re.IGNORECASE | re.ASCII)
-_MARK = re.compile(rf"([.#])([\w-]+)|{_ATTRIBUTE}", re.IGNORECASE | re.ASCII)
-_STEP = re.compile(r">|(?:\[[^\]]*\]|[^\s>\[])+")
-_PSEUDO = re.compile(r":[\w-]+(?:\([^)]*\))?")
-_ELSEWHERE = re.compile(r"::?(?:hover|active|focus|visited|before|after|selection|first-l\w+|placeholder)\b")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z%]*)")
 _FONT_SIZE = re.compile(r"(?:^|\s)((?:\d+\.?\d*|\.\d+)(?:p[xtc]|r?em|%|ex|cm|mm|in)?)\s*(?:/|\s)")
 _TOKEN = re.compile(r"[\w-]{1,30}\([^()]*\)|[^\s,]+")
@@ -73,12 +64,12 @@ class Look:
         return not (self.hidden or self.tiny or invisible(self.colour, self.ground))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def declarations(style: str) -> Mapping[str, str]:
     """The properties of a style attribute; `!important` ones win, else later ones."""
     normal: dict[str, str] = {}
     important: dict[str, str] = {}
-    for one in _DECLARATION.findall(_COMMENT.sub("", style).lower()):
+    for one in _DECLARATION.findall(COMMENT.sub("", style).lower()):
         name, _, value = (part.strip() for part in one.partition(":"))
         bare = value.replace("! important", "!important")
         said = important if "!important" in bare else normal
@@ -110,7 +101,6 @@ def seen(element: Element, look: Look) -> Look | None:
     ground = _ground(element, said, look.ground)
     colour = _colour(element, said, look, ground)
     decoration = said.get("text-decoration", "") + said.get("text-decoration-line", "")
-    align = said.get("vertical-align", name)
     space = said.get("white-space", "pre" if name in _KEEPS_SPACE else "")
     visibility = said.get("visibility", "")
     return Look(
@@ -119,7 +109,7 @@ def seen(element: Element, look: Look) -> Look | None:
         look.hidden if visibility in {"", "inherit"} else visibility in {"hidden", "collapse"},
         _tiny(said, look),
         look.struck or ("line-through" in decoration if decoration else name in _STRUCK),
-        0 if align == "baseline" else _SHIFTS.get(align, look.shift),
+        _shift(said, name, look),
         space.startswith(("pre", "break-spaces")) if space and space != "inherit" else look.pre,
     )
 
@@ -145,6 +135,16 @@ def _gone(said: Mapping[str, str], name: str, *, hidden: bool) -> bool:
         or re.fullmatch(r"rect\((?:[01](?:px)?[\s,]*){4}\)", said.get("clip", "")) is not None
         or re.match(r"scale[xy]?\(0[,)]", said.get("transform", "")) is not None
     )
+
+
+def _shift(said: Mapping[str, str], name: str, look: Look) -> int:
+    align = said.get("vertical-align", name)
+    if align == "baseline" or name in _CELLS:
+        return 0 if align == "baseline" else look.shift
+    if align in _SHIFTS:
+        return _SHIFTS[align]
+    by = _number(said.get("mso-text-raise", align)) or 0  # Outlook raises by a distance
+    return (by > 0) - (by < 0) or look.shift
 
 
 def _tiny(said: Mapping[str, str], look: Look) -> bool:
@@ -228,85 +228,6 @@ def rgb(value: str, under: str) -> str:
     behind = [int(under[at : at + 2], 16) for at in (0, 2, 4)]
     mixed = zip((red, green, blue), behind, strict=True)
     return "".join(f"{round(alpha * over + (1 - alpha) * below):02X}" for over, below in mixed)
-
-
-def apply_sheets(root: Element) -> int:
-    """Write what style blocks say into the style attributes, weaker rules first; how many are left out.
-
-    Selectors of names, classes and ids are matched, descendants and children too. Of any other selector
-    it is only known which elements it may mean: their colours are unknown.
-    """
-    rules: list[tuple[tuple[int, int, int], str, str]] = []
-    for sheet in root.iter("style"):
-        if _is_screen(str(sheet.get("media") or "")):
-            text = _COMMENT.sub("", str(sheet.text or ""))
-            text = _AT_RULE.sub(lambda rule: _of_media(rule.group(1), rule.group(2) or ""), text)
-            for rule in text.split("}"):
-                names, _, body = rule.partition("{")
-                rules += _rules(names, body)
-    rules.sort(key=lambda rule: rule[0])
-    given: dict[Element, list[str]] = {}
-    for _, path, body in rules[:MAX_RULES]:
-        for element in root.xpath(path):
-            given.setdefault(element, []).append(body)
-    for element, bodies in given.items():
-        element.set("style", ";".join([*bodies, str(element.get("style") or "")]))
-    return max(0, len(rules) - MAX_RULES)
-
-
-def _is_screen(media: str) -> bool:
-    return media.strip().lower() in {"", "all", "screen", "only screen"}
-
-
-def _of_media(head: str, body: str) -> str:
-    kind, _, media = head.strip().partition(" ")
-    return body if kind.lower() == "media" and _is_screen(media) else ""
-
-
-def _rules(names: str, body: str) -> list[tuple[tuple[int, int, int], str, str]]:
-    found: list[tuple[tuple[int, int, int], str, str]] = []
-    for selector in names.replace(":root", "html").replace(":link", "").split(","):
-        if len(selector) > _MAX_SELECTOR or _ELSEWHERE.search(selector):
-            continue
-        simple, said = _PSEUDO.sub("", selector), body
-        if simple != selector or re.search(r"[+~](?!=)", simple):
-            simple = re.split(r"[+~](?!=)", simple)[-1].strip() or "*"
-            colours = {name.partition("-")[0] for name in declarations(body)} & {"color", "background"}
-            said = ";".join(f"{name}:unknown" for name in sorted(colours))
-        path, weight = _path(simple)
-        if path and said:
-            found.append((weight, path, said))
-    return found
-
-
-def _path(selector: str) -> tuple[str, tuple[int, int, int]]:
-    """A selector as XPath, and its weight: ids, classes and attributes, names; '' where it is not matched."""
-    path, ids, others, names = "", 0, 0, 0
-    steps = _STEP.findall(selector)
-    if len(steps) > _MAX_STEPS:
-        return "", (0, 0, 0)
-    for step in steps:
-        if step == ">":
-            path += "/"
-            continue
-        part = _SIMPLE.fullmatch(step)
-        if part is None:
-            return "", (0, 0, 0)
-        path += ("" if path.endswith("/") else "//") + (part.group(1) or "*").lower()
-        names += part.group(1) not in {None, "*"}
-        for kind, mark, attribute, how, value in _MARK.findall(part.group(2)):
-            name = {".": "class", "#": "id"}.get(kind) or attribute.lower()
-            ids, others = ids + (kind == "#"), others + (kind != "#")
-            path += _condition(name, how if attribute else "~" if kind == "." else "=", mark or value)
-    return path if path.startswith("//") and not path.endswith("/") else "", (ids, others, names)
-
-
-def _condition(name: str, how: str, value: str) -> str:
-    if how == "~":
-        return f"[contains(concat(' ', normalize-space(@{name}), ' '), ' {value} ')]"
-    if how in {"^", "*"}:
-        return f"[{'starts-with' if how == '^' else 'contains'}(@{name}, '{value}')]"
-    return f"[@{name}='{value}']" if value else f"[@{name}]"
 
 
 def as_control(look: Look) -> Look:
