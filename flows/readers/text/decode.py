@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from flows.schema.document import Notice
@@ -21,7 +23,20 @@ _CANDIDATES = [
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_15",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "mac_roman",
 ]  # fmt: skip
+_LATIN = ["cp1252", "cp1250", "cp1254", "iso8859_15", "mac_roman"]
 _SAMPLE = 256 * 1024
+# How much better than cp1252, which most such files are in, another encoding has to look.
+_CHAOS, _COHERENCE = 0.08, 0.05
+# What a label stands for in practice, where that is more than it says: WHATWG's encoding standard.
+_WIDER = {
+    "ascii": "", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950",
+}  # fmt: skip
+_MAX_LOST = 0.5  # of the signs beyond ASCII; with more, the bytes are no UTF-8 at all
+_MAX_ZEROS = 0.1  # of the bytes; with more they are UTF-16, or no text
+_META = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
+)
 
 
 def decoded(data: bytes, path: Path) -> tuple[str, list[Notice]]:
@@ -48,15 +63,91 @@ def decoded(data: bytes, path: Path) -> tuple[str, list[Notice]]:
             return _strictly(data, name, path), [_guess(name)]
     if b"\0" in data:
         raise ReadError(path, "bytes that are no text", "a text file", "give it the suffix of what it is")
-    from charset_normalizer import from_bytes  # only files that are not UTF-8 need it
-
-    best = from_bytes(data[:_SAMPLE], cp_isolation=_CANDIDATES).best()
-    name = best.encoding if best is not None else "cp1252"
+    name = _likely(data[:_SAMPLE])
     try:
         return data.decode(name), [_guess(name)]
     except UnicodeDecodeError:
         # Latin-1 takes every byte: the words stay readable and the notice says what was done.
         return data.decode("latin-1"), [_guess("latin-1")]
+
+
+def _likely(data: bytes) -> str:
+    from charset_normalizer import from_bytes  # only files that are not UTF-8 need it
+
+    # Signs beyond ASCII that stand alone are accents: a word of another script has more than one letter.
+    candidates = _CANDIDATES if re.search(rb"[\x80-\xff]{2}", data) else _LATIN
+    matches = list(from_bytes(data, cp_isolation=candidates))
+    for match in matches:
+        near = (
+            match.chaos <= matches[0].chaos + _CHAOS and match.coherence >= matches[0].coherence - _COHERENCE
+        )
+        if near and "cp1252" in match.could_be_from_charset:
+            return "cp1252"
+    return matches[0].encoding if matches else "cp1252"
+
+
+def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[str, list[Notice]]:
+    """Decode a part of a mail by what its bytes are; its label counts where it can be true.
+
+    Args:
+        data: the bytes.
+        label: the charset of the part's header; empty where it has none.
+        path: of the mail, for errors.
+        markup: whether an HTML file may name its encoding itself.
+
+    Returns:
+        The text, and a `mended_encoding` notice where the label is wrong, or characters are lost.
+
+    Raises:
+        ReadError: the bytes are no text.
+    """
+    named = _META.search(data[:4096]) if markup else None
+    name = _codec(label) or (_codec(named.group(1).decode("ascii", "ignore")) if named else "")
+    if data.startswith(tuple(mark for mark, _ in _MARKS)):
+        return decoded(data, path)
+    said: list[Notice] = []
+    zeros = data.count(b"\0")
+    if zeros and zeros <= _MAX_ZEROS * len(data):
+        data = data.replace(b"\0", b"")
+        said.append(Notice("mended_encoding", "message", f"{zeros} zero bytes left out"))
+        zeros = 0
+    if not zeros and (text := _decoded_as(data, "utf-8")) is not None:
+        if not data.isascii() and name not in {"", "utf-8"}:
+            said.append(
+                Notice("mended_encoding", "message", f"labelled {label or name}; read as UTF-8, which it is")
+            )
+        if not data.isascii() or name in {"", "utf-8"}:
+            return text, said + _lost(text)
+    if not zeros and name in {"", "utf-8"}:
+        text = data.decode("utf-8", "replace")
+        if text.count("\ufffd") <= _MAX_LOST * sum(not sign.isascii() for sign in text):
+            return text, said + _lost(text)
+    elif name and not name.startswith(("utf-16", "utf-32")) and (text := _decoded_as(data, name)) is not None:
+        return text, said
+    text, guessed = decoded(data, path)
+    return text, said + [replace(notice, place="message") for notice in guessed]
+
+
+def _lost(text: str) -> list[Notice]:
+    lost = text.count("\ufffd")
+    return [Notice("mended_encoding", "message", f"{lost} characters lost in transport")] if lost else []
+
+
+def _codec(label: str) -> str:
+    """The codec of Python that a label means; empty where there is none, or it says nothing."""
+    bare = label.strip().strip("\"'").lower().removeprefix("x-").removesuffix("-i").removesuffix("-e")
+    try:
+        name = codecs.lookup(bare).name
+    except (LookupError, ValueError):
+        return ""
+    return _WIDER.get(name, name)
+
+
+def _decoded_as(data: bytes, name: str) -> str | None:
+    try:
+        return data.decode(name)
+    except (LookupError, ValueError):  # not a text encoding, or not these bytes
+        return None
 
 
 def _strictly(data: bytes, name: str, path: Path) -> str:

@@ -1,209 +1,304 @@
-"""HTML as a mail program shows it: paragraphs, lists, tables, links with target, images by description."""
+"""HTML as a mail program shows it: paragraphs, lists, tables, forms, links with target, images described."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flows.readers.contrast import unreadable
+from flows.readers.docx.tables import span_mark
 from flows.readers.ooxml import Element
+from flows.readers.text.controls import CONTROLS, shown
+from flows.readers.text.grid import Cell, place_cells
+from flows.readers.text.marks import integer, marker, numbered, shifted, struck
+from flows.readers.text.sheets import apply_sheets
+from flows.readers.text.style import Look, as_control, seen
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 
-_SKIP = frozenset(["head", "script", "style", "title", "template", "noscript", "object", "iframe", "svg"])
-_BREAKS = frozenset(
-    [
-        "p",
-        "div",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "main",
-        "aside",
-        "blockquote",
-        "pre",
-        "address",
-        "figure",
-        "figcaption",
-        "form",
-        "fieldset",
-        "dl",
-        "dt",
-        "dd",
-        "ul",
-        "ol",
-        "center",
-        "tbody",
-        "body",
-        "html",
-        "hr",
-        "nav",
-    ]
-)
-_HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
-    r"|font-size\s*:\s*[01](?:\.\d+)?(?:px|pt)?\s*(?:;|!|$)",
-    re.IGNORECASE,
-)
-_COLOUR = re.compile(r"(?<![-\w])(color|background(?:-color)?)\s*:\s*([^;!]+)", re.IGNORECASE)
-_NAMES = {"white": "FFFFFF", "black": "000000"}
+_SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])
+_UNSHOWN = frozenset(["template", "datalist", "noframes", "object", "video", "audio", "canvas"])
+_BREAKS = frozenset([
+    "p", "div", "section", "article", "header", "footer", "main", "aside", "blockquote", "pre", "address",
+    "figure", "figcaption", "form", "fieldset", "legend", "dl", "dt", "dd", "li", "center", "tbody", "tr",
+    "td", "th", "caption", "body", "html", "hr", "nav", "details", "summary", "listing", "xmp", "dialog",
+])  # fmt: skip
+_AROUND = {"q": ("“", "”"), "rt": (" (", ")")}
+_ROW_GROUPS = frozenset(["thead", "tbody", "tfoot", "form"])
 
 
 @dataclass(slots=True)
 class _Reader:
     blocks: list[Block] = field(default_factory=list[Block])
     notices: list[Notice] = field(default_factory=list[Notice])
-    parts: list[str] = field(default_factory=list[str])
+    segments: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    unseen: list[str] = field(default_factory=list[str])
     lead: str = ""
     kind: BlockKind = BlockKind.paragraph
     level: int | None = None
     pre: bool = False
 
+    @property
+    def place(self) -> str:
+        return f"paragraph {len(self.blocks) + 1} of the message"
+
     def flush(self) -> None:
-        text = "".join(self.parts)
+        self.report()
+        text = struck(self.segments)
         text = text.strip("\n") if self.pre else collapsed(text)
-        self.parts.clear()
-        if text:
-            place = f"paragraph {len(self.blocks) + 1} of the message"
-            self.blocks.append(Block(self.kind, self.lead + text, place, self.level))
+        self.segments.clear()
+        self.pre = False
+        if text.strip():
+            text = flat(text) if self.kind is BlockKind.heading else text
+            self.blocks.append(Block(self.kind, self.lead + text, self.place, self.level))
             self.lead = " " * len(self.lead) if self.kind is BlockKind.list_item else ""
             if self.kind is BlockKind.heading:
                 self.kind, self.level = BlockKind.paragraph, None
 
-    def words(self, text: str | None) -> None:
+    def report(self) -> None:
+        text = flat("".join(self.unseen))
+        self.unseen.clear()
         if text:
-            self.parts.append(text if self.pre else re.sub(r"\s+", " ", text))
+            self.notices.append(Notice("hidden_text", "message", f"not visible: {text}"))
 
-    def walk(self, element: Element, depth: int, ground: str) -> None:  # noqa: C901, PLR0912 -- one case an element
+    def words(self, text: str | None, look: Look) -> None:
+        if not text:
+            return
+        if not look.visible:
+            self.unseen.append(text)
+            return
+        if text.strip():
+            self.report()
+            text = shifted(text, look.shift)
+        self.pre = self.pre or look.pre
+        self.segments.append((text if look.pre else re.sub(r"\s+", " ", text), look.struck))
+
+    def hide(self, element: Element) -> None:
+        inner = _Reader()
+        inner.inside(element, Look(), 0)
+        inner.flush()
+        self.report()
+        self.unseen += [f"{block.text} " for block in inner.blocks]
+        self.report()
+        self.notices += inner.notices
+
+    def walk(self, element: Element, look: Look, depth: int) -> None:  # noqa: C901, PLR0912 -- one case an element
         name = element.tag if isinstance(element.tag, str) else ""
         if not name or name in _SKIP:
             return
-        style = str(element.get("style") or "")
-        colours = {key.lower()[:5]: _hex(value) for key, value in _COLOUR.findall(style)}
-        ground = colours.get("backg") or _hex(str(element.get("bgcolor") or "")) or ground
-        colour = colours.get("color") or _hex(str(element.get("color") or ""))
-        if (
-            _HIDDEN.search(style)
-            or element.get("hidden") is not None
-            or (colour and unreadable(colour, ground))
-        ):
-            text = flat("".join(str(part) for part in element.itertext()))
-            if text:
-                self.notices.append(Notice("hidden_text", "message", f"not visible: {text}"))
-            return
-        if name == "br":
-            self.parts.append("\n")
-        elif name == "img":
-            alt = flat(str(element.get("alt") or ""))
-            if alt or str(element.get("width") or "") not in {"0", "1"}:  # one pixel: a counter, not an image
-                self.parts.append(f" [Image: {alt}] " if alt else " [Image without description] ")
+        inner = seen(element, as_control(look) if name in CONTROLS else look)
+        if inner is None or name in _UNSHOWN:
+            self.hide(element)
+        elif name == "br":
+            self.segments.append(("\n", inner.struck))
+        elif name in {"img", "svg"}:
+            self.image(element, inner)
+        elif name in CONTROLS:
+            text, unseen = shown(element)
+            self.unseen.append(unseen)
+            lines = "\n" in text
+            for part in ["", text, ""] if lines else [f" {text} "]:
+                self.words(part, replace(inner, pre=lines))
+                if lines:
+                    self.flush()
         elif name == "table":
-            self.table(element, depth, ground)
-        elif name in {"ul", "ol"}:
+            self.table(element, inner, depth)
+        elif name in {"ul", "ol", "menu", "dir"}:
             self.flush()
-            self.items(element, depth, ground, numbered=name == "ol")
+            self.items(element, inner, depth)
         elif re.fullmatch("h[1-6]", name):
             self.flush()
             self.kind, self.level = BlockKind.heading, int(name[1])
             self.lead = "#" * self.level + " "
-            self.inside(element, depth, ground)
+            self.inside(element, inner, depth)
             self.flush()
             self.kind, self.level, self.lead = BlockKind.paragraph, None, ""
+        elif name == "a":
+            self.link(element, inner, depth)
+        elif name in _BREAKS:
+            self.flush()
+            self.inside(element, inner, depth)
+            self.flush()
         else:
-            breaks = name in _BREAKS
-            if breaks:
-                self.flush()
-            before, self.pre = self.pre, self.pre or name == "pre"
-            start = len(self.parts)
-            struck = name in {"s", "strike", "del"}
-            self.parts.append("~~" if struck else "")
-            self.inside(element, depth, ground)
-            self.parts.append("~~" if struck else "")
-            if name == "a":
-                shown, target = flat("".join(self.parts[start:])), str(element.get("href") or "")
-                bare = re.sub(r"^(?:mailto:|https?://)", "", target).rstrip("/")
-                if bare and not target.startswith("#") and bare not in shown:
-                    self.parts.append(f" ({target})")
-            if breaks:
-                self.flush()
-            self.pre = before
+            before, behind = _AROUND.get(name, ("", ""))
+            self.words(before, inner)
+            self.inside(element, inner, depth)
+            self.words(behind, inner)
 
-    def inside(self, element: Element, depth: int, ground: str) -> None:
-        self.words(element.text)
+    def inside(self, element: Element, look: Look, depth: int) -> None:
+        self.words(element.text, look)
         for child in element:
-            self.walk(child, depth, ground)
-            self.words(child.tail)
+            self.walk(child, look, depth)
+            self.words(child.tail, look)
 
-    def items(self, element: Element, depth: int, ground: str, *, numbered: bool) -> None:
-        start = str(element.get("start") or "1")
-        count = int(start) if start.lstrip("-").isdigit() else 1
+    def image(self, element: Element, look: Look) -> None:
+        alt = flat(str(element.get("alt") or ""))
+        if element.tag == "svg":
+            alt = flat(
+                " ".join(str(part.text or "") for part in element.iter("title", "desc", "text", "tspan"))
+            )
+        sides = {str(element.get(side) or "").removesuffix("px") for side in ("width", "height")}
+        if alt or not sides & {"0", "1"}:  # one pixel: a counter, not an image
+            # The colour of its text has no part in whether an image is seen.
+            alone = replace(look, colour="", tiny=False)
+            self.words(f" [Image: {alt}] " if alt else " [Image without description] ", alone)
+
+    def link(self, element: Element, look: Look, depth: int) -> None:
+        start, before = len(self.segments), len(self.blocks)
+        self.inside(element, look, depth)
+        target = flat(str(element.get("href") or ""))
+        bare = re.sub(r"^(?:mailto:|tel:|https?://)", "", target, flags=re.IGNORECASE).rstrip("/")
+        whole = before < len(self.blocks)  # the link holds paragraphs of its own
+        text = flat("".join(text for text, _ in self.segments[0 if whole else start :]))
+        told = " ".join([*(block.text for block in self.blocks[before:]), text])
+        if not told.strip() or not bare or target.startswith(("#", "javascript:")) or bare in told:
+            return
+        last = self.blocks[-1] if whole else None
+        if text or last is None or last.kind is BlockKind.table:
+            self.segments.append((f" ({target})", look.struck))
+        else:
+            self.blocks[-1] = replace(last, text=f"{last.text} ({target})")
+
+    def items(self, element: Element, look: Look, depth: int) -> None:
+        outer = (self.kind, self.level, self.lead)
+        first = f"{self.lead.strip()} ".lstrip()  # the number of an item that begins with this list
+        plain = (BlockKind.paragraph, None, "")
+        form = marker(element, "decimal" if element.tag == "ol" else "")
+        looks = {child: seen(child, look) for child in element if child.tag == "li"}
+        step = -1 if element.get("reversed") is not None else 1
+        count = sum(inner is not None for inner in looks.values()) if step < 0 else 1
+        count = integer(element.get("start"), count)
+        self.words(element.text, look)
         for child in element:
             if child.tag in {"ul", "ol"}:
-                self.items(child, depth + 1, ground, numbered=child.tag == "ol")
-                continue
-            if child.tag != "li":
-                continue
-            self.kind, self.level = BlockKind.list_item, depth + 1
-            self.lead = "  " * depth + (f"{count}. " if numbered else "- ")
-            count += 1
-            self.walk(child, depth + 1, ground)
-            self.flush()
-            self.kind, self.level, self.lead = BlockKind.paragraph, None, ""
-
-    def table(self, element: Element, depth: int, ground: str) -> None:
+                self.flush()
+                nested = seen(child, look)
+                self.hide(child) if nested is None else self.items(child, nested, depth + 1)
+            elif child not in looks:
+                self.walk(child, look, depth)
+            elif (inner := looks[child]) is None:
+                self.hide(child)
+            else:
+                self.flush()
+                count = integer(child.get("value"), count)
+                self.kind, self.level = BlockKind.list_item, depth + 1
+                self.lead = "  " * depth + first + numbered(count, marker(child, form))
+                first = ""
+                count += step
+                self.inside(child, inner, depth + 1)
+                self.flush()
+            self.kind, self.level, self.lead = plain
+            self.words(child.tail, look)
         self.flush()
-        rows = [row for row in element.iter("tr") if next(row.iterancestors("table")) is element]
-        cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
-        if max((len(row) for row in cells), default=0) <= 1 or any(
-            next(cell.iter("table"), None) is not None for row in cells for cell in row
-        ):
+        self.kind, self.level, self.lead = outer[0], outer[1], " " * len(outer[2])
+
+    def table(self, element: Element, look: Look, depth: int) -> None:
+        self.flush()
+        order = {"thead": 0, "tfoot": 2}
+        rows = sorted(self.rows(element, look, depth), key=lambda row: order.get(row[0].getparent().tag, 1))
+        self.flush()
+        cells, width = place_cells(rows)
+        if not width or width == 1 or _lays_out(element, cells):
             # A table that only lays the mail out: its cells follow one another.
-            for row in cells:
-                for cell in row:
-                    self.inside(cell, depth, ground)
-                    self.flush()
+            for cell in cells:
+                self.inside(cell.element, cell.look, depth)
+                self.flush()
             return
-        lines: list[list[str]] = []
-        for row in cells:
-            line: list[str] = []
-            for cell in row:
-                part = _Reader()
-                part.inside(cell, 0, _hex(str(cell.get("bgcolor") or "")) or ground)
-                part.flush()
-                self.notices.extend(part.notices)
-                span = str(cell.get("colspan") or "1")
-                wide = min(int(span), 100) if span.isdigit() else 1
-                text = "\n".join(block.text for block in part.blocks)
-                line += [text + (f" [spans {wide} columns]" if wide > 1 and text else "")] + [""] * (wide - 1)
-            lines.append(line)
-        place = f"paragraph {len(self.blocks) + 1} of the message"
+        if self.kind is BlockKind.list_item and self.lead.strip():
+            self.words("[table below]", Look())
+            self.flush()
+        lines = [[""] * width for _ in rows]
+        behind: list[Block] = []
+        for cell in cells:
+            text, tables = self.cell(cell)
+            behind += tables
+            lines[cell.row][cell.column] = text + span_mark(cell.columns, cell.rows) if text else ""
         if any(any(line) for line in lines):
-            self.blocks.append(Block(BlockKind.table, pipe_table(lines), place))
+            self.blocks.append(Block(BlockKind.table, pipe_table(lines), self.place))
+        for block in behind:
+            self.blocks.append(replace(block, place=self.place))
+
+    def cell(self, cell: Cell) -> tuple[str, list[Block]]:
+        part = _Reader()
+        part.inside(cell.element, cell.look, 0)
+        part.flush()
+        self.notices += part.notices
+        lines: list[str] = []
+        behind: list[Block] = []
+        for block in part.blocks:
+            if block.kind is not BlockKind.table:
+                lines.append(block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text)
+            elif block.text.startswith("[Table inside"):
+                behind.append(block)  # a table deeper inside, marked already
+            else:
+                lines.append("[table below]")
+                where = f"row {cell.row + 1}, column {cell.column + 1}"
+                behind.append(replace(block, text=f"[Table inside {where}]\n{block.text}"))
+        return "\n".join(lines), behind
+
+    def rows(
+        self, element: Element, look: Look, depth: int
+    ) -> Iterator[tuple[Element, list[tuple[Element, Look]]]]:
+        """The rows that show, each with its cells; what else is in the table stands before it."""
+        self.words(element.text, look)
+        for part in element:
+            inner = seen(part, look) if isinstance(part.tag, str) else look
+            if inner is None:
+                self.hide(part)
+            elif part.tag == "tr":
+                yield part, list(self.cells(part, inner, depth))
+            elif part.tag in _ROW_GROUPS:
+                yield from self.rows(part, inner, depth)
+            else:
+                self.walk(part, look, depth)
+            self.words(part.tail, look)
+
+    def cells(self, row: Element, look: Look, depth: int) -> Iterator[tuple[Element, Look]]:
+        self.words(row.text, look)
+        for part in row:
+            inner = seen(part, look) if isinstance(part.tag, str) else look
+            if inner is None:
+                self.hide(part)
+            elif part.tag in {"td", "th"}:
+                yield part, inner
+            else:
+                self.walk(part, look, depth)
+            self.words(part.tail, look)
 
 
-def _hex(colour: str) -> str:
-    colour = colour.strip().lower()
-    if re.fullmatch("#[0-9a-f]{6}", colour):
-        return colour[1:].upper()
-    if re.fullmatch("#[0-9a-f]{3}", colour):
-        return "".join(digit * 2 for digit in colour[1:]).upper()
-    return _NAMES.get(colour, "")
+def _lays_out(element: Element, cells: list[Cell]) -> bool:
+    """Whether a table with tables inside is there for the looks of the mail only."""
+    if str(element.get("role") or "") in {"presentation", "none"}:
+        return True
+    nested = [next(cell.element.iter("table"), None) is not None for cell in cells]
+    if not any(nested):
+        return False
+    filled = [
+        cell
+        for cell, inner in zip(cells, nested, strict=True)
+        if not inner and str(cell.element.text_content()).strip()
+    ]
+    headed = any(cell.element.tag == "th" for cell in cells) or element.find("caption") is not None
+    return not headed and len({cell.row for cell in filled}) < 2  # noqa: PLR2004 -- two rows make columns
 
 
 def read(text: str) -> tuple[list[Block], list[Notice]]:
-    """The visible text of an HTML page or mail as blocks; hidden text as notices.
-
-    Text counts as hidden by its inline style (display, visibility, size, colour on its ground).
-    """
+    """The visible text of an HTML page or mail as blocks; hidden text as notices."""
     html: Any = importlib.import_module("lxml.html")
-    if not text.strip():
-        return [], []
-    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True)
-    root: Element = html.document_fromstring(text, parser=parser)
+    # As bytes: lxml refuses a text that declares an encoding of its own.
+    parser = html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
+    )
     reader = _Reader()
-    reader.walk(root, 0, "FFFFFF")
+    try:
+        root: Element = html.document_fromstring(text.encode(), parser=parser)
+    except html.etree.ParserError:  # nothing in it, or comments alone
+        return [], []
+    left = apply_sheets(root)
+    if left:
+        reader.notices.append(Notice("unread_part", "message", f"{left} style rules of too many"))
+    reader.walk(root, Look(), 0)
     reader.flush()
     return reader.blocks, reader.notices

@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from email import message_from_bytes, policy
-from email.message import MIMEPart
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from flows.readers.text import html
+from flows.readers.text import calendar, html
+from flows.readers.text.decode import decoded_part
+from flows.readers.text.parts import Message, called, charset, is_calendar, parsed, payload, suffix, unwrapped
+from flows.readers.text.signed import ENCRYPTED, content
 from flows.readers.words import flat, normalised
 from flows.schema.document import Block, BlockKind, Document, Notice
 from flows.schema.errors import ReadError
 
 _HEADERS = ("From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Date", "Subject", "Importance")
+_OF_MAIL = (*_HEADERS, "Received", "Message-ID", "MIME-Version", "Content-Type", "Return-Path")
 MAX_PARTS = 200
+_MAX_DEPTH = 3  # mail in mail in mail is enough
+_MAX_WORDS = 60  # that a notice lists
+_SUFFIXES = {
+    "application/pdf": ".pdf", "text/csv": ".csv", "text/tab-separated-values": ".tsv",
+    "text/markdown": ".md", "message/rfc822": ".eml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.ms-word.document.macroenabled.12": ".docm",
+    "application/vnd.ms-excel.sheet.macroenabled.12": ".xlsm",
+}  # fmt: skip
+_MARKS = {b"word/document.xml": ".docx", b"xl/workbook.xml": ".xlsx"}  # names in a package without one
+_OTHER_FORMS = frozenset(["text/enriched", "text/richtext", "text/x-amp-html", "text/watch-html"])
+_ARMOUR = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
+# What a comparison of two forms of a message leaves out: addresses, and what the reader says itself.
+_UNCOUNTED = re.compile(r"https?://\S+|\[(?:Image|Attachments|spans)[^\]]{0,500}\]|cid:\S+")
 
-Message: TypeAlias = "MIMEPart[Any, Any]"
 Opener = Callable[[bytes, Path], Document | None]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is read of a message or a part of it."""
+
+    blocks: list[Block] = field(default_factory=list[Block])
+    notices: list[Notice] = field(default_factory=list[Notice])
+    attachments: list[Message] = field(default_factory=list["Message"])
+    marked_up: bool = False
+
+    def add(self, other: _Found) -> None:
+        self.blocks += other.blocks
+        self.notices += other.notices
+        self.attachments += other.attachments
+        self.marked_up |= other.marked_up
+
+    def note(self, kind: str, text: str, place: str = "message") -> None:
+        self.blocks.append(Block(BlockKind.note, f"[Reader's note: {text}]", place))
+        self.notices.append(Notice(kind, place, text))
 
 
 def read(data: bytes, path: Path, opener: Opener) -> tuple[list[Block], list[Notice]]:
@@ -32,104 +69,220 @@ def read(data: bytes, path: Path, opener: Opener) -> tuple[list[Block], list[Not
     Raises:
         ReadError: the file is no mail, or an attachment that should be readable is not.
     """
-    message = message_from_bytes(data, policy=policy.default)
-    if not any(message[name] for name in ("From", "To", "Date", "Subject")):
+    message = parsed(data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+    if not any(message[name] for name in _OF_MAIL):
         raise ReadError(path, "no mail headers", "a mail with From, Date, Subject", "save the mail as .eml")
-    return _message(message, path, opener, "")
+    found = _message(message, path, opener, "")
+    return found.blocks, found.notices
 
 
-def _message(message: Message, path: Path, opener: Opener, inside: str) -> tuple[list[Block], list[Notice]]:
-    notices: list[Notice] = []
+def _message(message: Message, path: Path, opener: Opener, inside: str) -> _Found:
     lines = [f"{name}: {flat(str(value))}" for name in _HEADERS for value in message.get_all(name, [])]
-    blocks = [Block(BlockKind.metadata, "\n".join(lines), inside + "headers")] if lines else []
-    body = message.get_body(preferencelist=("html", "plain"))
-    if body is not None:
-        found, said = _body(body)
-        blocks += [replace(block, place=inside + block.place) for block in found]
-        notices += said
-    attachments = _attachments(message, body)
+    found = _Found([Block(BlockKind.metadata, "\n".join(lines), "headers")] if lines else [])
+    body = _part(message, path)
+    # Paragraphs are counted through the message, not through each part of it.
+    found.add(replace(body, blocks=_counted(body.blocks)))
+    attachments = found.attachments
     if len(attachments) > MAX_PARTS:
         raise ReadError(path, f"{len(attachments)} attachments", f"at most {MAX_PARTS}", "save them apart")
     if attachments:
-        names = ", ".join(_name(part, at) for at, part in enumerate(attachments, 1))
-        blocks.append(Block(BlockKind.metadata, f"[Attachments: {names}]", inside + "attachments"))
+        names = ", ".join(called(part, at) for at, part in enumerate(attachments, 1))
+        found.blocks.append(Block(BlockKind.metadata, f"[Attachments: {names}]", "attachments"))
+    found.blocks = [replace(block, place=inside + block.place) for block in found.blocks]
+    found.notices = [replace(notice, place=inside + notice.place) for notice in found.notices]
     for at, part in enumerate(attachments, 1):
-        more, said = _attachment(part, _name(part, at), path, opener, inside)
-        blocks += more
-        notices += said
-    return blocks, notices
-
-
-def _body(body: Message) -> tuple[list[Block], list[Notice]]:
-    text = _text(body)
-    notices: list[Notice] = []
-    if "\ufffd" in text:
-        notices.append(
-            Notice("mended_encoding", "message", f"{text.count(chr(0xFFFD))} characters lost in transport")
-        )
-    if body.get_content_type() == "text/html":
-        blocks, said = html.read(normalised(text)[0])
-        return blocks, notices + said
-    blocks = [
-        Block(BlockKind.paragraph, part.strip("\n"), f"paragraph {at} of the message")
-        for at, part in enumerate((p for p in normalised(text)[0].split("\n\n") if p.strip()), 1)
-    ]
-    return blocks, notices
-
-
-def _text(part: Message) -> str:
-    try:
-        return str(part.get_content())
-    except LookupError:
-        # An encoding that Python does not know: keep what is ASCII, and the caller reports the rest.
-        payload = part.get_payload(decode=True)
-        return payload.decode("ascii", "replace") if isinstance(payload, bytes) else ""
-
-
-def _attachments(message: Message, body: Message | None) -> list[Message]:
-    """All leaves that are neither the body nor another form of it, images inside the text included."""
-    found: list[Message] = []
-
-    def visit(part: Message) -> None:
-        if part.get_content_type() == "multipart/alternative":
-            for child in part.iter_parts():
-                if child is body or child.get_content_maintype() == "text":
-                    continue
-                visit(child)
-        elif part.is_multipart() and part.get_content_type() != "message/rfc822":
-            for child in part.iter_parts():
-                visit(child)
-        elif part is not body:
-            found.append(part)
-
-    if message.is_multipart():
-        visit(message)
+        name = called(part, at)
+        more = _attachment(part, name, path, opener, inside)
+        shown = {block.text for block in body.blocks}
+        if is_calendar(part) and {block.text for block in more.blocks} <= shown:
+            continue  # the invitation that the message shows already, once more as a file
+        if not more.blocks and not body.blocks:
+            text = f"[Reader's note: {name} is not read, and the message has no text of its own]"
+            more.blocks.append(Block(BlockKind.note, text, f"{inside}attachment {name}"))
+        found.blocks += more.blocks
+        found.notices += more.notices
     return found
 
 
-def _name(part: Message, at: int) -> str:
-    name = flat(part.get_filename() or "").replace("/", "_").replace("\\", "_")
-    return name or f"part {at} ({part.get_content_type()})"
+def _counted(blocks: list[Block]) -> list[Block]:
+    return [
+        replace(block, place=re.sub(r"^paragraph \d+ of", f"paragraph {at} of", block.place))
+        for at, block in enumerate(blocks, 1)
+    ]
 
 
-def _attachment(
-    part: Message, name: str, path: Path, opener: Opener, inside: str
-) -> tuple[list[Block], list[Notice]]:
+def _part(part: Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a kind of part
+    """What is read of a part as text of the message; what else it holds are attachments."""
+    kind = part.get_content_type()
+    if kind == "multipart/encrypted":
+        found = _Found()
+        found.note("encrypted", ENCRYPTED)
+        return found
+    if kind in {"application/pkcs7-mime", "application/x-pkcs7-mime"} or suffix(part) == ".p7m":
+        return _sealed(part, path)
+    if kind == "multipart/alternative" and part.is_multipart():
+        return _alternatives([_part(child, path) for child in part.iter_parts()])
+    if part.get_content_maintype() == "multipart" and part.is_multipart():
+        found = _Found()
+        for child in part.iter_parts():
+            found.add(_part(child, path))
+        return found
+    if kind in {"message/delivery-status", "message/disposition-notification"} and part.is_multipart():
+        groups = [str(group).strip() for group in part.get_payload()]
+        return _Found(
+            [Block(BlockKind.paragraph, text, "paragraph 1 of the message") for text in groups if text]
+        )
+    if part.get_content_maintype() not in {"text", "multipart"} or _is_file(part):
+        return _Found(attachments=[part])
+    try:
+        return _text(part, path)
+    except ReadError:  # labelled as text, and none
+        return _Found(attachments=[part])
+
+
+def _is_file(part: Message) -> bool:
+    """Whether a text stands beside the message, as a file of its own."""
+    if part.get_content_maintype() == "multipart" or part.get_content_type() == "text/calendar":
+        return False
+    shown = part.get_content_type() in {"text/plain", "text/html", "text/rfc822-headers"}
+    return not shown or part.get_content_disposition() == "attachment" or bool(suffix(part))
+
+
+def _sealed(part: Message, path: Path) -> _Found:
+    data = payload(part)
+    inner = content(data)
+    if inner is not None:
+        return _part(parsed(inner), path)
+    found = _Found()
+    if str(part.get_param("smime-type") or "") == "signed-data":
+        found.note("unread_part", "the message is signed in a form that can't be opened")
+    else:
+        found.note("encrypted", ENCRYPTED)
+    return found
+
+
+def _alternatives(forms: list[_Found]) -> _Found:
+    """The form with the most words, HTML or the last one in doubt; what is no form of the text is added.
+
+    Hidden words count for their form, so that the plain one does not bring back what HTML hides. A form
+    has to have a tenth more words than one that is shown richer.
+    """
+    counts = [_words(form) for form in forms]
+    texts = [at for at, form in enumerate(forms) if form.blocks and not _is_extra(form)]
+    texts.sort(key=lambda at: forms[at].marked_up)
+    best = texts[-1] if texts else -1
+    for at in reversed(texts):
+        if counts[at].total() > 1.1 * counts[best].total():
+            best = at
+    found = _Found()
+    for at, form in enumerate(forms):
+        if texts:
+            other = [part for part in form.attachments if part.get_content_type() in _OTHER_FORMS]
+            form.attachments = [part for part in form.attachments if part not in other]
+            found.notices += [
+                Notice("unread_part", "message", f"{part.get_content_type()}, another form of the text")
+                for part in other
+            ]
+        if at == best or at not in texts:
+            found.add(form)
+            continue
+        found.attachments += form.attachments
+        found.notices += [notice for notice in form.notices if notice.kind == "hidden_text"]
+        only = list((counts[at] - counts[best]).elements())
+        if only:
+            more = f" and {len(only) - _MAX_WORDS} more" if len(only) > _MAX_WORDS else ""
+            detail = f"words that only another form of the message has: {' '.join(only[:_MAX_WORDS])}{more}"
+            found.notices.append(Notice("other_form", "message", detail))
+    return found
+
+
+def _is_extra(form: _Found) -> bool:
+    """Whether it stands beside the text: an invitation, or a note of what can't be read."""
+    return all(not block.place.startswith("paragraph ") for block in form.blocks)
+
+
+def _words(form: _Found) -> Counter[str]:
+    texts = [block.text for block in form.blocks if block.kind is not BlockKind.note]
+    texts += [notice.detail for notice in form.notices if notice.kind == "hidden_text"]
+    return Counter(re.findall(r"\w+", _UNCOUNTED.sub(" ", "\n".join(texts))))
+
+
+def _text(part: Message, path: Path) -> _Found:
+    kind = part.get_content_type()
+    text, said = decoded_part(payload(part), charset(part), path, markup=kind == "text/html")
+    text = normalised(text)[0]
+    if kind == "text/html":
+        blocks, more = html.read(text)
+        return _Found(blocks, said + more, marked_up=True)
+    if is_calendar(part) and (events := calendar.read(text)):
+        return _Found(events, said)
+    if str(part.get_param("format") or "").lower() == "flowed":
+        text = unwrapped(text, joined=str(part.get_param("delsp") or "").lower() == "yes")
+    found = _Found(notices=said)
+    note = f"[Reader's note: {ENCRYPTED}]"
+    text, sealed = _ARMOUR.subn(f"\n\n{note}\n\n", text)
+    if sealed:
+        found.notices.append(Notice("encrypted", "message", ENCRYPTED))
+    for at, paragraph in enumerate((one for one in re.split(r"\n[ \t]*\n", text) if one.strip()), 1):
+        place = f"paragraph {at} of the message"
+        is_note = sealed and paragraph.strip("\n") == note
+        kind_of = BlockKind.note if is_note else BlockKind.paragraph
+        found.blocks.append(Block(kind_of, paragraph.strip("\n"), place))
+    return found
+
+
+def _attachment(part: Message, name: str, path: Path, opener: Opener, inside: str) -> _Found:
     place = f"{inside}attachment {name}: "
-    if part.get_content_type() == "message/rfc822":
-        inner = next(iter(part.iter_parts()), None)
-        if inner is not None and place.count("attachment ") <= 3:  # noqa: PLR2004 -- mail in mail in mail is enough
+    kind = part.get_content_type()
+    if kind in {"message/rfc822", "message/global"}:
+        inner = next(iter(part.iter_parts()), None) if part.is_multipart() else None
+        if inner is not None and not inner.keys() and "content-transfer-encoding" in part:
+            # Encoded against the rules, as some programs do: the parser has taken it for text.
+            inner["Content-Transfer-Encoding"] = str(part["content-transfer-encoding"])
+            inner = parsed(payload(inner))
+        if inner is not None and place.count("attachment ") <= _MAX_DEPTH:
             return _message(inner, path, opener, place)
-        return [], [Notice("unread_part", place.rstrip(": "), "mail nested too deeply")]
-    content = part.get_content() if part.get_content_maintype() != "multipart" else b""
-    data = content.encode() if isinstance(content, str) else bytes(content)
-    document = opener(data, Path(f"{path}!{name}")) if data else None
-    if document is None:
-        # Logos and signatures are part of most mails; what is not read is named, in the text too.
-        return [], [
-            Notice("unread_part", place.rstrip(": "), f"{part.get_content_type()}, {len(data):,} bytes")
-        ]
-    return (
-        [replace(block, place=place + block.place) for block in document.blocks],
-        [replace(notice, place=place + notice.place) for notice in document.notices],
+        return _Found(notices=[Notice("unread_part", place.rstrip(": "), "mail nested too deeply")])
+    data = payload(part)
+    if data and (kind == "text/html" or suffix(part) in {".html", ".htm"}):
+        text, said = decoded_part(data, charset(part), path, markup=True)
+        blocks, more = html.read(normalised(text)[0])
+        found = _Found(blocks, said + more)
+    elif data and is_calendar(part):
+        found = _text(part, path)
+    else:
+        found = _Found()
+        if part.get_content_maintype() == "text" and not data.startswith((b"%PDF-", b"PK\x03\x04")):
+            try:
+                text, found.notices = decoded_part(data, charset(part), path, markup=False)
+                data = text.encode()
+            except ReadError:  # labelled as text, and none
+                kind = "application/octet-stream"
+        document = _opened(data, name, kind, path, opener)
+        if document is None:
+            # Logos and signatures are part of most mails; what is not read is named, in the text too.
+            found.notices.append(Notice("unread_part", "", f"{kind}, {len(data):,} bytes"))
+        else:
+            found.blocks += document.blocks
+            found.notices += document.notices
+        if kind == "application/ms-tnef" or name.lower() == "winmail.dat":
+            text = f"[Reader's note: {name} is a message in Outlook's own format, and is not read]"
+            found.blocks.append(Block(BlockKind.note, text, "message"))
+    found.blocks = [replace(block, place=place + block.place) for block in found.blocks]
+    found.notices = [replace(notice, place=(place + notice.place).rstrip(": ")) for notice in found.notices]
+    return found
+
+
+def _opened(data: bytes, name: str, kind: str, path: Path, opener: Opener) -> Document | None:
+    if not data:
+        return None
+    suffix = _SUFFIXES.get(kind, ".txt" if kind.startswith("text/") and kind != "text/rtf" else "")
+    suffix = next(
+        (found for mark, found in _MARKS.items() if data.startswith(b"PK") and mark in data), suffix
     )
+    if data.startswith(b"%PDF-"):
+        name, suffix = name.removesuffix(".pdf") + ".pdf", ""
+    document = opener(data, Path(f"{path}!{name}"))
+    if document is None and suffix:
+        document = opener(data, Path(f"{path}!{name}{suffix}"))
+    return document

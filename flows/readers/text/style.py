@@ -1,0 +1,235 @@
+"""How an element of an HTML mail looks: its style attribute, and older attributes such as bgcolor.
+
+Only what decides what a person reads is looked at. A colour that is not known counts as visible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from PIL import ImageColor
+
+from flows.readers.contrast import invisible
+from flows.readers.ooxml import Element
+
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
+_DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z%]*)")
+_FONT_SIZE = re.compile(r"(?:^|\s)((?:\d+\.?\d*|\.\d+)(?:p[xtc]|r?em|%|ex|cm|mm|in)?)\s*(?:/|\s)")
+_TOKEN = re.compile(r"[\w-]{1,30}\([^()]*\)|[^\s,]+")
+_NO_COLOUR = frozenset([
+    "none", "repeat", "no-repeat", "repeat-x", "repeat-y", "center", "top", "bottom", "left", "right",
+    "scroll", "fixed", "local", "cover", "contain", "auto", "/", "border-box", "padding-box", "content-box",
+    "initial", "inherit", "unset", "transparent",
+])  # fmt: skip
+# A shorthand takes back what was said before it.
+_SHORT = {"background": ("background-color", "background-image"), "font": ("font-size",)}
+_STRUCK = frozenset(["s", "strike", "del"])
+_KEEPS_SPACE = frozenset(["pre", "textarea", "listing", "xmp"])
+_SHIFTS = {"sup": 1, "super": 1, "sub": -1}
+_LOOKS = _STRUCK | _KEEPS_SPACE | _SHIFTS.keys() | {"mark"}
+_CELLS = frozenset(["td", "th", "tr", "table"])
+_SIDES = ("height", "max-height", "width")
+_OFF_PAGE = -900  # pixels, or larger units, to the left of the page or above it
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What decides whether and how text is seen.
+
+    Attributes:
+        colour: of the text, six hex digits; empty where unknown.
+        ground: what is behind it, in the same way.
+        hidden: by `visibility`.
+        tiny: of a size that nobody reads.
+        struck: struck through.
+        shift: 1 raised, -1 lowered, 0 on the line.
+        pre: white space is kept.
+    """
+
+    colour: str = "000000"
+    ground: str = "FFFFFF"
+    hidden: bool = False
+    tiny: bool = False
+    struck: bool = False
+    shift: int = 0
+    pre: bool = False
+
+    @property
+    def visible(self) -> bool:
+        """Whether a person sees text of this look."""
+        return not (self.hidden or self.tiny or invisible(self.colour, self.ground))
+
+
+@lru_cache(maxsize=256)
+def declarations(style: str) -> Mapping[str, str]:
+    """The properties of a style attribute; `!important` ones win, else later ones."""
+    normal: dict[str, str] = {}
+    important: dict[str, str] = {}
+    for one in _DECLARATION.findall(COMMENT.sub("", style).lower()):
+        name, _, value = (part.strip() for part in one.partition(":"))
+        bare = value.replace("! important", "!important")
+        said = important if "!important" in bare else normal
+        for part in _SHORT.get(name, ()):
+            said.pop(part, None)
+        said[name] = bare.replace("!important", "").strip()
+    for name in important:
+        for part in _SHORT.get(name, ()):
+            normal.pop(part, None)
+    return {**normal, **important}
+
+
+def seen(element: Element, look: Look) -> Look | None:
+    """The look inside an element.
+
+    Args:
+        element: the element.
+        look: of what is around it.
+
+    Returns:
+        None where the element takes no place on the page or can't be seen whatever is in it.
+    """
+    name = str(element.tag)
+    if not element.attrib and name not in _LOOKS:
+        return look
+    said = declarations(str(element.get("style") or ""))
+    if _gone(said, name, hidden=element.get("hidden") is not None):
+        return None
+    ground = _ground(element, said, look.ground)
+    colour = _colour(element, said, look, ground)
+    decoration = said.get("text-decoration", "") + said.get("text-decoration-line", "")
+    space = said.get("white-space", "pre" if name in _KEEPS_SPACE else "")
+    visibility = said.get("visibility", "")
+    return Look(
+        colour,
+        ground,
+        look.hidden if visibility in {"", "inherit"} else visibility in {"hidden", "collapse"},
+        _tiny(said, look),
+        look.struck or ("line-through" in decoration if decoration else name in _STRUCK),
+        _shift(said, name, look),
+        space.startswith(("pre", "break-spaces")) if space and space != "inherit" else look.pre,
+    )
+
+
+def _number(value: str) -> float | None:
+    found = _NUMBER.match(value)
+    return float(found.group(1)) if found else None
+
+
+def _gone(said: Mapping[str, str], name: str, *, hidden: bool) -> bool:
+    opacity = _number(said.get("opacity", ""))
+    # A cell grows with what is in it, whatever it says.
+    flat = name not in _CELLS and any(_number(said.get(side, "")) == 0 for side in _SIDES)
+    moved = ["text-indent", "margin-left", "margin-top"]
+    if said.get("position") in {"absolute", "fixed"}:
+        moved += ["left", "top"]
+    return (
+        said.get("display", "none" if hidden else "") == "none"
+        or said.get("mso-hide") == "all"
+        or (opacity is not None and opacity <= 0.01)  # noqa: PLR2004 -- a step of 255 is finer than the eye
+        or (flat and said.get("overflow", "") == "hidden")
+        or any((_number(said.get(way, "")) or 0) <= _OFF_PAGE for way in moved)
+        or re.fullmatch(r"rect\((?:[01](?:px)?[\s,]*){4}\)", said.get("clip", "")) is not None
+        or re.match(r"scale[xy]?\(0[,)]", said.get("transform", "")) is not None
+    )
+
+
+def _shift(said: Mapping[str, str], name: str, look: Look) -> int:
+    align = said.get("vertical-align", name)
+    if align == "baseline" or name in _CELLS:
+        return 0 if align == "baseline" else look.shift
+    if align in _SHIFTS:
+        return _SHIFTS[align]
+    by = _number(said.get("mso-text-raise", align)) or 0  # Outlook raises by a distance
+    return (by > 0) - (by < 0) or look.shift
+
+
+def _tiny(said: Mapping[str, str], look: Look) -> bool:
+    size = said.get("font-size", "")
+    if not size and (short := _FONT_SIZE.search(said.get("font", ""))):
+        size = short.group(1)
+    found = _NUMBER.match(size)
+    if not found:
+        return look.tiny and size in {"", "inherit", "smaller", "larger"}
+    number, unit = float(found.group(1)), found.group(2)
+    if unit in {"em", "%", "ex", "ch"}:
+        return look.tiny or number <= (10 if unit == "%" else 0.1)
+    return number < 2 if unit in {"px", "pt", ""} else number == 0  # noqa: PLR2004 -- one-point type
+
+
+def _colour(element: Element, said: Mapping[str, str], look: Look, ground: str) -> str:
+    if said.get("text-shadow", "none") != "none" or "-webkit-text-stroke" in said:
+        return ""
+    name = str(element.tag)
+    given = said.get("-webkit-text-fill-color") or said.get("color") or ""
+    given = given or str(element.get("text" if name == "body" else "color") or "")
+    if not given:
+        # A link has a colour of its own, a mark too.
+        own = {"a": "0000EE" if element.get("href") else "", "mark": "000000"}.get(name)
+        return own or look.colour
+    if given in {"inherit", "currentcolor", "unset"}:
+        return look.colour
+    return "000000" if given == "initial" else rgb(given, ground)
+
+
+def _ground(element: Element, said: Mapping[str, str], under: str) -> str:
+    own = str(element.get("bgcolor") or "")
+    ground = rgb(own, under) if own else "FFFF00" if element.tag == "mark" else under
+    image = element.get("background") is not None
+    for name in ("background", "background-color", "background-image"):
+        value = said.get(name, "")
+        if not value:
+            continue
+        image = "(" in re.sub(r"(?:rgb|hsl)a?\(", "", value) or (image and name == "background-color")
+        for token in _TOKEN.findall(value):
+            if token not in _NO_COLOUR and not (name == "background" and _NUMBER.fullmatch(token)):
+                ground = rgb(token, under)
+    return "" if image else ground
+
+
+def rgb(value: str, under: str) -> str:
+    """A colour of CSS or HTML as six hex digits.
+
+    Args:
+        value: a name, `#abc`, `#aabbcc`, `rgb()`, `rgba()`, `hsl()`, `hsla()`.
+        under: what shows through a colour that lets it, six hex digits; empty where unknown.
+
+    Returns:
+        Six hex digits; empty where the colour is not known.
+    """
+    value = value.strip().lower()
+    alpha = 1.0
+    call = re.fullmatch(r"(rgb|hsl)a?\(([^)]*)\)", value)
+    if value == "transparent":
+        return under
+    if call:
+        parts = re.split(r"[\s,/]+", call.group(2).replace("deg", "").strip())
+        if len(parts) == 4:  # noqa: PLR2004 -- the fourth is how much it covers
+            alpha = (_number(parts[3]) or 0.0) / (100 if parts[3].endswith("%") else 1)
+        if call.group(1) == "rgb":
+            scaled = [(_number(part) or 0.0) * (2.55 if part.endswith("%") else 1) for part in parts]
+            parts = [str(max(0, min(255, round(number)))) for number in scaled]
+        value = f"{call.group(1)}({','.join(parts[:3])})"
+    elif re.fullmatch(r"[0-9a-f]{6}", value):
+        value = f"#{value}"
+    try:
+        red, green, blue, *cover = ImageColor.getrgb(value)
+    except ValueError:
+        return ""
+    if cover:
+        alpha = cover[0] / 255
+    if alpha >= 1:
+        return f"{red:02X}{green:02X}{blue:02X}"
+    if not under:
+        return ""
+    behind = [int(under[at : at + 2], 16) for at in (0, 2, 4)]
+    mixed = zip((red, green, blue), behind, strict=True)
+    return "".join(f"{round(alpha * over + (1 - alpha) * below):02X}" for over, below in mixed)
+
+
+def as_control(look: Look) -> Look:
+    """The look around a form's control: it has colours of its own."""
+    return replace(look, colour="000000", ground="FFFFFF", pre=False)
