@@ -141,7 +141,10 @@ def test_huge_merged_range_is_noted_not_filled(fixture_path, tmp_path):
     rows = '<row r="1"><c r="A1"><v>5</v></c></row><row r="2"><c r="A2"><v>6</v></c></row>'
     after = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
     document = rewritten(fixture_path, tmp_path, sheet_of(rows, after))
-    assert document.blocks[1].text == "| 5 [merged A1:XFD1048576] |\n| --- |\n| 6 |"
+    assert document.blocks[1].text == "5 [merged A1:XFD1048576]"
+    assert [(n.kind, n.place, n.detail) for n in document.notices] == [
+        ("hidden_text", "Stanley Cups!A2", "behind the merged range A1:XFD1048576: 6")
+    ]
 
 
 def test_cells_spread_over_a_huge_range_are_listed(fixture_path, tmp_path):
