@@ -180,7 +180,7 @@ class Package:
                 path, f"{found} ({error})", "a complete file", "get the file again, or " + _REPAIR
             ) from error
         self._check(infos)
-        self._names = {info.filename.lower().lstrip("/"): info for info in infos}
+        self._names = {info.filename.replace("\\", "/").lower().lstrip("/"): info for info in infos}
 
     def _check(self, infos: list[zipfile.ZipInfo]) -> None:
         if len(infos) > MAX_PARTS:

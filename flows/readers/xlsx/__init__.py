@@ -70,15 +70,16 @@ def _sheet(book: Book, sheet: Sheet, notices: list[Notice]) -> Iterator[Block]:
         sheet.state, ", hidden sheet"
     )
     package = book.package
-    if not package.has(sheet.part):
+    if sheet.kind and not package.has(sheet.part):
         raise ReadError(package.path, f"sheet {sheet.name!r} is missing from the file", "a complete workbook")
     if sheet.kind.endswith("Macrosheet"):
         detail = "a sheet of Excel 4.0 macros: its formulas are shown, none is run"
         notices.append(Notice("macro", sheet.name, detail))
     elif sheet.kind not in _KINDS:
-        notices.append(Notice("unread_part", sheet.name, f"a sheet of the unknown kind {sheet.kind!r}"))
+        found = f"a sheet of the unknown kind {sheet.kind!r}" if sheet.kind else "a sheet without content"
+        notices.append(Notice("unread_part", sheet.name, found))
     what = "Macro sheet" if sheet.kind.endswith("Macrosheet") else _KINDS.get(sheet.kind, "Sheet")
-    content = _content(book, sheet, notices)
+    content = _content(book, sheet, notices) if sheet.kind else iter(())
     first = next(content, None)
     empty = ", empty" if first is None else ""
     yield Block(BlockKind.sheet, f"[{what}: {sheet.name}{state}{empty}]", sheet.name)
@@ -99,5 +100,5 @@ def _content(book: Book, sheet: Sheet, notices: list[Notice]) -> Iterator[Block]
     yield from drawings(package, links, name, notices)
     embedded = sum(link.kind in {"oleObject", "package"} for link in links.values())
     if embedded:
-        detail = f"{embedded} embedded objects are shown as their picture only"
+        detail = f"embedded objects that are shown as their picture only: {embedded}"
         notices.append(Notice("embedded_file", name, detail))

@@ -52,8 +52,8 @@ class Book:
         self.from_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         self.sheets: list[Sheet] = []
         for sheet in root.iterfind(f"{S}sheets/{S}sheet"):
-            link = links.get(str(sheet.get(f"{R}id")))
-            link = link or Relationship("", "", external=False)
+            key = str(sheet.get(f"{R}id") or "")
+            link = links.get(key) or Relationship("missing" if key else "", "", external=False)
             name, state = unescaped(sheet.get("name")), str(sheet.get("state", "visible"))
             self.sheets.append(Sheet(name, link.target, link.kind, state))
         theme, styles = (

@@ -22,6 +22,7 @@ _NAMES = {
     "gbox": "Group box", "drop": "Drop-down list", "list": "List", "spin": "Spin button",
     "scroll": "Scroll bar", "edit": "Text field", "editbox": "Text field", "dialog": "Dialog",
 }  # fmt: skip
+_BREAK = re.compile(rb"<br\s*>", re.IGNORECASE)
 _ID = re.compile(r"_s(\d+)$")
 
 
@@ -45,24 +46,25 @@ def controls(
         if link.kind != "vmlDrawing" or link.external or not package.has(link.target):
             continue
         # Excel writes HTML into these parts, whose <br> need no end.
-        root = parse_xml(package.read(link.target), link.target, recover=True)
+        data = _BREAK.sub(b"<br/>", package.read(link.target))
+        root = parse_xml(data, f"{package.path}!{link.target}", recover=True)
         for shape in () if root is None else root.iter(f"{_V}shape"):
-            data = shape.find(f"{_X}ClientData")
-            name = None if data is None else _NAMES.get(str(data.get("ObjectType")).lower())
-            if data is None or name is None:
+            client = shape.find(f"{_X}ClientData")
+            name = None if client is None else _NAMES.get(str(client.get("ObjectType")).lower())
+            if client is None or name is None:
                 continue
             key = _ID.search(str(shape.get(f"{_O}spid") or shape.get("id")))
             state = links.get(declared.get(key.group(1), "")) if key else None
             own = package.xml(state.target) if state and state.kind == "ctrlProp" else None
-            text = _text(name, shape, data, own)
-            place = _place(str(data.findtext(f"{_X}Anchor") or ""), sheet)
+            text = _text(name, shape, client, own)
+            place = _place(str(client.findtext(f"{_X}Anchor") or ""), sheet)
             if "visibility:hidden" in str(shape.get("style")).replace(" ", ""):
                 notices.append(Notice("hidden_text", place, f"hidden form control: {text}"))
             elif text:
                 yield Block(BlockKind.form, text, place)
     active = sum(link.kind == "control" for link in links.values())
     if active:
-        notices.append(Notice("unread_part", sheet, f"{active} ActiveX controls are not read"))
+        notices.append(Notice("unread_part", sheet, f"ActiveX controls that are not read: {active}"))
 
 
 def _text(name: str, shape: Element, data: Element, own: Element | None) -> str:

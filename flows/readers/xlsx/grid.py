@@ -149,7 +149,7 @@ class _Reader:
         link = _LINK.match(origin[0]) if origin else None
         if link and isinstance(text, str) and text and link.group(1) not in text:
             text = f"{text} ({link.group(1)})"
-        if plain and isinstance(text, str):
+        if plain and self.shows_zeros and isinstance(text, str):
             return normalised(text)[0]
         return normalised(self.seen(text, style, _number(raw) if kind == "n" else None, column))[0]
 
