@@ -128,6 +128,20 @@ def test_form_controls_with_state_and_label(excel):
     ]
 
 
+@pytest.mark.parametrize("with_drawing", [True, False])
+def test_form_control_without_the_old_drawing(excel, with_drawing):
+    mark = '<a:ext><m:compatExt xmlns:m="http://schemas.microsoft.com/office/drawing/2010/main" spid="_x0000_s7"/></a:ext>'
+    document = excel(
+        row(text("body")),
+        '<controls><control shapeId="7" r:id="r1" name="Check Box 1"/></controls>',
+        links={"ctrlProp": "state.xml"} | ({"drawing": "drawing.xml"} if with_drawing else {}),
+        state='<formControlPr objectType="CheckBox" checked="Checked"/>',
+        drawing=drawn(shape(PLAIN + mark, 'hidden="1"')),
+    )
+    assert seen(document)[1:] == [f"[Check box] ☒ {'words' if with_drawing else 'Check Box 1'}"]
+    assert document.notices == ()
+
+
 def test_check_boxes_and_images_in_cells(excel):
     rich = "http://schemas.microsoft.com/office/spreadsheetml/2017/richdata"
     bag = "http://schemas.microsoft.com/office/spreadsheetml/2022/featurepropertybag"

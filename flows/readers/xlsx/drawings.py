@@ -13,7 +13,7 @@ from flows.schema.document import Block, BlockKind, Notice
 
 _XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_CONTROL = "{http://schemas.microsoft.com/office/drawing/2010/main}compatExt"
+CONTROL = "{http://schemas.microsoft.com/office/drawing/2010/main}compatExt"
 _SHAPES = {f"{_XDR}{name}" for name in ("sp", "pic", "graphicFrame")}
 
 
@@ -31,7 +31,7 @@ def drawings(
         for anchor in package.xml(link.target):
             place = place_of(anchor, sheet)
             for part in walked(anchor):
-                if part.tag not in _SHAPES or next(part.iter(_CONTROL), None) is not None:
+                if part.tag not in _SHAPES or next(part.iter(CONTROL), None) is not None:
                     continue
                 block = _shape(package, targets, part, place, notices)
                 if block is None:

@@ -249,7 +249,12 @@ def _scientific(value: float, section: _Section) -> str:
             mantissa = f"{Decimal(repr(value)).scaleb(over - int(exponent)):.{decimals}f}"
         exponent = str(int(exponent) - over)
     sign = "-" if exponent.startswith("-") else "+" if "+" in marks[power][1] else ""
-    return f"{mantissa}E{sign}{exponent.lstrip('+-').lstrip('0').zfill(width)}"
+    digits_at = [at for at, (kind, _) in enumerate(marks) if kind == "digit"]
+    before, after = (
+        "".join(text for kind, text in part if kind in {"text", "other"})
+        for part in (marks[: digits_at[0]], marks[digits_at[-1] + 1 :])
+    )
+    return f"{before}{mantissa}E{sign}{exponent.lstrip('+-').lstrip('0').zfill(width)}{after}"
 
 
 def _fraction(value: float, section: _Section) -> str:

@@ -36,7 +36,7 @@ class Grid:
     Attributes:
         printed: the sheet's `headerFooter`, or None.
         inputs: prompts of cells: where, and what Excel says when one is chosen.
-        controls: form controls: id of the shape and of the relationship.
+        controls: form controls by the id of their shape: id of the relationship, name.
     """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
@@ -45,7 +45,7 @@ class Grid:
     hidden_columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     printed: dict[str, str] = field(default_factory=dict[str, str])
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    controls: dict[str, str] = field(default_factory=dict[str, str])
+    controls: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 
 def _is_on(element: Element, name: str) -> bool:
@@ -265,7 +265,8 @@ class _Reader:
             self.grid.inputs.append((where, ": ".join(word for word in words if word)))
 
     def control(self, element: Element) -> None:
-        self.grid.controls.setdefault(str(element.get("shapeId")), str(element.get(f"{R}id")))
+        found = str(element.get(f"{R}id")), str(element.get("name") or "")
+        self.grid.controls.setdefault(str(element.get("shapeId")), found)
 
 
 def _number(raw: str | None) -> float | None:

@@ -53,16 +53,15 @@ def _day(whole: int, *, from_1904: bool) -> str:
 
 
 def _elapsed(ticks: int, decimals: int, marks: list[tuple[str, str]]) -> str:
-    """A span of time by a format such as `[h]:mm` or `[mm]:ss.0`; the first unit counts through."""
+    """A span of time by a format such as `[h]:mm` or `[mm]:ss.0`; the unit in brackets counts through."""
     seconds, fraction = divmod(ticks, 10**decimals)
-    text, is_first = "", True
+    through = {mark[0] for kind, mark in marks if kind == "elapsed"}
+    text = ""
     for kind, mark in marks:
         if kind in {"elapsed", "date"} and mark[0] in "hms":
-            size = {"h": 3600, "m": 60, "s": 1}[mark[0]]
+            size, turn = {"h": (3600, 24), "m": (60, 60), "s": (1, 60)}[mark[0]]
             count = seconds // size
-            count %= 10**9 if is_first or kind == "elapsed" else {"h": 24, "m": 60, "s": 60}[mark[0]]
-            text += str(count).zfill(len(mark))
-            is_first = False
+            text += str(count if mark[0] in through else count % turn).zfill(len(mark))
         elif kind == "digit":
             text += f"{fraction:0{decimals}}" if text.endswith(".") else ""
         elif kind != "half":
