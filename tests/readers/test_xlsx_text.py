@@ -31,6 +31,18 @@ def test_text_as_its_fonts_show_it(excel, runs, font, expected):
         assert seen(document) == [expected]
 
 
+def test_what_a_format_hides_is_reported_and_what_it_leaves_blank_is_not(excel):
+    codes = "".join(
+        f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in ((170, ";;;"), (171, "#"))
+    )
+    styles = f'<numFmts>{codes}</numFmts><cellXfs><xf/><xf numFmtId="170"/><xf numFmtId="171"/></cellXfs>'
+    document = excel(
+        row('<c s="1"><v>7</v></c>', '<c s="2"><v>0</v></c>', '<c s="2"><v>3</v></c>'), styles=styles
+    )
+    assert seen(document) == ["3"]
+    assert hidden(document) == [("S!A1", "not visible in its cell: 7")]
+
+
 def test_struck_number_and_text_by_its_format(excel):
     styles = (
         '<numFmts><numFmt numFmtId="170" formatCode="0;-0;0;&quot;Ref &quot;@"/></numFmts>'

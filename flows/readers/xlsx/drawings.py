@@ -56,7 +56,8 @@ def _shape(
         text = collapsed("\n".join(drawn_text(line) for line in part.iter(f"{_A}p")))
         if text:
             return Block(BlockKind.textbox, f"[Text box] {text}{target}", place)
-        return Block(BlockKind.image, f"[Shape: {alt}]{target}", place) if alt or target else None
+        text = f"[Shape: {alt}]" if alt else "[Shape]"
+        return Block(BlockKind.image, text + target, place) if alt or target else None
     for inner in walked(part):
         name = str(inner.tag)
         key = inner.get(f"{R}dm") if name.endswith("/diagram}relIds") else inner.get(f"{R}id")

@@ -195,9 +195,8 @@ class _Reader:
     def number(self, raw: str, code: str) -> str:
         try:
             text = shown(float(raw), code, from_1904=self.book.from_1904)
-            return (
-                text if text.strip() else shown(float(raw), "General")
-            )  # what is hidden is reported as it is
+            # What its format hides is reported as it is; `#` shows nothing for zero, and hides nothing.
+            return shown(float(raw), "General") if shows_nothing(code, float(raw)) else text
         except (ValueError, OverflowError):
             return raw
 
