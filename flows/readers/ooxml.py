@@ -29,7 +29,7 @@ MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile sto
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
-MAX_TAGS = 3_000_000  # of XML held at once; an element takes up to 350 bytes in memory
+MAX_TAGS = 2_000_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
@@ -37,6 +37,7 @@ _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
 _ALTERNATES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_EQUATION = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
 _OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
@@ -133,6 +134,8 @@ def walked(element: Element) -> Iterator[Element]:
 def _is_taken(branch: Element) -> bool:
     if branch.tag != f"{_ALTERNATES}Choice":
         return branch.tag == f"{_ALTERNATES}Fallback"
+    if next(branch.iter(_EQUATION), None) is not None:
+        return False  # the fallback has the equation as text
     spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
     return all(space.startswith(_OFFICE) for space in spaces)
 

@@ -67,6 +67,13 @@ OFFICE_2013 = 'xmlns:n="http://schemas.microsoft.com/office/drawing/2012/slicer"
             [],
         ),
         (
+            f"<mc:AlternateContent><mc:Choice xmlns:m='http://schemas.microsoft.com/office/drawing/2010/main' "
+            f"Requires='m'>{shape('<m:m/>')}</mc:Choice><mc:Fallback>{shape('<a:r><a:t>a^2</a:t></a:r>')}</mc:Fallback>"
+            "</mc:AlternateContent>",
+            ["[Text box] a^2"],
+            [],
+        ),
+        (
             '<xdr:graphicFrame><a:graphic><a:graphicData uri="u"><d:relIds xmlns:d="http://schemas.openxmlformats.'
             'org/drawingml/2006/diagram" r:dm="r1"/></a:graphicData></a:graphic></xdr:graphicFrame>',
             ["[Text box] Phase One\nPhase Two"],

@@ -51,10 +51,18 @@ class Book:
         properties = root.find(f"{S}workbookPr")
         self.from_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         self.sheets: list[Sheet] = []
+        taken: set[str] = set()
         for sheet in root.iterfind(f"{S}sheets/{S}sheet"):
             key = str(sheet.get(f"{R}id") or "")
             link = links.get(key) or Relationship("missing" if key else "", "", external=False)
             name, state = unescaped(sheet.get("name")), str(sheet.get("state", "visible"))
+            if link.target in taken:
+                raise ReadError(
+                    package.path,
+                    f"sheet {name!r} is made of the part of another sheet",
+                    "a complete workbook",
+                )
+            taken |= {link.target} if link.target else set()
             self.sheets.append(Sheet(name, link.target, link.kind, state))
         theme, styles = (
             package.xml(parts[kind]) if package.has(parts.get(kind, "")) else None

@@ -28,12 +28,13 @@ def drawings(
         if link.kind != "drawing" or link.external or not package.has(link.target):
             continue
         targets = package.relationships(link.target)
+        shown: set[str] = set()  # charts and diagrams: each has one frame
         for anchor in package.xml(link.target):
             place = place_of(anchor, sheet)
             for part in walked(anchor):
                 if part.tag not in _SHAPES or next(part.iter(CONTROL), None) is not None:
                     continue
-                block = _shape(package, targets, part, place, notices)
+                block = _shape(package, targets, part, place, notices, shown=shown)
                 if block is None:
                     continue
                 properties = next(part.iter(f"{_XDR}cNvPr"), None)
@@ -44,7 +45,13 @@ def drawings(
 
 
 def _shape(
-    package: Package, targets: dict[str, Relationship], part: Element, place: str, notices: list[Notice]
+    package: Package,
+    targets: dict[str, Relationship],
+    part: Element,
+    place: str,
+    notices: list[Notice],
+    *,
+    shown: set[str],
 ) -> Block | None:
     properties = next(part.iter(f"{_XDR}cNvPr"), None)
     alt = "" if properties is None else flat(str(properties.get("descr") or properties.get("title") or ""))
@@ -62,8 +69,9 @@ def _shape(
         name = str(inner.tag)
         key = inner.get(f"{R}dm") if name.endswith("/diagram}relIds") else inner.get(f"{R}id")
         found = targets.get(str(key))
-        if found is None or not package.has(found.target):
+        if found is None or not package.has(found.target) or found.target in shown:
             continue
+        shown.add(found.target)
         if name.endswith("/diagram}relIds"):
             text = diagram_text(package.xml(found.target))
             return Block(BlockKind.textbox, f"[Text box] {text}", place) if text else None

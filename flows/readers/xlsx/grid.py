@@ -12,7 +12,7 @@ from flows.readers.ooxml import Element, Relationship
 from flows.readers.words import normalised
 from flows.readers.xlsx.book import Book, R, Sheet
 from flows.readers.xlsx.formats import colour_named, shown, shows_nothing, text_shown
-from flows.readers.xlsx.places import Span, letters, position, spans
+from flows.readers.xlsx.places import EVERYWHERE, Span, letters, position, spans
 from flows.readers.xlsx.strings import Runs, as_shown, unescaped
 from flows.readers.xlsx.styles import Style
 from flows.readers.xlsx.unseen import Unseen, styled_tables
@@ -22,6 +22,7 @@ from flows.schema.errors import ReadError
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 16_384
 MAX_MOVED = 500_000  # characters of shared formulas that are moved; it takes microseconds for each
+MAX_RANGES = 100_000  # ranges with conditional formats, and characters of a list of them
 MAX_LINKED = 1000  # cells that one link is written to
 _WHITE = "FFFFFF"
 _BESIDE = 3  # characters that a cell takes in a pipe table besides its text
@@ -197,7 +198,7 @@ class _Reader:
             text = shown(float(raw), code, from_1904=self.book.from_1904)
             # What its format hides is reported as it is; `#` shows nothing for zero, and hides nothing.
             return shown(float(raw), "General") if shows_nothing(code, float(raw)) else text
-        except (ValueError, OverflowError):
+        except (ValueError, ArithmeticError):
             return raw
 
     def origin(self, element: Element, column: int) -> tuple[str, str] | None:
@@ -226,7 +227,7 @@ class _Reader:
 
     def merge(self, element: Element) -> None:
         self.count(1, 0)
-        self.grid.merges += [span for span in spans(str(element.get("ref", ""))) if span.area > 1]
+        self.grid.merges += [span for span in spans(str(element.get("ref", ""))[:40])[:1] if span.area > 1]
 
     def column(self, element: Element) -> None:
         hidden = _is_on(element, "hidden") or element.get("width") == "0"
@@ -240,7 +241,7 @@ class _Reader:
         # An entry of a table of contents says the name of the sheet that it leads to.
         sheet = inside.rpartition("!")[0].strip("'") if target.startswith("#") else ""
         bare = sheet or target.removeprefix("mailto:").removeprefix("#")
-        for span in spans(str(element.get("ref", ""))) if target else ():
+        for span in spans(str(element.get("ref", ""))[:40]) if target else ():
             last = span.bottom if span.area <= MAX_LINKED else span.top
             for row in range(span.top, last + 1):
                 cells = self.grid.rows.get(row, {})
@@ -255,7 +256,10 @@ class _Reader:
             self.grid.printed[str(part.tag).rpartition("}")[2]] = unescaped(part.text)
 
     def conditional(self, element: Element) -> None:
-        self.unseen.painted += spans(str(element.get("sqref") or element.findtext("{*}sqref") or ""))
+        where = str(element.get("sqref") or element.findtext("{*}sqref") or "")
+        self.unseen.painted += spans(where[:MAX_RANGES])
+        if len(where) > MAX_RANGES or len(self.unseen.painted) > MAX_RANGES:
+            self.unseen.painted = [EVERYWHERE]
 
     def prompt(self, element: Element) -> None:
         words = [unescaped(element.get(name)) for name in ("promptTitle", "prompt")]

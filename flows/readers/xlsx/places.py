@@ -33,6 +33,9 @@ class Span:
         return self.top <= row <= self.bottom and self.left <= column <= self.right
 
 
+EVERYWHERE = Span(1, 1, 10_000_000, 20_000)  # beyond the last cell that a reference can name
+
+
 def letters(column: int) -> str:
     """Name of a column: 1 is A, 27 is AA."""
     name = ""

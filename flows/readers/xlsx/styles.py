@@ -6,12 +6,14 @@ import colorsys
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from flows.readers.contrast import invisible
 from flows.readers.ooxml import Element
 from flows.readers.xlsx.formats import BUILTIN
 from flows.readers.xlsx.strings import Font, S
 
+MAX_STYLES = 65_536  # Excel takes a few less
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _COMPLEMENT = "{http://schemas.microsoft.com/office/spreadsheetml/2022/featurepropertybag}xfComplement"
 # Excel counts the colours of a theme from the light ones, the theme itself from the dark ones.
@@ -148,7 +150,7 @@ def styles_of(root: Element, colours: Colours, *, has_boxes: bool) -> list[Style
     fonts = [font_of(font, colours) for font in root.iterfind(f"{S}fonts/{S}font")]
     fills = [_grounds(fill, colours) for fill in root.iterfind(f"{S}fills/{S}fill")]
     found: list[Style] = []
-    for entry in root.iterfind(f"{S}cellXfs/{S}xf"):
+    for entry in islice(root.iterfind(f"{S}cellXfs/{S}xf"), MAX_STYLES):
         font, fill = int(entry.get("fontId", 0)), int(entry.get("fillId", 0))
         found.append(
             Style(
