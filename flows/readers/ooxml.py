@@ -29,7 +29,7 @@ MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile sto
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
-MAX_TAGS = 2_000_000  # of XML held at once; an element takes up to 350 bytes in memory
+MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")

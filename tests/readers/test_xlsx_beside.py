@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.support.workbook import MC, OFFICE, SPACES, XDR, A, related, row, seen, text
+from tests.support.workbook import MC, SPACES, A, drawn, related, row, seen, text
 
 
 def test_headers_of_first_and_even_pages(excel):
@@ -23,14 +23,6 @@ def test_headers_of_first_and_even_pages(excel):
     assert [(n.kind, n.detail) for n in document.notices] == [
         ("unused_header", "not printed with the sheet's settings: Even [page]")
     ]
-
-
-def drawn(content):
-    anchor = f"<xdr:from><xdr:col>3</xdr:col><xdr:row>1</xdr:row></xdr:from>{content}"
-    return (
-        f'<xdr:wsDr xmlns:xdr="{XDR}" xmlns:a="{A}" xmlns:r="{OFFICE}" xmlns:mc="{MC}">'
-        f"<xdr:twoCellAnchor>{anchor}</xdr:twoCellAnchor></xdr:wsDr>"
-    )
 
 
 def shape(words, extra=""):

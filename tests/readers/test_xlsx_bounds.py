@@ -4,7 +4,7 @@ import pytest
 
 from flows.readers.xlsx import book, grid, unseen
 from flows.schema.errors import ReadError
-from tests.support.workbook import row, seen, text
+from tests.support.workbook import SPACES, drawn, related, row, seen, styled, text
 
 
 @pytest.mark.parametrize("where", ["strings", "cells", "frames", "merges"])
@@ -54,3 +54,31 @@ def test_long_shared_formula_is_not_moved_for_ever(excel, monkeypatch):
         "| [formula, never calculated: =A3+A4] |",
         "| [formula, never calculated: =as in A1, moved to A3] |",
     ]
+
+
+def test_two_sheets_of_one_part_are_refused(excel):
+    sheets = '<sheet name="S" r:id="r1"/><sheet name="T" r:id="r1"/>'
+    with pytest.raises(ReadError, match="'T' is made of the part of another sheet"):
+        excel(row(text("a")), workbook=f"<workbook {SPACES}><sheets>{sheets}</sheets></workbook>")
+
+
+def test_too_many_ranges_with_conditions_leave_the_ground_unknown(excel, monkeypatch):
+    monkeypatch.setattr(grid, "MAX_RANGES", 10)
+    styles = styled(("", '<color rgb="FFFFFFFF"/>'), ("<patternFill/>",), ((0, 0), (1, 0)))
+    rows = row(text("white", 1))
+    assert "white" not in excel(rows, '<conditionalFormatting sqref="B1"/>', styles=styles).text
+    assert "white" in excel(rows, '<conditionalFormatting sqref="B1 B2 B3 B4"/>', styles=styles).text
+
+
+def test_a_chart_in_many_frames_is_read_once(excel):
+    frame = (
+        '<xdr:graphicFrame><a:graphic><a:graphicData><c:chart xmlns:c="http://schemas.openxmlformats.org/'
+        'drawingml/2006/chart" r:id="r1"/></a:graphicData></a:graphic></xdr:graphicFrame>'
+    )
+    document = excel(
+        links={"drawing": "drawing.xml"},
+        drawing=drawn(frame * 3),
+        chart="<chartSpace/>",
+        **{"_rels/drawing.xml.rels": related(chart="chart.xml")},
+    )
+    assert seen(document) == ["[Chart]"]

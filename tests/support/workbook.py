@@ -82,6 +82,14 @@ def styled(fonts=("",), fills=("",), xfs=((0, 0),), more=""):
     return f"<fonts>{faces}</fonts><fills>{grounds}</fills><cellXfs>{formats}</cellXfs>{more}"
 
 
+def drawn(content):
+    anchor = f"<xdr:from><xdr:col>3</xdr:col><xdr:row>1</xdr:row></xdr:from>{content}"
+    return (
+        f'<xdr:wsDr xmlns:xdr="{XDR}" xmlns:a="{A}" xmlns:r="{OFFICE}" xmlns:mc="{MC}">'
+        f"<xdr:twoCellAnchor>{anchor}</xdr:twoCellAnchor></xdr:wsDr>"
+    )
+
+
 def seen(document):
     return [block.text for block in document.blocks[1:]]
 
