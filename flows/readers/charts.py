@@ -1,18 +1,46 @@
-"""Charts of Word and Excel files: their title and the numbers that they were drawn from."""
+"""Charts, diagrams and text of drawings in Office files; a chart is its title and its numbers."""
 
 from __future__ import annotations
 
-from flows.readers.ooxml import Element
+import importlib
+from typing import Any
+
+from flows.readers.emphasis import scripted, struck_out
+from flows.readers.ooxml import Element, walked
 from flows.readers.words import flat, pipe_table
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_CX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 MAX_POINTS = 5000
 
 
 def drawn_text(element: Element) -> str:
     """All DrawingML text below an element, on one line."""
-    return flat(" ".join(str(part.text or "") for part in element.iter(f"{_A}t")))
+    parts: list[tuple[str, bool]] = []
+    for part in walked(element):
+        if part.tag == f"{_A}br":
+            parts.append((" ", False))
+        elif part.tag == f"{_A}t":
+            look = part.getparent().find(f"{_A}rPr")
+            strike, shift = ("", "") if look is None else (look.get("strike"), look.get("baseline"))
+            script = "subscript" if str(shift).startswith("-") else "superscript"
+            text = str(part.text or "")
+            text = scripted(text, script) if str(shift or "0").strip("-0%") else text
+            parts.append((text, (strike or "noStrike") != "noStrike"))
+    return flat(struck_out(parts))
+
+
+def diagram_text(root: Element) -> str:
+    """The texts of a SmartArt diagram, one a line, from its data part (`dgm:dataModel`)."""
+    lines = [
+        drawn_text(paragraph)
+        for point in root.iter(f"{_D}pt")
+        if point.get("type", "node") not in {"pres", "parTrans", "sibTrans"}
+        for paragraph in point.iter(f"{_A}p")
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 def chart_text(root: Element, fallback: str = "") -> str:
@@ -24,9 +52,9 @@ def chart_text(root: Element, fallback: str = "") -> str:
     """
     titles = list(root.iter(f"{_C}title"))
     title = flat(" ".join(drawn_text(part) for part in titles)) or fallback
-    rows = _series(root)
-    if not rows and not titles:
-        title = drawn_text(root) or title
+    rows = _series(root) or _new_series(root)
+    if not titles:
+        title = flat(" ".join(drawn_text(part) for part in root.iter(f"{_CX}title"))) or title
     head = f"[Chart: {title}]" if title else "[Chart]"
     if rows:
         return f"{head}\n{pipe_table(rows)}"
@@ -39,10 +67,20 @@ def _points(element: Element | None) -> dict[int, str]:
     points: dict[int, str] = {}
     if element is None:
         return points
-    percent = any("%" in str(code.text or "") for code in element.iter(f"{_C}formatCode"))
+    codes = [str(code.text or "") for code in element.iter(f"{_C}formatCode")]
+    percent = any("%" in code for code in codes)
+    # The package of Excel's reader imports this module.
+    formats: Any = importlib.import_module("flows.readers.xlsx.formats")
+    date = next((code for code in codes if formats.is_date(code)), "")
+    from_1904 = any(
+        mark.get("val") in {"1", "true", None} for mark in element.getroottree().iter(f"{_C}date1904")
+    )
     for point in element.iter(f"{_C}pt"):
         text = str(point.findtext(f"{_C}v") or "")
         try:
+            if date:
+                points[int(point.get("idx") or 0)] = formats.shown(float(text), date, from_1904=from_1904)
+                continue
             # Charts cache binary fractions in full (4.2999999999999998); Excel shows 15 digits.
             text = format(float(text) * (100 if percent else 1), ".15g") + ("%" if percent else "")
         except ValueError:
@@ -74,3 +112,26 @@ def _series(root: Element) -> list[list[str]]:
     return [["", *names]] + [
         [categories.get(at, ""), *(column.get(at, "") for column in columns)] for at in at_all
     ]
+
+
+def _new_series(root: Element) -> list[list[str]]:
+    """The same of the chart kinds of 2016 (`cx`): a column for each dimension of each series' data."""
+    names = {
+        str(series.find(f"{_CX}dataId").get("val")): str(series.findtext(f".//{_CX}v") or "")
+        for series in root.iter(f"{_CX}series")
+        if series.find(f"{_CX}dataId") is not None
+    }
+    head: list[str] = []
+    columns: list[dict[int, str]] = []
+    for data in root.iter(f"{_CX}data"):
+        for dimension in data:
+            points: dict[int, str] = {}
+            for point in list(dimension.iter(f"{_CX}pt"))[:MAX_POINTS]:
+                at, text = int(point.get("idx") or 0), flat(str(point.text or ""))
+                points[at] = f"{points[at]} / {text}" if at in points else text
+            if points:
+                is_text = str(dimension.tag) == f"{_CX}strDim"
+                head.append("" if is_text else names.get(str(data.get("id")), ""))
+                columns.append(points)
+    at_all = sorted(set[int]().union(*columns))
+    return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []

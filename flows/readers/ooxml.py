@@ -13,6 +13,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,11 +29,16 @@ MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile sto
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
+MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
+MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
+_ALTERNATES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_EQUATION = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
+_OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -73,11 +79,17 @@ def lxml_etree() -> Any:
     return importlib.import_module("lxml.etree")
 
 
-def parse_xml(data: bytes, where: str) -> Element:
+def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
     """Parse one part; entities and document types are refused, as the standard forbids them.
 
+    Args:
+        data: its bytes.
+        where: its name in errors.
+        recover: read past faults; the result may be None.
+
     Raises:
-        ReadError: not well-formed, nested deeper than 256 elements, or with a document type.
+        ReadError: not well-formed, more than MAX_TAGS tags, nested deeper than 256 elements, or with a
+            document type.
     """
     etree = lxml_etree()
     if any(mark in data for mark in _DOCTYPES):
@@ -88,11 +100,61 @@ def parse_xml(data: bytes, where: str) -> Element:
             "XML without <!DOCTYPE>",
             "get the document from a source that you trust and save it anew",
         )
-    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    if data.count(b"<") > MAX_TAGS:
+        raise _too_many(where)
+    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
     try:
         return etree.fromstring(_STRICT.sub(_transitional, data), parser)
     except etree.XMLSyntaxError as error:
         raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
+
+
+def _too_many(where: str, bound: int = MAX_TAGS) -> ReadError:
+    return ReadError(
+        where, f"more than {bound:,} XML tags at once", "fewer, as in real documents", "split it"
+    )
+
+
+def walked(element: Element) -> Iterator[Element]:
+    """An element and all below it in order; of alternatives (`mc:AlternateContent`) only the one shown.
+
+    Office takes the first choice whose namespaces it knows, else the fallback. Fallbacks hold texts
+    such as 'this shape represents a slicer', which no current version shows.
+    """
+    if element.tag == f"{_ALTERNATES}AlternateContent":
+        branch = next((part for part in element if _is_taken(part)), ())
+        for part in branch:
+            yield from walked(part)
+        return
+    yield element
+    for part in element:
+        yield from walked(part)
+
+
+def _is_taken(branch: Element) -> bool:
+    if branch.tag != f"{_ALTERNATES}Choice":
+        return branch.tag == f"{_ALTERNATES}Fallback"
+    if next(branch.iter(_EQUATION), None) is not None:
+        return False  # the fallback has the equation as text
+    spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
+    return all(space.startswith(_OFFICE) for space in spaces)
+
+
+class _Counted:
+    """A stream that counts the tags that pass; whoever frees the elements sets `tags` back."""
+
+    def __init__(self, stream: IO[bytes], where: str) -> None:
+        self.stream = stream
+        self.where = where
+        self.tags = 0
+
+    def read(self, size: int = -1) -> bytes:
+        # The namespaces stand in the first stretch, so none is cut in two by the end of one.
+        data = _STRICT.sub(_transitional, self.stream.read(size))
+        self.tags += data.count(b"<")
+        if self.tags > MAX_STREAMED:
+            raise _too_many(self.where, MAX_STREAMED)
+        return data
 
 
 _REPAIR = "open it in the program that made it, repair it and save it anew"
@@ -121,7 +183,7 @@ class Package:
                 path, f"{found} ({error})", "a complete file", "get the file again, or " + _REPAIR
             ) from error
         self._check(infos)
-        self._names = {info.filename.lower().lstrip("/"): info for info in infos}
+        self._names = {info.filename.replace("\\", "/").lower().lstrip("/"): info for info in infos}
 
     def _check(self, infos: list[zipfile.ZipInfo]) -> None:
         if len(infos) > MAX_PARTS:
@@ -199,6 +261,42 @@ class Package:
     def xml(self, name: str) -> Element:
         """The root element of a part."""
         return parse_xml(self.read(name), f"{self.path}!{name}")
+
+    def streamed(self, name: str, tags: Sequence[str]) -> Iterator[Element]:
+        """The elements with these local names in the order of their end tags, each freed after its turn.
+
+        Raises:
+            ReadError: damaged, not well-formed, with a document type, or too many elements at once.
+        """
+        etree = lxml_etree()
+        where = f"{self.path}!{name}"
+        try:
+            with self.open(name) as stream:
+                counted = _Counted(stream, where)
+                events = etree.iterparse(
+                    counted,
+                    events=("end",),
+                    tag=[f"{{*}}{tag}" for tag in tags],
+                    resolve_entities=False,
+                    load_dtd=False,
+                    no_network=True,
+                )
+                first = True
+                for _, element in events:
+                    if first and element.getroottree().docinfo.doctype:
+                        raise ReadError(
+                            where, "an XML part declares a document type", "XML without <!DOCTYPE>"
+                        )
+                    first = False
+                    yield element
+                    counted.tags = 0
+                    element.clear()
+                    while element.getprevious() is not None:
+                        del element.getparent()[0]
+        except etree.XMLSyntaxError as error:
+            raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise self._damaged(name, error) from error
 
     def relationships(self, part: str) -> dict[str, Relationship]:
         """The links of a part by id, targets resolved to part names; of the package itself for `''`."""

@@ -11,7 +11,7 @@ from flows.readers.words import normalised
 from flows.schema.document import Block, Document, Notice
 from flows.schema.errors import ReadError
 
-READER_VERSIONS = {"docx": 2, "pdf": 1, "xlsx": 1, "csv": 2, "md": 2, "txt": 2, "eml": 2}
+READER_VERSIONS = {"docx": 2, "pdf": 1, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
 """Raised whenever the same bytes give another document; part of a packet's key."""
 
 SUFFIXES = {

@@ -1,11 +1,13 @@
 """Small documents made in the test, and the fixtures that are committed."""
 
+import functools
 import importlib.util
 from pathlib import Path
 
 import pytest
 
 from flows.readers import read_document
+from tests.support.workbook import written
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "documents"
 
@@ -61,3 +63,9 @@ def word(build, tmp_path):
         return read_document(path)
 
     return read
+
+
+@pytest.fixture
+def excel(tmp_path):
+    """Read a workbook with one sheet `S`; see `written`."""
+    return functools.partial(written, tmp_path / "made.xlsx")

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from flows.readers import read_document
-from flows.readers.xlsx.formats import shown
+from flows.readers.xlsx.formats import BUILTIN, shown
 
 
 def test_marked_workbook(fixture):
@@ -76,6 +76,24 @@ def test_marked_workbook(fixture):
         (59, "yyyy-mm-dd", "1900-02-28"),
         (61, "yyyy-mm-dd", "1900-03-01"),
         (-3, "yyyy-mm-dd", "-3"),
+        (0, "dd/mm/yyyy", "1900-01-00"),
+        (0, "dd/mm/yyyy hh:mm", "00:00"),
+        (0.5, "dd/mm/yyyy hh:mm", "12:00"),
+        (0.5, "d mmm yyyy", "1900-01-00"),
+        (0, "h:mm", "00:00"),
+        (1, "yyyy-mm-dd", "1900-01-01"),
+        (59.9999999999, "yyyy-mm-dd", "1900-02-29"),
+        (60, "yyyy-mm-dd", "1900-02-29"),
+        (0.0625, "[mm]:ss", "90:00"),
+        (0.00012, "mm:ss.0", "00:00:10.4"),
+        (1.25, '[h]" hours "mm" min"', "30 hours 00 min"),
+        (-0.75, "[h]:mm", "-18:00"),
+        (3.14159, 's" s and "[m]" min"', "53 s and 4523 min"),
+        (12345, '0.00E+00" m"', "1.23E+04 m"),
+        (12345, "##0.0E+0", "12.3E+3"),
+        (2.5, '# ?/?" in"', "2 1/2 in"),
+        (1234.5, BUILTIN[7], "$1,234.50"),
+        (-1234.5, BUILTIN[44], "$(1,234.50)"),
     ],
 )
 def test_numbers_as_excel_shows_them(value, code, expected):
@@ -85,6 +103,9 @@ def test_numbers_as_excel_shows_them(value, code, expected):
 def test_days_counted_from_1904():
     # 1 January 1904 is day 0 there; 45352 - 1462 days lie between the two counts.
     assert shown(43890, "yyyy-mm-dd", from_1904=True) == "2024-03-01"
+    assert shown(0, "yyyy-mm-dd", from_1904=True) == "1904-01-01"
+    assert shown(0.5, "yyyy-mm-dd hh:mm", from_1904=True) == "1904-01-01 12:00"
+    assert shown(-1, "yyyy-mm-dd", from_1904=True) == "-1904-01-02"
 
 
 def rewritten(fixture_path, tmp_path, change, source="stanley-cups.xlsx"):
@@ -141,7 +162,10 @@ def test_huge_merged_range_is_noted_not_filled(fixture_path, tmp_path):
     rows = '<row r="1"><c r="A1"><v>5</v></c></row><row r="2"><c r="A2"><v>6</v></c></row>'
     after = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
     document = rewritten(fixture_path, tmp_path, sheet_of(rows, after))
-    assert document.blocks[1].text == "| 5 [merged A1:XFD1048576] |\n| --- |\n| 6 |"
+    assert document.blocks[1].text == "5 [merged A1:XFD1048576]"
+    assert [(n.kind, n.place, n.detail) for n in document.notices] == [
+        ("hidden_text", "Stanley Cups!A2", "behind the merged range A1:XFD1048576: 6")
+    ]
 
 
 def test_cells_spread_over_a_huge_range_are_listed(fixture_path, tmp_path):

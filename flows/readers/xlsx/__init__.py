@@ -7,17 +7,21 @@ it does not, and reads no strict file.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
-from flows.readers.charts import chart_text
+from flows.readers.limits import MAX_TEXT
 from flows.readers.ooxml import Package, refuse_ole
-from flows.readers.xlsx.book import Book, Sheet
-from flows.readers.xlsx.extras import comments, drawings, printed_lines
+from flows.readers.xlsx.book import Book, Sheet, too_much_text
+from flows.readers.xlsx.controls import controls
+from flows.readers.xlsx.drawings import drawings
+from flows.readers.xlsx.extras import comments, inputs, printed_lines
 from flows.readers.xlsx.grid import read_grid
 from flows.readers.xlsx.tables import tables
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
+
+_KINDS = {"worksheet": "Sheet", "chartsheet": "Chart sheet", "dialogsheet": "Dialog sheet"}
 
 
 def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
@@ -51,31 +55,50 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     if macro:
         notices.append(Notice("macro", "workbook", "the file carries VBA code; it is neither run nor read"))
     blocks: list[Block] = []
+    written = 0
     for sheet in book.sheets:
-        blocks.extend(_sheet(book, sheet, notices))
+        for block in _sheet(book, sheet, notices):
+            written += len(block.text)
+            if written > MAX_TEXT:
+                raise too_much_text(path)
+            blocks.append(block)
     return blocks, notices
 
 
-def _sheet(book: Book, sheet: Sheet, notices: list[Notice]) -> list[Block]:
-    hidden = {"visible": "", "hidden": ", hidden sheet", "veryHidden": ", sheet hidden by a program"}
-    what = "Chart sheet" if sheet.kind == "chartsheet" else "Sheet"
-    blocks = [
-        Block(
-            BlockKind.sheet, f"[{what}: {sheet.name}{hidden.get(sheet.state, ', hidden sheet')}]", sheet.name
-        )
-    ]
+def _sheet(book: Book, sheet: Sheet, notices: list[Notice]) -> Iterator[Block]:
+    state = {"visible": "", "hidden": ", hidden sheet", "veryHidden": ", sheet hidden by a program"}.get(
+        sheet.state, ", hidden sheet"
+    )
     package = book.package
-    if not package.has(sheet.part):
+    if sheet.kind and not package.has(sheet.part):
         raise ReadError(package.path, f"sheet {sheet.name!r} is missing from the file", "a complete workbook")
+    if sheet.kind.endswith("Macrosheet"):
+        detail = "a sheet of Excel 4.0 macros: its formulas are shown, none is run"
+        notices.append(Notice("macro", sheet.name, detail))
+    elif sheet.kind not in _KINDS:
+        found = f"a sheet of the unknown kind {sheet.kind!r}" if sheet.kind else "a sheet without content"
+        notices.append(Notice("unread_part", sheet.name, found))
+    what = "Macro sheet" if sheet.kind.endswith("Macrosheet") else _KINDS.get(sheet.kind, "Sheet")
+    content = _content(book, sheet, notices) if sheet.kind else iter(())
+    first = next(content, None)
+    empty = ", empty" if first is None else ""
+    yield Block(BlockKind.sheet, f"[{what}: {sheet.name}{state}{empty}]", sheet.name)
+    if first is not None:
+        yield first
+    yield from content
+
+
+def _content(book: Book, sheet: Sheet, notices: list[Notice]) -> Iterator[Block]:
+    package, name = book.package, sheet.name
     links = package.relationships(sheet.part)
-    if sheet.kind == "worksheet":
-        grid = read_grid(book, sheet, links, notices)
-        blocks.extend(printed_lines(grid, sheet))
-        blocks.extend(tables(grid, sheet.name))
-        blocks.extend(comments(package, links, sheet.name))
-    elif sheet.kind != "chartsheet":
-        notices.append(Notice("unread_part", sheet.name, f"a sheet of kind {sheet.kind} is not read"))
-    blocks.extend(drawings(package, links, sheet.name, chart_text))
-    if len(blocks) == 1:
-        blocks = [replace(blocks[0], text=blocks[0].text[:-1] + ", empty]")]
-    return blocks
+    grid = read_grid(book, sheet, links, notices)
+    yield from printed_lines(grid, name, notices)
+    yield from tables(grid, name, book.spend)
+    yield from inputs(grid, name)
+    yield from comments(book, links, name)
+    yield from controls(package, links, name, grid.controls, notices)
+    yield from drawings(package, links, name, notices)
+    embedded = sum(link.kind in {"oleObject", "package"} for link in links.values())
+    if embedded:
+        detail = f"embedded objects that are shown as their picture only: {embedded}"
+        notices.append(Notice("embedded_file", name, detail))

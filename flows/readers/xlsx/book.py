@@ -1,16 +1,19 @@
-"""What a workbook says for all its sheets: their order, shared strings, formats, colours."""
+"""What a workbook says for all its sheets: their order, shared strings, styles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from flows.readers.contrast import unreadable
-from flows.readers.ooxml import Element, Package
-from flows.readers.xlsx.formats import BUILTIN
+from flows.readers.limits import MAX_TEXT
+from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.xlsx.rich import rich_values
+from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
+from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
+from flows.schema.errors import ReadError
 
-S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_THEME = {"0": "FFFFFF", "1": "000000"}  # the two theme colours that hardly ever differ
+MAX_STRINGS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +26,14 @@ class Sheet:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """A cell's number format, and whether its text has the colour of its ground."""
-
-    code: str = "General"
-    invisible: bool = False
-
-
-def rich_text(element: Element) -> str:
-    """The text of a shared or inline string, without its phonetic guide."""
-    parts = [
-        str(part.text or "")
-        for part in element.iter(f"{S}t")
-        if not str(part.getparent().tag).endswith("}rPh")
-    ]
-    return "".join(parts)
-
-
-def _colour(element: Element | None) -> str:
-    if element is None or element.get("tint"):
-        return ""
-    if element.get("rgb"):
-        return str(element.get("rgb"))[-6:]
-    return _THEME.get(str(element.get("theme")), "")
+def too_much_text(path: Path) -> ReadError:
+    """The error for a workbook that gives more than MAX_TEXT."""
+    return ReadError(
+        path,
+        f"more than {MAX_TEXT:,} characters of text",
+        "a workbook that a person could read",
+        "leave out the sheets that the packet does not need",
+    )
 
 
 class Book:
@@ -64,52 +51,63 @@ class Book:
         properties = root.find(f"{S}workbookPr")
         self.from_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         self.sheets: list[Sheet] = []
+        taken: set[str] = set()
         for sheet in root.iterfind(f"{S}sheets/{S}sheet"):
-            link = links.get(str(sheet.get(f"{R}id")))
-            self.sheets.append(
-                Sheet(
-                    str(sheet.get("name")),
-                    "" if link is None else link.target,
-                    "" if link is None else link.kind,
-                    str(sheet.get("state", "visible")),
+            key = str(sheet.get(f"{R}id") or "")
+            link = links.get(key) or Relationship("missing" if key else "", "", external=False)
+            name, state = unescaped(sheet.get("name")), str(sheet.get("state", "visible"))
+            if link.target in taken:
+                raise ReadError(
+                    package.path,
+                    f"sheet {name!r} is made of the part of another sheet",
+                    "a complete workbook",
                 )
-            )
+            taken |= {link.target} if link.target else set()
+            self.sheets.append(Sheet(name, link.target, link.kind, state))
+        theme, styles = (
+            package.xml(parts[kind]) if package.has(parts.get(kind, "")) else None
+            for kind in ("theme", "styles")
+        )
+        self.colours = Colours(theme, styles)
+        has_boxes = any(name.startswith("xl/featurepropertybag/") for name in package.names())
+        self.styles = [] if styles is None else styles_of(styles, self.colours, has_boxes=has_boxes)
+        self.rich = rich_values(package, parts)
+        self.chars = 0
+        self.strings: list[str | Runs] = []
         strings = parts.get("sharedStrings", "")
-        self.strings: list[str] = []
         if package.has(strings):
-            self.strings = [rich_text(entry) for entry in package.xml(strings).iterfind(f"{S}si")]
-        styles = parts.get("styles", "")
-        self.styles = _styles(package.xml(styles)) if package.has(styles) else []
+            for entry in package.streamed(strings, ["si"]):
+                text = self.text(entry)
+                self.strings.append(text)
+                self.spend(len(text) if isinstance(text, str) else sum(len(run) for run, _ in text))
+                if len(self.strings) > MAX_STRINGS:
+                    raise ReadError(package.path, f"more than {MAX_STRINGS:,} texts", "fewer", "split it")
+        self.chars = 0  # counted again in each cell that shows them
+
+    def text(self, element: Element) -> str | Runs:
+        """A shared or inline string."""
+        return runs_of(element, self.font)
+
+    def font(self, element: Element) -> Font:
+        """The font of a run."""
+        return font_of(element, self.colours)
+
+    def rich_value(self, key: str, raw: str) -> str:
+        """What Excel shows for a cell whose error value stands for more, such as an image."""
+        at = int(key) - 1 if key.isdecimal() else -1
+        return (self.rich[at] if 0 <= at < len(self.rich) else "") or raw
+
+    def spend(self, chars: int) -> None:
+        """Count characters of text; one short string in many cells can fill any memory.
+
+        Raises:
+            ReadError: the workbook gives more than MAX_TEXT.
+        """
+        self.chars += chars
+        if self.chars > MAX_TEXT:
+            raise too_much_text(self.package.path)
 
     def style(self, key: str | None) -> Style:
         """The style of a cell by its index; the default where the index is not there."""
-        at = int(key) if key and key.isdigit() else 0
+        at = int(key) if key and key.isdecimal() else 0
         return self.styles[at] if at < len(self.styles) else Style()
-
-
-def _styles(root: Element) -> list[Style]:
-    codes = dict(BUILTIN)
-    for entry in root.iterfind(f"{S}numFmts/{S}numFmt"):
-        codes[int(entry.get("numFmtId", 0))] = str(entry.get("formatCode", "General"))
-    colours = [_colour(font.find(f"{S}color")) for font in root.iterfind(f"{S}fonts/{S}font")]
-    fills: list[str | None] = []  # None: a fill whose colour is not known here
-    for fill in root.iterfind(f"{S}fills/{S}fill"):
-        pattern = fill.find(f"{S}patternFill")
-        if pattern is not None and pattern.get("patternType", "none") == "none":
-            fills.append("FFFFFF")
-        elif pattern is not None and pattern.get("patternType") == "solid":
-            fills.append(_colour(pattern.find(f"{S}fgColor")) or None)
-        else:
-            fills.append(None)
-    found: list[Style] = []
-    for entry in root.iterfind(f"{S}cellXfs/{S}xf"):
-        font, fill = int(entry.get("fontId", 0)), int(entry.get("fillId", 0))
-        colour = colours[font] if font < len(colours) else ""
-        ground = fills[fill] if fill < len(fills) else None
-        found.append(
-            Style(
-                codes.get(int(entry.get("numFmtId", 0)), "General"),
-                bool(colour and ground and unreadable(colour, ground)),
-            )
-        )
-    return found

@@ -1,27 +1,38 @@
-"""What stands beside the cells of a sheet: comments, charts, images, text boxes, printed lines."""
+"""What stands beside the cells of a sheet: comments, input messages, printed lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from flows.readers.charts import drawn_text
-from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.emphasis import scripted, struck_out
+from flows.readers.ooxml import Package, Relationship
 from flows.readers.words import collapsed, flat
-from flows.readers.xlsx.book import R, S, Sheet, rich_text
-from flows.readers.xlsx.grid import Grid, letters
-from flows.schema.document import Block, BlockKind
+from flows.readers.xlsx.book import Book
+from flows.readers.xlsx.grid import Grid
+from flows.readers.xlsx.strings import Font, S, as_shown, unescaped
+from flows.schema.document import Block, BlockKind, Notice
 
 _T = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
-_XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_CODE = re.compile(r'&(?:"[^"]*"|[0-9]+|K[0-9A-Fa-f]{6}|[BIUESXYHOG])')
-_PARTS = re.compile(r"&([LCR])")
-_FIELDS = {"&P": "[page]", "&N": "[pages]", "&D": "[date]", "&T": "[time]", "&F": "[file]", "&Z": "[path]"}
+_CODE = re.compile(
+    r'&"[^"]*"|&[0-9]+|&K(?:[0-9A-Fa-f]{6}|[0-9]{2}[+-][0-9]{3})|&[BIUEOH]|&(?P<sign>[LCRSXYPNDTFZAG&])'
+    r"|(?P<text>[^&]+|&)"
+)
+_FIELDS = {
+    "P": "[page]", "N": "[pages]", "D": "[date]", "T": "[time]", "F": "[file]", "Z": "[path]", "G": "[Image]",
+    "&": "&",
+}  # fmt: skip
+_SCRIPTS = {"X": "superscript", "Y": "subscript"}
+_PAGES = (
+    ("first", "differentFirst", " of the first page"),
+    ("odd", "", ""),
+    ("even", "differentOddEven", " of even pages"),
+)
 
 
-def comments(package: Package, links: dict[str, Relationship], sheet: str) -> Iterator[Block]:
+def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator[Block]:
     """Comments of a sheet with author and cell, threads first said first."""
+    package = book.package
     threads = [link.target for link in links.values() if link.kind == "threadedComment"]
     threaded: set[str] = set()
     people = _people(package) if threads else {}
@@ -33,13 +44,13 @@ def comments(package: Package, links: dict[str, Relationship], sheet: str) -> It
             done = ", resolved" if entry.get("done") == "1" else ""
             who = people.get(str(entry.get("personId")), "unknown author")
             when = str(entry.get("dT") or "")[:16].replace("T", " ")
-            text = collapsed(str(entry.findtext(f"{_T}text") or ""))
+            text = collapsed(unescaped(entry.findtext(f"{_T}text")))
             yield _comment(f"{said} by {who}, {when}{done}", text, sheet, cell)
     for link in links.values():
         if link.kind != "comments" or not package.has(link.target):
             continue
         root = package.xml(link.target)
-        authors = [flat(str(author.text or "")) for author in root.iterfind(f"{S}authors/{S}author")]
+        authors = [flat(unescaped(author.text)) for author in root.iterfind(f"{S}authors/{S}author")]
         for entry in root.iterfind(f"{S}commentList/{S}comment"):
             cell = str(entry.get("ref"))
             if cell in threaded:
@@ -47,7 +58,9 @@ def comments(package: Package, links: dict[str, Relationship], sheet: str) -> It
             at = int(entry.get("authorId") or 0)
             who = authors[at] if at < len(authors) else ""
             said = f"Comment by {who}" if who else "Comment"
-            yield _comment(said, collapsed(rich_text(entry)), sheet, cell)
+            body = entry.find(f"{S}text")
+            text = "" if body is None else as_shown(book.text(body), Font())[0]
+            yield _comment(said, collapsed(text), sheet, cell)
 
 
 def _comment(said: str, text: str, sheet: str, cell: str) -> Block:
@@ -63,53 +76,44 @@ def _people(package: Package) -> dict[str, str]:
     return found
 
 
-def drawings(
-    package: Package, links: dict[str, Relationship], sheet: str, chart_text: Callable[[Element, str], str]
-) -> Iterator[Block]:
-    """Charts, images and text boxes that float over a sheet, in the order of the file."""
-    for link in links.values():
-        if link.kind != "drawing" or link.external or not package.has(link.target):
-            continue
-        targets = package.relationships(link.target)
-        for anchor in package.xml(link.target):
-            place = _anchor(anchor, sheet)
-            for part in anchor.iter():
-                name = str(part.tag)
-                if name.endswith(("/chart}chart", "/chartex}chart")):
-                    chart = targets.get(str(part.get(f"{R}id")))
-                    if chart is not None and package.has(chart.target):
-                        yield Block(BlockKind.image, chart_text(package.xml(chart.target), ""), place)
-                elif name == f"{_XDR}pic":
-                    shape = next(part.iter(f"{_XDR}cNvPr"), None)
-                    alt = "" if shape is None else flat(str(shape.get("descr") or ""))
-                    yield Block(
-                        BlockKind.image, f"[Image: {alt}]" if alt else "[Image without description]", place
-                    )
-                elif name == f"{_XDR}txBody":
-                    text = "\n".join(drawn_text(line) for line in part.iter(f"{_A}p"))
-                    if text.strip():
-                        yield Block(BlockKind.textbox, f"[Text box] {collapsed(text)}", place)
+def inputs(grid: Grid, sheet: str) -> Iterator[Block]:
+    """What Excel says beside a cell when it is chosen (the input message of a data validation)."""
+    for where, text in grid.inputs:
+        yield Block(BlockKind.comment, f"[Input message on {where}] {collapsed(text)}", f"{sheet}!{where}")
 
 
-def _anchor(anchor: Element, sheet: str) -> str:
-    start = anchor.find(f"{_XDR}from")
-    if start is None:
-        return sheet
-    column, row = (int(start.findtext(f"{_XDR}{name}") or 0) for name in ("col", "row"))
-    return f"{sheet}!{letters(column + 1)}{row + 1}"
+def printed_lines(grid: Grid, sheet: str, notices: list[Notice]) -> Iterator[Block]:
+    """Headers and footers that a sheet prints, each text once; what its settings leave out is reported."""
+    for kind in (BlockKind.header, BlockKind.footer):
+        seen: set[str] = set()
+        for which, setting, pages in _PAGES:
+            text = _laid_out(grid.printed.get(which + kind.value.capitalize(), ""), sheet)
+            place = f"{sheet}, printed {kind.value}{pages}"
+            if not text or text in seen:
+                continue
+            if setting and setting not in grid.printed:
+                notices.append(
+                    Notice("unused_header", place, f"not printed with the sheet's settings: {text}")
+                )
+                continue
+            seen.add(text)
+            yield Block(kind, f"[{kind.value.capitalize()}] {text}", place)
 
 
-def printed_lines(grid: Grid, sheet: Sheet) -> Iterator[Block]:
-    """Header and footer that a sheet prints on each page."""
-    for kind, text in ((BlockKind.header, grid.header), (BlockKind.footer, grid.footer)):
-        parts = _PARTS.split(text)[2::2] if _PARTS.search(text) else [text]
-        lines = [flat(_plain(part, sheet.name)) for part in parts]
-        shown = "\n".join(line for line in lines if line)
-        if shown:
-            yield Block(kind, f"[{kind.value.capitalize()}] {shown}", f"{sheet.name}, printed {kind.value}")
-
-
-def _plain(text: str, sheet: str) -> str:
-    for code, field in _FIELDS.items():
-        text = text.replace(code, field)
-    return _CODE.sub("", text.replace("&A", sheet)).replace("&&", "&")
+def _laid_out(code: str, sheet: str) -> str:
+    """The text of a header's code, its left, middle and right part on a line each."""
+    runs: dict[str, list[tuple[str, bool]]] = {"L": [], "C": [], "R": []}
+    part, struck, script = "C", False, ""
+    for match in _CODE.finditer(code):
+        sign, text = match.group("sign"), match.group("text")
+        if sign in {"L", "C", "R"}:
+            part, struck, script = sign, False, ""
+        elif sign == "S":
+            struck = not struck
+        elif sign in _SCRIPTS:
+            script = "" if script == _SCRIPTS[sign] else _SCRIPTS[sign]
+        elif sign is not None or text:
+            shown = text or (sheet if sign == "A" else _FIELDS.get(str(sign), ""))
+            runs[part].append((scripted(shown, script), struck))
+    lines = [flat(struck_out(stretches)) for stretches in runs.values()]
+    return "\n".join(line for line in lines if line)

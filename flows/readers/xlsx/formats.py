@@ -5,7 +5,6 @@ Dates come out as ISO 8601, to the precision that the format shows; everything e
 
 from __future__ import annotations
 
-import datetime as dt
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -14,12 +13,18 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
+from flows.readers.xlsx.moments import moment
+
 BUILTIN = {
-    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
-    12: "# ?/?", 13: "# ??/??", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy",
+    0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0;("$"#,##0)',
+    6: '"$"#,##0;("$"#,##0)', 7: '"$"#,##0.00;("$"#,##0.00)', 8: '"$"#,##0.00;("$"#,##0.00)',
+    9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "m/d/yyyy",
+    15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy",
     18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "m/d/yy h:mm",
     37: "#,##0;(#,##0)", 38: "#,##0;[Red](#,##0)", 39: "#,##0.00;(#,##0.00)",
-    40: "#,##0.00;[Red](#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
+    40: "#,##0.00;[Red](#,##0.00)", 41: '#,##0;(#,##0);"-"', 42: '"$"#,##0;"$"(#,##0);"$"-',
+    43: '#,##0.00;(#,##0.00);"-"', 44: '"$"#,##0.00;"$"(#,##0.00);"$"-',
+    45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@",
 }  # fmt: skip
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_(?P<gap>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
@@ -32,7 +37,6 @@ _TESTS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, ">": operator.gt, "=": operator.eq,
     "<=": operator.le, ">=": operator.ge, "<>": operator.ne,
 }  # fmt: skip
-_LAST_SERIAL = 2_958_466  # 31 December 9999; Excel shows no date beyond
 _SMALLEST, _LARGEST = 1e-4, 1e11  # beyond these Excel writes powers of ten
 _DIGITS = 15  # Excel keeps and shows at most fifteen
 
@@ -42,6 +46,7 @@ class _Section:
     tokens: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     condition: tuple[str, float] | None = None
     units: str = ""  # letters of date and time that occur, elapsed ones in upper case
+    colour: str = ""  # in lower case: `red`, `color10`
 
     @property
     def is_date(self) -> bool:
@@ -49,7 +54,7 @@ class _Section:
 
 
 @lru_cache(maxsize=1024)
-def _sections(code: str) -> list[_Section]:  # noqa: C901 -- one case a mark of the format
+def _sections(code: str) -> list[_Section]:  # noqa: C901, PLR0912 -- one case a mark of the format
     sections = [_Section()]
     for match in _TOKEN.finditer(code[:1000]):
         kind, text = match.lastgroup or "other", match.group(match.lastgroup or 0)
@@ -64,6 +69,9 @@ def _sections(code: str) -> list[_Section]:  # noqa: C901 -- one case a mark of 
                 now.condition = (condition.group(1), float(condition.group(2)))
             elif text and set(text.lower()) <= set("hms"):
                 now.units += text[0].upper()
+                now.tokens.append(("elapsed", text.lower()))
+            else:
+                now.colour = text.lower()
         elif kind == "date":
             if text.lower().strip("eg") or "e" not in text.lower():
                 now.units += "".join(dict.fromkeys(text.lower()))
@@ -126,12 +134,28 @@ def shown(number: float, code: str, *, from_1904: bool = False) -> str:
         return general(number)
     section, value = chosen
     if section.is_date:
-        return _moment(number, section, from_1904=from_1904) or general(number)
+        return moment(number, section.units, section.tokens, from_1904=from_1904) or general(number)
     if any(kind == "general" for kind, _ in section.tokens):
         return "".join(
             general(value) if kind == "general" else text for kind, text in section.tokens if kind != "date"
         )
     return _digits(value, section)
+
+
+def colour_named(code: str, number: float | None) -> str:
+    """The colour that a number format gives a number, as `red` or `color10`; '' for none and for text."""
+    chosen = None if number is None else _choose(_sections(code), number)
+    return chosen[0].colour if chosen else ""
+
+
+def text_shown(code: str) -> tuple[str, str]:
+    """What a number format with an `@` puts before and after a text: `"Ref "@` gives `Ref `, ''."""
+    for section in reversed(_sections(code)):
+        marks = ["@" if mark == ("other", "@") else mark[1] for mark in section.tokens]
+        if ("other", "@") in section.tokens:
+            before, _, after = "".join(marks).partition("@")
+            return before, after
+    return "", ""
 
 
 def is_date(code: str) -> bool:
@@ -148,37 +172,6 @@ def shows_nothing(code: str, number: float | None) -> bool:
         return len(sections) == 4 and not sections[3].tokens  # noqa: PLR2004 -- the fourth is for text
     chosen = _choose(sections, number)
     return chosen is not None and not chosen[0].tokens and not chosen[0].units
-
-
-def _moment(number: float, section: _Section, *, from_1904: bool) -> str | None:
-    if "H" in section.units or "M" in section.units or "S" in section.units:
-        seconds = round(abs(number) * 86400)
-        sign = "-" if number < 0 else ""
-        hours, rest = divmod(seconds, 3600)
-        return f"{sign}{hours}:{rest // 60:02}" + (f":{rest % 60:02}" if "s" in section.units.lower() else "")
-    if not 0 <= number < _LAST_SERIAL:
-        return None
-    whole = int(number)
-    # Excel counts a 29 February 1900 that never was: serial 60.
-    first = dt.date(1904, 1, 1) if from_1904 else dt.date(1899, 12, 31 if 0 < whole < 60 else 30)  # noqa: PLR2004 -- as said
-    start = dt.datetime.combine(first, dt.time())
-    moment = start + dt.timedelta(days=whole, seconds=round((number - whole) * 86400))
-    units = section.units
-    day = "d" in units or ("y" not in units and "e" not in units)
-    has_time = "h" in units or "s" in units
-    months = [text for kind, text in section.tokens if kind == "date" and text.startswith("m")]
-    date = ""
-    if "d" in units or "y" in units or "e" in units:
-        date = moment.strftime("%Y-%m-%d") if day else moment.strftime("%Y-%m" if months else "%Y")
-    elif not has_time:
-        date = moment.strftime("%Y-%m-%d")
-    time = (moment.strftime("%H:%M:%S") if "s" in units else moment.strftime("%H:%M")) if has_time else ""
-    zulu = (
-        "Z"
-        if time and any(kind == "text" and text.strip() in {"Z", "z"} for kind, text in section.tokens)
-        else ""
-    )
-    return f"{date} {time}".strip() + zulu
 
 
 def _digits(value: float, section: _Section) -> str:
@@ -247,13 +240,37 @@ def _scientific(value: float, section: _Section) -> str:
     dot = next((at for at, mark in enumerate(marks[:power]) if mark == ("other", ".")), power)
     decimals = sum(1 for kind, _ in marks[dot:power] if kind == "digit")
     width = sum(1 for kind, _ in marks[power:] if kind == "digit")
+    step = sum(1 for kind, _ in marks[:dot] if kind == "digit")  # ##0.0E+0 goes by thousands
     mantissa, _, exponent = f"{value:.{decimals}E}".partition("E")
+    if step > 1:
+        over = int(exponent) % step
+        with localcontext() as digits:
+            digits.prec = 340
+            mantissa = f"{Decimal(repr(value)).scaleb(over - int(exponent)):.{decimals}f}"
+        exponent = str(int(exponent) - over)
     sign = "-" if exponent.startswith("-") else "+" if "+" in marks[power][1] else ""
-    return f"{mantissa}E{sign}{exponent.lstrip('+-').lstrip('0').zfill(width)}"
+    digits_at = [at for at, (kind, _) in enumerate(marks) if kind == "digit"]
+    before, after = (
+        "".join(text for kind, text in part if kind in {"text", "other"})
+        for part in (marks[: digits_at[0]], marks[digits_at[-1] + 1 :])
+    )
+    return f"{before}{mantissa}E{sign}{exponent.lstrip('+-').lstrip('0').zfill(width)}{after}"
 
 
 def _fraction(value: float, section: _Section) -> str:
-    marks = "".join(text for _, text in section.tokens)
+    places = [
+        at for at, mark in enumerate(section.tokens) if mark[0] in {"digit", "other"} and mark[1] != " "
+    ]
+    before, after = (
+        "".join(text for _, text in part).strip(" ")
+        for part in (section.tokens[: places[0]], section.tokens[places[-1] + 1 :])
+    )
+    text = _parts_of_one(value, section.tokens[places[0] : places[-1] + 1])
+    return f"{before}{text} {after}".strip() if after else before + text
+
+
+def _parts_of_one(value: float, tokens: list[tuple[str, str]]) -> str:
+    marks = "".join(text for _, text in tokens)
     below = marks.split("/")[1].strip()
     exact = Fraction(abs(value)).limit_denominator(10**15)
     fixed = re.match(r"\d+", below)

@@ -4,102 +4,84 @@ from __future__ import annotations
 
 import importlib
 import re
-import zipfile
-import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from flows.readers.ooxml import Element, Relationship, lxml_etree
+from flows.readers.ooxml import Element, Relationship
 from flows.readers.words import normalised
-from flows.readers.xlsx.book import Book, R, Sheet, Style
-from flows.readers.xlsx.formats import shown, shows_nothing
+from flows.readers.xlsx.book import Book, R, Sheet
+from flows.readers.xlsx.formats import colour_named, shown, shows_nothing, text_shown
+from flows.readers.xlsx.places import EVERYWHERE, Span, letters, position, spans
+from flows.readers.xlsx.strings import Runs, as_shown, unescaped
+from flows.readers.xlsx.styles import Style
+from flows.readers.xlsx.unseen import Unseen, styled_tables
 from flows.schema.document import Notice
 from flows.schema.errors import ReadError
 
 MAX_CELLS = 4_000_000
-MAX_HIDDEN_NOTICES = 200
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
-
-
-@dataclass(slots=True)
-class Merge:
-    """A merged range: first and last row and column, from 1."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    @property
-    def name(self) -> str:
-        """The range as Excel writes it, `A1:C2`."""
-        return f"{letters(self.left)}{self.top}:{letters(self.right)}{self.bottom}"
+MAX_COLUMNS = 16_384
+MAX_MOVED = 500_000  # characters of shared formulas that are moved; it takes microseconds for each
+MAX_RANGES = 100_000  # ranges with conditional formats, and characters of a list of them
+MAX_LINKED = 1000  # cells that one link is written to
+_WHITE = "FFFFFF"
+_BESIDE = 3  # characters that a cell takes in a pipe table besides its text
+_LATER = re.compile(r"_xl(?:fn|ws|pm|udf)\.")  # marks of functions younger than the format; Excel hides them
+_LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class Grid:
-    """The cells of a sheet that hold something: `rows[row][column]`, both from 1, rows in order."""
+    """The cells of a sheet that hold something: `rows[row][column]`, both from 1, rows in order.
+
+    Attributes:
+        printed: the sheet's `headerFooter`, or None.
+        inputs: prompts of cells: where, and what Excel says when one is chosen.
+        controls: form controls by the id of their shape: id of the relationship, name.
+    """
 
     rows: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
-    merges: list[Merge] = field(default_factory=list[Merge])
+    merges: list[Span] = field(default_factory=list[Span])
     hidden_rows: set[int] = field(default_factory=set[int])
     hidden_columns: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    header: str = ""
-    footer: str = ""
+    printed: dict[str, str] = field(default_factory=dict[str, str])
+    inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    controls: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 
-def letters(column: int) -> str:
-    """Name of a column: 1 is A, 27 is AA."""
-    name = ""
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name
-
-
-@lru_cache(maxsize=20_000)
-def _column(name: str) -> int:
-    at = 0
-    for letter in name:
-        at = at * 26 + ord(letter) - 64
-    return at
-
-
-def position(reference: str) -> tuple[int, int] | None:
-    """Row and column, from 1, of a reference such as `B7` or `$B$7`; None if it is none."""
-    match = _CELL.match(reference.replace("$", "").upper())
-    return (int(match.group(2)), _column(match.group(1))) if match else None
-
-
-def span(reference: str) -> Merge | None:
-    """A reference such as `A1:C2` or `B7`; None if it is none."""
-    first, _, last = reference.partition(":")
-    start, end = position(first), position(last or first)
-    if start is None or end is None:
-        return None
-    return Merge(min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1]))
+def _is_on(element: Element, name: str) -> bool:
+    return element.get(name) in {"1", "true"}
 
 
 class _Reader:
-    def __init__(
-        self, book: Book, sheet: Sheet, links: dict[str, Relationship], notices: list[Notice]
-    ) -> None:
+    def __init__(self, book: Book, sheet: Sheet, links: dict[str, Relationship]) -> None:
         self.book = book
         self.sheet = sheet
         self.links = links
-        self.notices = notices
         self.grid = Grid()
         self.cells = 0
         self.at_row = 0
-        self.unseen = 0
+        self.unseen = Unseen(book, sheet)
+        self.unseen.striped = styled_tables(book, [x.target for x in links.values() if x.kind == "table"])
+        self.unseen.is_bare_known = all(link.kind != "image" for link in links.values())
+        self.unknown: dict[str, None] = {}  # signs of symbol fonts
+        self.lost: list[str] = []  # cells whose shared text is not in the file
+        self.moved = 0
         self.shared: dict[str, tuple[str, str]] = {}
         self.formatted: dict[tuple[str, str], str] = {}
+        self.styles: dict[str | None, tuple[Style, bool]] = {}
+        self.shows_formulas = sheet.kind.endswith("Macrosheet")
+        self.shows_zeros = True
+        self.boxes = {str(at) for at, style in enumerate(book.styles) if style.is_box}
+
+    def view(self, element: Element) -> None:
+        self.shows_formulas |= _is_on(element, "showFormulas")
+        self.shows_zeros = element.get("showZeros") not in {"0", "false"}
 
     def row(self, element: Element) -> None:
         stated = element.get("r")
-        self.at_row = int(stated) if stated and stated.isdigit() else self.at_row + 1
-        if element.get("hidden") in {"1", "true"}:
+        self.at_row = int(stated) if stated and stated.isdecimal() else self.at_row + 1
+        if _is_on(element, "hidden") or element.get("ht") == "0":
             self.grid.hidden_rows.add(self.at_row)
         column = 0
         found: dict[int, str] = {}
@@ -107,12 +89,18 @@ class _Reader:
             reference = cell.get("r")
             place = position(reference) if reference else None
             column = place[1] if place else column + 1
-            if not len(cell):
+            if not len(cell) and cell.get("s") not in self.boxes:
                 continue
             text = self.cell(cell, column)
             if text:
                 found[column] = text
-        self.cells += len(found)
+        self.count(len(found), sum(map(len, found.values())))
+        if found:
+            self.grid.rows.setdefault(self.at_row, {}).update(found)
+
+    def count(self, cells: int, chars: int) -> None:
+        self.cells += cells
+        self.book.spend(chars + _BESIDE * cells)
         if self.cells > MAX_CELLS:
             raise ReadError(
                 self.book.package.path,
@@ -120,10 +108,21 @@ class _Reader:
                 "a workbook that a person could read",
                 "leave out the sheets that the packet does not need",
             )
-        if found:
-            self.grid.rows.setdefault(self.at_row, {}).update(found)
 
-    def cell(self, cell: Element, column: int) -> str:
+    def style(self, key: str | None) -> tuple[Style, bool]:
+        """A cell's style, and whether it leaves text as it is."""
+        found = self.styles.get(key)
+        if found is None:
+            style = self.book.style(key)
+            plain = (
+                as_shown("a", style.font)[0] == "a"
+                and not set(style.code) & set(";[@")
+                and not style.hides(style.font.colour, _WHITE)
+            )
+            found = self.styles[key] = (style, plain)
+        return found
+
+    def cell(self, cell: Element, column: int) -> str:  # noqa: C901 -- one case a kind of cell
         kind = cell.get("t") or "n"
         raw, formula, inline = None, None, None
         for part in cell:
@@ -134,151 +133,180 @@ class _Reader:
                 formula = part
             elif local == "is":
                 inline = part
-        style = self.book.style(cell.get("s"))
+        style, plain = self.style(cell.get("s"))
+        if style.is_box and kind in {"b", "n"} and (kind == "b" or not raw) and inline is None:
+            return "☒" if (raw or "").strip() == "1" else "☐"
+        origin = None if formula is None else self.origin(formula, column)
         if inline is not None:
-            text = "".join(
-                str(t.text or "") for t in inline.iter("{*}t") if not str(t.getparent().tag).endswith("}rPh")
-            )
+            text = self.book.text(inline)
+        elif origin and self.shows_formulas:
+            return f"={self.formula(origin, column)}"
         elif raw is None or (formula is not None and not raw and kind != "str"):
-            code = self.formula(formula, column)
-            return f"[formula, never calculated: ={code}]" if code else ""
+            return f"[formula, never calculated: ={self.formula(origin, column)}]" if origin else ""
+        elif kind == "e" and cell.get("vm"):
+            text = self.book.rich_value(cell.get("vm"), raw)
         else:
-            if formula is not None:
-                self.formula(formula, column)
-            text = self.value(raw, kind, style)
-        if text and (style.invisible or (";" in style.code and self.blanked(kind, style, raw))):
-            self.hidden(text, column)
+            text = self.value(raw, kind, style, column)
+        link = _LINK.match(origin[0]) if origin else None
+        if link and isinstance(text, str) and text and link.group(1) not in text:
+            text = f"{text} ({link.group(1)})"
+        if plain and self.shows_zeros and isinstance(text, str):
+            return normalised(text)[0]
+        return normalised(self.seen(text, style, _number(raw) if kind == "n" else None, column))[0]
+
+    def seen(self, text: str | Runs, style: Style, number: float | None, column: int) -> str:
+        """The text that can be seen in the cell; what can't is taken down."""
+        runs = ((text, None),) if isinstance(text, str) else text
+        if number is None and "@" in style.code:
+            before, after = text_shown(style.code)
+            runs = ((before, None), *runs, (after, None))
+        whole, unknown = as_shown(runs, style.font)
+        self.unknown.update(dict.fromkeys(unknown))
+        blank = shows_nothing(style.code, number) or (number == 0 and not self.shows_zeros)
+        if blank and whole.strip():
+            self.unseen.report(self.at_row, column, whole)
             return ""
-        return normalised(text)[0]
+        override = self.book.colours.named(colour_named(style.code, number)) if "[" in style.code else ""
+        hidden = [run for run in runs if style.hides(override or (run[1] or style.font).colour, _WHITE)]
+        text = "".join(run for run, _ in hidden)
+        if text.strip():
+            kept = as_shown(tuple(run for run in runs if run not in hidden), style.font)[0]
+            self.unseen.suspect(self.at_row, column, kept, text, bare=style.grounds == ())
+        return whole
 
-    def blanked(self, kind: str, style: Style, raw: str | None) -> bool:
-        if kind != "n" or raw is None:
-            return shows_nothing(style.code, None)
-        return shows_nothing(style.code, float(raw))
-
-    def hidden(self, text: str, column: int) -> None:
-        self.unseen += 1
-        if self.unseen <= MAX_HIDDEN_NOTICES:
-            place = f"{self.sheet.name}!{letters(column)}{self.at_row}"
-            self.notices.append(Notice("hidden_text", place, f"not visible in its cell: {text}"))
-
-    def value(self, raw: str, kind: str, style: Style) -> str:
+    def value(self, raw: str, kind: str, style: Style, column: int) -> str | Runs:
         if kind == "s":
-            at = int(raw) if raw.strip().isdigit() else -1
-            if not 0 <= at < len(self.book.strings):
-                raise ReadError(
-                    self.book.package.path,
-                    f"sheet {self.sheet.name!r} refers to text {raw!r}, which the file does not hold",
-                    "a complete workbook",
-                    "open it in Excel, let it repair the file and save it",
-                )
-            return self.book.strings[at]
+            at = int(raw) if raw.strip().isdecimal() else -1
+            if 0 <= at < len(self.book.strings):
+                return self.book.strings[at]
+            self.lost.append(f"{letters(column)}{self.at_row}")
+            return "[missing text]" if raw.strip() else ""
         if kind == "b":
-            return "TRUE" if raw.strip() == "1" else "FALSE"
-        if kind != "n":
-            return raw.replace("T", " ").removesuffix(" 00:00:00") if kind == "d" else raw
-        if not raw.strip():
-            return ""
+            return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
+        if kind != "n" or not raw.strip():
+            return raw.replace("T", " ").removesuffix(" 00:00:00") if kind == "d" else unescaped(raw)
         key = (raw, style.code)
         text = self.formatted.get(key)
         if text is None:
-            try:
-                text = shown(float(raw), style.code, from_1904=self.book.from_1904)
-            except (ValueError, OverflowError):
-                text = raw
-            if not text.strip() and shows_nothing(style.code, float(raw)):
-                text = shown(float(raw), "General")
+            text = self.number(raw, style.code)
             if len(self.formatted) < 100_000:  # noqa: PLR2004 -- most sheets repeat few values; bound the rest
                 self.formatted[key] = text
         return text
 
-    def formula(self, element: Element | None, column: int) -> str:
-        """The formula of a cell; one shared by several cells is moved to this one."""
-        if element is None:
-            return ""
-        text = str(element.text or "")
+    def number(self, raw: str, code: str) -> str:
+        try:
+            text = shown(float(raw), code, from_1904=self.book.from_1904)
+            # What its format hides is reported as it is; `#` shows nothing for zero, and hides nothing.
+            return shown(float(raw), "General") if shows_nothing(code, float(raw)) else text
+        except (ValueError, ArithmeticError):
+            return raw
+
+    def origin(self, element: Element, column: int) -> tuple[str, str] | None:
+        """A cell's formula and the cell that it is written for: for one shared by several cells the first."""
+        text = _LATER.sub("", str(element.text or ""))
         key = element.get("si")
-        here = f"{letters(column)}{self.at_row}"
+        written = (text, f"{letters(column)}{self.at_row}") if text else None
         if key is None or element.get("t") != "shared":
+            return written
+        if written:
+            self.shared[key] = written
+        return self.shared.get(key)
+
+    def formula(self, origin: tuple[str, str], column: int) -> str:
+        """The formula of a cell, moved there from its origin."""
+        text, first = origin
+        here = f"{letters(column)}{self.at_row}"
+        self.moved += len(text)
+        if here == first:
             return text
-        if text:
-            self.shared[key] = (text, here)
-            return text
-        if key not in self.shared:
-            return ""
+        if self.moved > MAX_MOVED:
+            return f"as in {first}, moved to {here}"
         # Importing openpyxl takes a third of a second, and few files need it.
         translator: Any = importlib.import_module("openpyxl.formula.translate").Translator
-        origin = self.shared[key]
-        return str(translator("=" + origin[0], origin=origin[1]).translate_formula(here))[1:]
+        return str(translator("=" + text, origin=first).translate_formula(here))[1:]
 
     def merge(self, element: Element) -> None:
-        merged = span(str(element.get("ref", "")))
-        if merged is not None and (merged.bottom > merged.top or merged.right > merged.left):
-            self.grid.merges.append(merged)
+        self.count(1, 0)
+        self.grid.merges += [span for span in spans(str(element.get("ref", ""))[:40])[:1] if span.area > 1]
 
     def column(self, element: Element) -> None:
-        if element.get("hidden") in {"1", "true"}:
+        hidden = _is_on(element, "hidden") or element.get("width") == "0"
+        if hidden and len(self.grid.hidden_columns) < MAX_COLUMNS:
             self.grid.hidden_columns.append((int(element.get("min", 0)), int(element.get("max", 0))))
 
     def hyperlink(self, element: Element) -> None:
         link = self.links.get(str(element.get(f"{R}id")))
-        place = position(str(element.get("ref", "")).split(":")[0])
-        if link is None or not link.external or place is None:
-            return
-        text = self.grid.rows.get(place[0], {}).get(place[1], "")
-        bare = link.target.removeprefix("mailto:")
-        if text and bare not in text:
-            self.grid.rows[place[0]][place[1]] = f"{text} ({link.target})"
+        inside = unescaped(element.get("location"))
+        target = (link.target if link and link.external else "") + (f"#{inside}" if inside else "")
+        # An entry of a table of contents says the name of the sheet that it leads to.
+        sheet = inside.rpartition("!")[0].strip("'") if target.startswith("#") else ""
+        bare = sheet or target.removeprefix("mailto:").removeprefix("#")
+        for span in spans(str(element.get("ref", ""))[:40]) if target else ():
+            last = span.bottom if span.area <= MAX_LINKED else span.top
+            for row in range(span.top, last + 1):
+                cells = self.grid.rows.get(row, {})
+                for column in [at for at in cells if span.left <= at <= span.right]:
+                    if bare not in cells[column]:
+                        cells[column] += f" ({target})"
+                        self.count(0, len(target))
+
+    def printed(self, element: Element) -> None:
+        self.grid.printed.update({str(key): "1" for key in element.attrib if _is_on(element, key)})
+        for part in element:
+            self.grid.printed[str(part.tag).rpartition("}")[2]] = unescaped(part.text)
+
+    def conditional(self, element: Element) -> None:
+        where = str(element.get("sqref") or element.findtext("{*}sqref") or "")
+        self.unseen.painted += spans(where[:MAX_RANGES])
+        if len(where) > MAX_RANGES or len(self.unseen.painted) > MAX_RANGES:
+            self.unseen.painted = [EVERYWHERE]
+
+    def prompt(self, element: Element) -> None:
+        words = [unescaped(element.get(name)) for name in ("promptTitle", "prompt")]
+        where = str(element.get("sqref") or element.findtext("{*}sqref") or "")
+        if any(words) and element.get("showInputMessage") in {"1", "true"}:
+            self.grid.inputs.append((where, ": ".join(word for word in words if word)))
+
+    def control(self, element: Element) -> None:
+        found = str(element.get(f"{R}id")), str(element.get("name") or "")
+        self.grid.controls.setdefault(str(element.get("shapeId")), found)
+
+
+def _number(raw: str | None) -> float | None:
+    try:
+        return float(raw or "")
+    except ValueError:
+        return None
 
 
 def read_grid(book: Book, sheet: Sheet, links: dict[str, Relationship], notices: list[Notice]) -> Grid:
-    """Read a worksheet's cells as a person sees them, in one pass.
+    """Read a sheet's cells as a person sees them, in one pass.
 
     Raises:
-        ReadError: the sheet is damaged, or holds more cells than MAX_CELLS.
+        ReadError: the sheet is damaged, or holds more cells than MAX_CELLS or text than MAX_TEXT.
     """
-    etree = lxml_etree()
-    reader = _Reader(book, sheet, links, notices)
-    work = {
+    reader = _Reader(book, sheet, links)
+    work: dict[str, Callable[[Element], None]] = {
+        "sheetView": reader.view,
         "row": reader.row,
         "mergeCell": reader.merge,
         "col": reader.column,
         "hyperlink": reader.hyperlink,
+        "headerFooter": reader.printed,
+        "conditionalFormatting": reader.conditional,
+        "dataValidation": reader.prompt,
+        "control": reader.control,
     }
-    where = f"{book.package.path}!{sheet.part}"
-    try:
-        with book.package.open(sheet.part) as stream:
-            events = etree.iterparse(
-                stream,
-                events=("end",),
-                tag=[f"{{*}}{name}" for name in (*work, "oddHeader", "oddFooter")],
-                resolve_entities=False,
-                load_dtd=False,
-                no_network=True,
-            )
-            first = True
-            for _, element in events:
-                if first and element.getroottree().docinfo.doctype:
-                    raise ReadError(where, "an XML part declares a document type", "XML without <!DOCTYPE>")
-                first = False
-                local = str(element.tag).rpartition("}")[2]
-                if local in work:
-                    work[local](element)
-                elif local == "oddHeader":
-                    reader.grid.header = str(element.text or "")
-                else:
-                    reader.grid.footer = str(element.text or "")
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-    except etree.XMLSyntaxError as error:
-        raise ReadError(where, f"XML that is not well-formed ({error})", "a complete workbook") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise ReadError(
-            where, f"the sheet is damaged ({error})", "a complete file", "get it again"
-        ) from error
-    if reader.unseen > MAX_HIDDEN_NOTICES:
-        more = reader.unseen - MAX_HIDDEN_NOTICES
-        notices.append(Notice("hidden_text", sheet.name, f"{more} more cells whose text is not visible"))
-    reader.grid.rows = dict(sorted(reader.grid.rows.items()))
-    return reader.grid
+    for element in book.package.streamed(sheet.part, list(work)):
+        work[str(element.tag).rpartition("}")[2]](element)
+    grid = reader.grid
+    notices += reader.unseen.settle(grid.rows, grid.merges)
+    if reader.lost:
+        places = ", ".join(reader.lost[:20]) + (
+            f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""
+        )
+        detail = f"the file does not hold the text of {places}"
+        notices.append(Notice("missing_text", sheet.name, detail))
+    notices += [Notice("unknown_symbol", sheet.name, code) for code in reader.unknown]
+    grid.rows = dict(sorted(grid.rows.items()))
+    return grid

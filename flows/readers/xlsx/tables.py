@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flows.readers.words import collapsed, pipe_table
-from flows.readers.xlsx.grid import Grid, Merge, letters
+from flows.readers.xlsx.grid import Grid
+from flows.readers.xlsx.places import Span, letters
 from flows.schema.document import Block, BlockKind
 
 THIN_AREA = 1_000_000  # cells of a range from which it may be too thin for a table
 THIN_SHARE = 20
-MAX_FILL = 200_000  # cells that merged ranges may fill on one sheet
+_FRAME = 3  # characters that an empty cell takes
+MAX_FILL = 1_000_000  # characters that merged ranges may fill on one sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,16 @@ class _Region:
         return first if first == last else f"{first}:{last}"
 
 
-def tables(grid: Grid, sheet: str) -> Iterator[Block]:
+def tables(grid: Grid, sheet: str, spend: Callable[[int], None]) -> Iterator[Block]:
     """The tables of a sheet, from top to bottom, then left to right; a lone cell is a paragraph.
 
     Merged ranges are filled with their value, and the first cell of one notes it; hidden rows and
     columns are marked. Cells spread thinly over a huge range are listed one a line, `C7: text`.
+
+    Args:
+        grid: of the sheet.
+        sheet: its name.
+        spend: called with the characters of a table's frame, before it is written.
     """
     _fill(grid)
     for region in _regions(grid):
@@ -52,6 +59,9 @@ def tables(grid: Grid, sheet: str) -> Iterator[Block]:
             text = collapsed(_cell(grid, region, region.top, region.left))
             yield Block(BlockKind.paragraph, text, place)
         else:
+            width = region.right - region.left + 1
+            filled = range(region.top, region.bottom + 1)
+            spend(_FRAME * sum(max(0, width - len(grid.rows.get(row, ()))) for row in filled))
             rows = [
                 [_cell(grid, region, row, column) for column in range(region.left, region.right + 1)]
                 for row in range(region.top, region.bottom + 1)
@@ -75,7 +85,7 @@ def _fill(grid: Grid) -> None:
         text = grid.rows.get(merge.top, {}).get(merge.left, "")
         if not text:
             continue
-        left -= (merge.bottom - merge.top + 1) * (merge.right - merge.left + 1)
+        left -= merge.area * (len(text) + 3)
         if left > 0 and not _is_title(grid, merge):
             for row in range(merge.top, merge.bottom + 1):
                 cells = grid.rows.setdefault(row, {})
@@ -85,7 +95,7 @@ def _fill(grid: Grid) -> None:
     grid.rows = dict(sorted(grid.rows.items()))
 
 
-def _is_title(grid: Grid, merge: Merge) -> bool:
+def _is_title(grid: Grid, merge: Span) -> bool:
     """Whether nothing stands beside a merged range: filling it would only repeat a caption."""
     return all(
         merge.left <= column <= merge.right
@@ -125,23 +135,20 @@ def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
 
 def _columns(grid: Grid, band: list[int]) -> Iterator[_Region]:
     """Part a band of rows at columns that are empty in all of them."""
-    used: set[int] = set()
+    extents: dict[int, tuple[int, int]] = {}  # first and last row of each column
     for row in band:
-        used.update(grid.rows[row])
-    groups: list[list[int]] = []
-    for column in sorted(used):
-        if groups and column == groups[-1][1] + 1:
-            groups[-1][1] = column
+        for column in grid.rows[row]:
+            extents[column] = (extents[column][0] if column in extents else row, row)
+    groups: list[_Region] = []
+    for column in sorted(extents):
+        top, bottom = extents[column]
+        last = groups[-1] if groups else None
+        if last is not None and column == last.right + 1:
+            groups[-1] = _Region(min(last.top, top), last.left, max(last.bottom, bottom), column)
         else:
-            groups.append([column, column])
-    regions = [_trimmed(grid, band, left, right) for left, right in groups]
+            groups.append(_Region(top, column, bottom, column))
     # A gap parts two tables only if both sides look like one: a label and its value may stand apart.
-    if all(region.right > region.left and region.bottom > region.top for region in regions):
-        yield from regions
+    if all(region.right > region.left and region.bottom > region.top for region in groups):
+        yield from groups
     else:
-        yield _Region(band[0], min(used), band[-1], max(used))
-
-
-def _trimmed(grid: Grid, band: list[int], left: int, right: int) -> _Region:
-    rows = [row for row in band if any(left <= column <= right for column in grid.rows[row])]
-    return _Region(rows[0], left, rows[-1], right)
+        yield _Region(band[0], min(extents), band[-1], max(extents))

@@ -1,0 +1,71 @@
+"""Cells and ranges by name: `B7`, `$A$1:C2`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range: first and last row and column, from 1."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def name(self) -> str:
+        """The range as Excel writes it, `A1:C2`."""
+        return f"{letters(self.left)}{self.top}:{letters(self.right)}{self.bottom}"
+
+    @property
+    def area(self) -> int:
+        """Cells in it."""
+        return (self.bottom - self.top + 1) * (self.right - self.left + 1)
+
+    def holds(self, row: int, column: int) -> bool:
+        """Whether a cell is in it."""
+        return self.top <= row <= self.bottom and self.left <= column <= self.right
+
+
+EVERYWHERE = Span(1, 1, 10_000_000, 20_000)  # beyond the last cell that a reference can name
+
+
+def letters(column: int) -> str:
+    """Name of a column: 1 is A, 27 is AA."""
+    name = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
+@lru_cache(maxsize=20_000)
+def _column(name: str) -> int:
+    at = 0
+    for letter in name:
+        at = at * 26 + ord(letter) - 64
+    return at
+
+
+def position(reference: str) -> tuple[int, int] | None:
+    """Row and column, from 1, of a reference such as `B7` or `$B$7`; None if it is none."""
+    match = _CELL.match(reference.replace("$", "").upper())
+    return (int(match.group(2)), _column(match.group(1))) if match else None
+
+
+def spans(references: str) -> list[Span]:
+    """The ranges of `A1:B7 D4`; what is none is left out."""
+    found: list[Span] = []
+    for reference in references.split():
+        first, _, last = reference.partition(":")
+        start, end = position(first), position(last or first)
+        if start is not None and end is not None:
+            rows, columns = sorted((start[0], end[0])), sorted((start[1], end[1]))
+            found.append(Span(rows[0], columns[0], rows[1], columns[1]))
+    return found

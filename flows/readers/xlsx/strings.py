@@ -1,0 +1,79 @@
+"""Text of cells: escapes, fonts, rich text as a person sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flows.readers.emphasis import scripted, struck_out
+from flows.readers.ooxml import Element
+from flows.readers.symbols import in_font, is_symbol_font
+
+S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+
+@dataclass(frozen=True, slots=True)
+class Font:
+    """What a font changes about how text reads.
+
+    Attributes:
+        colour: six hex digits; '' where it is not known.
+        struck: whether a line goes through the text.
+        script: `superscript`, `subscript` or ''.
+        name: of the typeface, which matters for symbol fonts.
+    """
+
+    colour: str = "000000"
+    struck: bool = False
+    script: str = ""
+    name: str = ""
+
+
+Runs = tuple[tuple[str, Font | None], ...]
+"""Stretches of a rich text with their font; None for the font of the cell."""
+
+
+def unescaped(text: str | None) -> str:
+    """Text with `_x000D_` and the like as characters; `_x005F_` is the underscore of an escape."""
+    text = str(text or "")
+    if "_x" not in text:
+        return text
+    text = _ESCAPE.sub(lambda code: chr(int(code.group(1), 16)), text)
+    # A character beyond the basic plane is escaped as two halves.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def runs_of(element: Element, font_of: Callable[[Element], Font]) -> str | Runs:
+    """A shared or inline string, without its phonetic guide; runs only where fonts could matter."""
+    runs: list[tuple[str, Font | None]] = []
+    for part in element:
+        if part.tag == f"{S}t":
+            runs.append((unescaped(part.text), None))
+        elif part.tag == f"{S}r":
+            font = part.find(f"{S}rPr")
+            runs.append((unescaped(part.findtext(f"{S}t")), None if font is None else font_of(font)))
+    if all(font is None for _, font in runs):
+        return "".join(text for text, _ in runs)
+    return tuple(runs)
+
+
+def as_shown(text: str | Runs, font: Font) -> tuple[str, list[str]]:
+    """Text as its fonts show it: struck words between `~~`, raised and lowered digits, symbol fonts.
+
+    Args:
+        text: of the cell.
+        font: of the cell. A whole cell that is raised reads as it is: nothing stands before it.
+
+    Returns:
+        The text, and the positions of symbol fonts that are not known.
+    """
+    unknown: list[str] = []
+    parts: list[tuple[str, bool]] = []
+    for stretch, own in ((text, None),) if isinstance(text, str) else text:
+        seen = own or font
+        shown, missing = in_font(stretch, seen.name) if is_symbol_font(seen.name) else (stretch, [])
+        unknown += missing
+        parts.append((scripted(shown, seen.script) if own else shown, seen.struck))
+    return struck_out(parts), unknown

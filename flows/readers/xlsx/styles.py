@@ -1,0 +1,163 @@
+"""Styles of a workbook: number formats, fonts, fills, and the colours that they name."""
+
+from __future__ import annotations
+
+import colorsys
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from flows.readers.contrast import invisible
+from flows.readers.ooxml import Element
+from flows.readers.xlsx.formats import BUILTIN
+from flows.readers.xlsx.strings import Font, S
+
+MAX_STYLES = 65_536  # Excel takes a few less
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_COMPLEMENT = "{http://schemas.microsoft.com/office/spreadsheetml/2022/featurepropertybag}xfComplement"
+# Excel counts the colours of a theme from the light ones, the theme itself from the dark ones.
+_THEME = ("lt1", "dk1", "lt2", "dk2", *(f"accent{at}" for at in range(1, 7)), "hlink", "folHlink")
+_SYSTEM = {64: "000000", 65: "FFFFFF"}  # text and ground of a window
+_NAMED = {
+    "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF",
+    "red": "FF0000", "white": "FFFFFF", "yellow": "FFFF00",
+}  # fmt: skip
+
+
+class Colours:
+    """The colours of a workbook: its theme, and its palette of 64.
+
+    Args:
+        theme: root of the theme part, or None.
+        styles: root of the styles part, or None.
+    """
+
+    def __init__(self, theme: Element | None, styles: Element | None) -> None:
+        self.theme: dict[str, str] = {"lt1": "FFFFFF", "dk1": "000000"}
+        for entry in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*"):
+            for colour in entry:
+                self.theme[str(entry.tag).rpartition("}")[2]] = str(
+                    colour.get("lastClr") or colour.get("val")
+                )
+        own = () if styles is None else styles.iterfind(f"{S}colors/{S}indexedColors/{S}rgbColor")
+        self.own = [str(entry.get("rgb"))[-6:] for entry in own]
+
+    def resolved(self, element: Element | None, automatic: str = "") -> str:
+        """A colour as six hex digits; '' where it is not known, `automatic` where it is left to Excel."""
+        if element is None or element.get("auto") in {"1", "true"}:
+            return automatic
+        rgb, themed, indexed = (str(element.get(name) or "") for name in ("rgb", "theme", "indexed"))
+        colour = rgb[-6:]
+        if not colour and themed.isdecimal() and int(themed) < len(_THEME):
+            colour = self.theme.get(_THEME[int(themed)], "")
+        elif not colour and indexed.isdecimal():
+            colour = self.indexed(int(indexed))
+        return _tinted(colour, float(element.get("tint") or 0)) if colour else ""
+
+    def indexed(self, at: int) -> str:
+        """A colour of the palette, from 0."""
+        if at in _SYSTEM or at < len(self.own):
+            return _SYSTEM.get(at) or self.own[at]
+        # Importing openpyxl takes a third of a second, and few files need it.
+        palette: Sequence[str] = importlib.import_module("openpyxl.styles.colors").COLOR_INDEX
+        return palette[at][-6:] if at < len(palette) else ""
+
+    def named(self, name: str) -> str:
+        """A colour of a number format, such as `Red` or `Color10`; '' where there is none."""
+        number = name[len("color") :].strip()
+        if name.startswith("color") and number.isdecimal() and 0 < int(number) <= 56:  # noqa: PLR2004 -- as Excel has it
+            return self.indexed(int(number) + 7)
+        return _NAMED.get(name, "")
+
+
+def _tinted(colour: str, tint: float) -> str:
+    """A colour made darker (tint below 0) or lighter (ISO/IEC 29500-1, 18.8.19)."""
+    if not tint:
+        return colour
+    try:
+        red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    except ValueError:
+        return ""
+    hue, light, strength = colorsys.rgb_to_hls(red, green, blue)
+    light = light * (1 + tint) if tint < 0 else light * (1 - tint) + tint
+    parts = colorsys.hls_to_rgb(hue, min(max(light, 0), 1), strength)
+    return "".join(f"{round(part * 255):02X}" for part in parts)
+
+
+_PLAIN = Font()
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a cell is shown.
+
+    Attributes:
+        code: its number format.
+        font: its font.
+        grounds: colours of its fill, two for a pattern; () for no fill, None for one that is not known.
+        is_box: whether TRUE and FALSE are shown as a check box.
+    """
+
+    code: str = "General"
+    font: Font = _PLAIN
+    grounds: tuple[str, ...] | None = ()
+    is_box: bool = False
+
+    def hides(self, colour: str, ground: str) -> bool:
+        """Whether text of a colour can't be seen; `ground` is behind a cell without fill."""
+        grounds = (ground,) if self.grounds == () else self.grounds
+        return bool(grounds) and all(invisible(colour, behind) for behind in grounds)
+
+
+def font_of(element: Element, colours: Colours) -> Font:
+    """The font of a style (`font`) or of a run (`rPr`)."""
+    strike, align = element.find(f"{S}strike"), element.find(f"{S}vertAlign")
+    name = element.find(f"{S}name")
+    name = element.find(f"{S}rFont") if name is None else name
+    return Font(
+        colours.resolved(element.find(f"{S}color"), automatic="000000"),
+        strike is not None and strike.get("val") not in {"0", "false"},
+        "" if align is None else str(align.get("val")),
+        "" if name is None else str(name.get("val")),
+    )
+
+
+def _grounds(fill: Element, colours: Colours) -> tuple[str, ...] | None:
+    pattern = fill.find(f"{S}patternFill")
+    if pattern is None:
+        return None
+    kind = pattern.get("patternType", "none")
+    front, back = pattern.find(f"{S}fgColor"), pattern.find(f"{S}bgColor")
+    if kind == "none":
+        return ()
+    if kind == "solid":
+        return None if front is None else (colours.resolved(front, automatic="000000"),)
+    return colours.resolved(front, automatic="000000"), colours.resolved(back, automatic="FFFFFF")
+
+
+def styles_of(root: Element, colours: Colours, *, has_boxes: bool) -> list[Style]:
+    """The cell formats of a workbook by index.
+
+    Args:
+        root: of the styles part.
+        colours: of the workbook.
+        has_boxes: whether the workbook shows cells as check boxes at all.
+    """
+    codes = dict(BUILTIN)
+    for entry in root.iterfind(f"{S}numFmts/{S}numFmt"):
+        codes[int(entry.get("numFmtId", 0))] = str(entry.get("formatCode", "General"))
+    fonts = [font_of(font, colours) for font in root.iterfind(f"{S}fonts/{S}font")]
+    fills = [_grounds(fill, colours) for fill in root.iterfind(f"{S}fills/{S}fill")]
+    found: list[Style] = []
+    for entry in islice(root.iterfind(f"{S}cellXfs/{S}xf"), MAX_STYLES):
+        font, fill = int(entry.get("fontId", 0)), int(entry.get("fillId", 0))
+        found.append(
+            Style(
+                codes.get(int(entry.get("numFmtId", 0)), "General"),
+                fonts[font] if font < len(fonts) else _PLAIN,
+                fills[fill] if fill < len(fills) else None,
+                has_boxes and next(entry.iter(_COMPLEMENT), None) is not None,
+            )
+        )
+    return found

@@ -1,0 +1,123 @@
+"""Text of a sheet that no one sees: in the colour of its ground, behind a merged range."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+from flows.readers.xlsx.book import Book, Sheet
+from flows.readers.xlsx.places import Span, letters, spans
+from flows.schema.document import Notice
+from flows.schema.errors import ReadError
+
+MAX_NOTICES = 200
+MAX_WORK = 5_000_000  # steps; sheets of real workbooks take a tenth at most
+
+Rows = dict[int, dict[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspect:
+    """Text in the colour of its cell, until the sheet's formats that depend on conditions are known."""
+
+    row: int
+    column: int
+    kept: str  # what stays of the cell without it
+    text: str
+    bare: bool  # whether the cell has no fill of its own
+
+
+@dataclass(slots=True)
+class Unseen:
+    """Collects what is not seen on one sheet, and reports it with its text.
+
+    Attributes:
+        book: the workbook.
+        sheet: its name.
+        painted: ranges whose colours are not known: conditional formats.
+        striped: ranges where a cell without fill has a ground that is not known: tables with a style.
+        is_bare_known: whether a cell without fill is white; a sheet may have a picture behind.
+    """
+
+    book: Book
+    sheet: Sheet
+    painted: list[Span] = field(default_factory=list[Span])
+    striped: list[Span] = field(default_factory=list[Span])
+    is_bare_known: bool = True
+    _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
+    _found: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    def report(self, row: int, column: int, text: str, why: str = "not visible in its cell") -> None:
+        """Take down text that was left out of a cell."""
+        self.book.spend(len(text))
+        self._found.append((f"{self.sheet.name}!{letters(column)}{row}", why, text))
+
+    def suspect(self, row: int, column: int, kept: str, text: str, *, bare: bool) -> None:
+        """Take down text in the colour of its ground; `settle` decides."""
+        self._suspects.append(_Suspect(row, column, kept, text, bare))
+
+    def settle(self, rows: Rows, merges: list[Span]) -> list[Notice]:
+        """Take out of `rows` what no one sees, and say so."""
+        self._colours(rows)
+        self._covered(rows, merges)
+        notices = [
+            Notice("hidden_text", place, f"{why}: {text}") for place, why, text in self._found[:MAX_NOTICES]
+        ]
+        more = self._found[MAX_NOTICES:]
+        if more:
+            texts = "; ".join(f"{place.rpartition('!')[2]}: {text}" for place, _, text in more)
+            detail = f"{len(more)} more cells whose text is not visible: {texts}"
+            notices.append(Notice("hidden_text", self.sheet.name, detail))
+        return notices
+
+    def _colours(self, rows: Rows) -> None:
+        if len(self._suspects) * (len(self.painted) + len(self.striped)) > MAX_WORK:
+            return  # too many conditions to look at: what may be visible is
+        for one in self._suspects:
+            unknown = self.painted + self.striped if one.bare else self.painted
+            if (one.bare and not self.is_bare_known) or any(
+                span.holds(one.row, one.column) for span in unknown
+            ):
+                continue
+            self.report(one.row, one.column, one.text)
+            if one.kept:
+                rows[one.row][one.column] = one.kept
+            else:
+                rows[one.row].pop(one.column, None)  # a row may come twice
+
+    def _covered(self, rows: Rows, merges: list[Span]) -> None:
+        numbers = sorted(rows)
+        work = 0
+        for merge in merges:
+            inside = numbers[bisect_left(numbers, merge.top) : bisect_right(numbers, merge.bottom)]
+            work += 1 + sum(1 + len(rows[row]) for row in inside)
+            if work > MAX_WORK:
+                raise ReadError(
+                    self.book.package.path,
+                    f"merged ranges of sheet {self.sheet.name!r} that cover each other many times",
+                    "a complete workbook",
+                    "open it in Excel, let it repair the file and save it",
+                )
+            shown = rows.get(merge.top, {}).get(merge.left, "")
+            for row in inside:
+                covered = [column for column in rows[row] if merge.left <= column <= merge.right]
+                for column in covered:
+                    if (row, column) == (merge.top, merge.left):
+                        continue
+                    text = rows[row].pop(column)
+                    if text != shown:
+                        self.report(row, column, text, f"behind the merged range {merge.name}")
+        for row in [row for row in numbers if not rows[row]]:
+            del rows[row]
+
+
+def styled_tables(book: Book, targets: list[str]) -> list[Span]:
+    """Ranges of a sheet's tables that have a style, which paints their rows."""
+    found: list[Span] = []
+    for part in targets:
+        if book.package.has(part):
+            root = book.package.xml(part)
+            style = root.find("{*}tableStyleInfo")
+            if style is not None and style.get("name"):
+                found += spans(str(root.get("ref") or ""))
+    return found
