@@ -47,11 +47,11 @@ def load(project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
     return load_scenario(folder)
 
 
-def source_files(folder: Path, scenario: Scenario) -> list[tuple[str, Path]]:
-    """Name and place of each document, in packet order."""
+def source_files(scenario: Scenario) -> list[tuple[str, str]]:
+    """Name of each document and its path from the scenario's folder, in packet order."""
     if scenario.task is not None:
-        return [(each.name, folder / each.path) for each in scenario.task.attachments]
-    return [(name, folder / "documents" / name) for name in scenario.documents]
+        return [(each.name, each.path) for each in scenario.task.attachments]
+    return [(name, f"documents/{name}") for name in scenario.documents]
 
 
 def load_task(folder: Path, controls: Path | None) -> Scenario:
