@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from flows.readers.invisible import without_invisible
 from flows.readers.limits import MAX_BYTES, MAX_TEXT
 from flows.readers.words import normalised
 from flows.schema.document import Block, Document, Notice
 from flows.schema.errors import ReadError
 
-READER_VERSIONS = {"docx": 1, "pdf": 1, "xlsx": 1, "csv": 1, "md": 1, "txt": 1, "eml": 1}
+READER_VERSIONS = {"docx": 2, "pdf": 2, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
 """Raised whenever the same bytes give another document; part of a packet's key."""
 
 SUFFIXES = {
@@ -183,20 +185,30 @@ def _attachment(data: bytes, name: Path, depth: int) -> Document | None:
 def _normalised(blocks: list[Block], notices: list[Notice]) -> tuple[list[Block], list[Notice]]:
     """Normalise the text of all blocks and notices once, and say what that changed."""
     kept: list[Block] = []
+    said = [replace(notice, detail=_line(notice.detail), place=_line(notice.place)) for notice in notices]
     lost = composed = 0
+    unseen: Counter[str] = Counter()
     for block in blocks:
-        text, bad = normalised(block.text)
+        visible, hidden = without_invisible(block.text)
+        text, bad = normalised(visible)
         lost += bad
         composed += not unicodedata.is_normalized("NFC", block.text)
+        unseen += hidden.others
+        if hidden.message:
+            message = f"invisible characters that say: {_line(hidden.message)}"
+            said.append(Notice("hidden_text", _line(block.place), message))
         if text.strip():
-            kept.append(replace(block, text=text.rstrip(), place=normalised(block.place)[0]))
-    said = [
-        replace(notice, detail=normalised(notice.detail)[0], place=normalised(notice.place)[0])
-        for notice in notices
-    ]
+            kept.append(replace(block, text=text.rstrip(), place=_line(block.place)))
+    if unseen:
+        counts = ", ".join(f"{number} {name}" for name, number in sorted(unseen.items()))
+        said.append(Notice("hidden_text", "document", f"invisible characters were left out: {counts}"))
     if lost:
         detail = f"{lost} characters that no text may hold were left out or replaced"
         said.append(Notice("mended_encoding", "document", detail))
     if composed:
         said.append(Notice("normalised", "document", f"{composed} blocks were composed to Unicode form NFC"))
     return kept, said
+
+
+def _line(text: str) -> str:
+    return normalised(without_invisible(text)[0])[0]
