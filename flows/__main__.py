@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(parsed, [*parsed.overrides, *overrides])
     except StaffbenchError as error:
-        print(f"staffbench: {error}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
+        from flows.adapters.screen import literal
+
+        print(f"staffbench: {literal(str(error))}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
         return error.exit_code
     except BrokenPipeError:
         return 0  # the reader of a pipe had enough

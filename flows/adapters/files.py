@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -216,12 +217,11 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchEr
         return {}
     path = folder / "labels.csv"
     labels: dict[str, dict[str, bool]] = {name: {} for name in texts}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        problems.append(ScenarioError(path, f"can't be read ({error.strerror})", "a label for each item"))
+    written = {name: text for name, file in texts.items() if (text := _text(file, problems)) is not None}
+    table = _text(path, problems)
+    if table is None:
         return {}
+    rows = list(csv.DictReader(io.StringIO(table)))
     for row in rows:
         for name in texts:
             value = row.get(name)
@@ -241,9 +241,7 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchEr
             problems.append(
                 ScenarioError(path, f"{kind} {', '.join(sorted(names))}", "one label for each item")
             )
-    return {
-        name: Control(name, file.read_text(encoding="utf-8"), labels[name]) for name, file in texts.items()
-    }
+    return {name: Control(name, text, labels[name]) for name, text in written.items()}
 
 
 def _member(kind: type[E], value: object, path: Path, what: str, problems: list[StaffbenchError]) -> E | None:
@@ -285,12 +283,19 @@ def _mapping(path: Path, problems: list[StaffbenchError]) -> dict[str, Any]:
 
 def _yaml(path: Path, problems: list[StaffbenchError]) -> object:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is ten times quicker
+    text = _text(path, problems)
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 -- both are safe loaders
+        return None if text is None else yaml.load(text, Loader=loader)  # noqa: S506 -- both are safe loaders
+    except yaml.YAMLError as error:
+        problems.append(ScenarioError(path, f"not YAML: {' '.join(str(error).split())}", "YAML"))
+    return None
+
+
+def _text(path: Path, problems: list[StaffbenchError]) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         problems.append(ScenarioError(path, f"can't be read ({error.strerror})", "a readable file"))
     except UnicodeDecodeError as error:
         problems.append(ScenarioError(path, f"not UTF-8 at byte {error.start}", "UTF-8 text"))
-    except yaml.YAMLError as error:
-        problems.append(ScenarioError(path, f"not YAML: {' '.join(str(error).split())}", "YAML"))
     return None

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from flows import __version__
+from flows.schema.errors import ReadError
 
 _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "numpy")
 
@@ -21,9 +22,16 @@ def now() -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """sha256 of a file's bytes, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """sha256 of a file's bytes, in hex.
+
+    Raises:
+        ReadError: it can't be opened.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.live import Live
+from rich.segment import Segment, Segments
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -81,8 +84,28 @@ class Progress:
         return " · ".join([f"{self.share:4.0%}", clock(elapsed), *parts])
 
 
+# What a terminal acts on instead of showing it, and what turns a line around.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def literal(text: str) -> str:
+    """`text` as it can be shown: what a terminal would act on, or can't show, as an escape."""
+    return _ACTING.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
+
+
 class _Console(Console):
-    """A console whose reader may have had enough: rich would end the program, and say nothing."""
+    """A console that shows every text as it is: no markup, no emoji by name, no colours of its own.
+
+    Its reader may have had enough: rich would end the program then, and say nothing.
+    """
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+    def write_line(self, text: str, style: str | None = None) -> None:
+        """Write a line as it is: not wrapped, and a tab stays one."""
+        segment = Segment(literal(text) + "\n", Style.parse(style) if style else None)
+        self.print(Segments([segment]), soft_wrap=True, end="")
 
     def on_broken_pipe(self) -> None:
         """Say no more; what is being done goes on."""
@@ -96,36 +119,36 @@ class Screen:
     """Writes to the terminal; results to standard output, everything else to standard error."""
 
     def __init__(self) -> None:
-        self._out = _Console(highlight=False, markup=False)
+        self._out = _Console()
         if not self._out.is_terminal:
-            self._out = _Console(highlight=False, markup=False, width=_WIDE)
-        self._err = _Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+            self._out = _Console(width=_WIDE)
+        self._err = _Console(stderr=True)
 
     def say(self, text: str) -> None:
         """A line about what is going on."""
-        self._err.print(text, style="dim")
+        self._err.write_line(text, "dim")
 
     def fault(self, text: str) -> None:
         """A line about what went wrong."""
-        self._err.print(text, style="red")
+        self._err.write_line(text, "red")
 
     def note(self, text: str) -> None:
         """A line of the result."""
-        self._out.print(text, soft_wrap=True)
+        self._out.write_line(text)
 
     def table(
         self, title: str, rows: Sequence[Sequence[str]], marked: Sequence[bool] = (), *, words: int = 1
     ) -> None:
         """A table, its head first; marked rows stand out; the first `words` columns are no numbers."""
         head, *body = rows
-        table = Table(title=title, title_justify="left", title_style="bold")
+        table = Table(title=literal(title), title_justify="left", title_style="bold")
         for number, name in enumerate(head):
             is_word = number < words
             table.add_column(
-                name, justify="left" if is_word else "right", no_wrap=not is_word, overflow="fold"
+                literal(name), justify="left" if is_word else "right", no_wrap=not is_word, overflow="fold"
             )
         for row, mark in zip(body, [*marked, *([False] * (len(body) - len(marked)))], strict=True):
-            table.add_row(*row, style="bold" if mark else None)
+            table.add_row(*map(literal, row), style="bold" if mark else None)
         self._out.print(table)
 
     @contextmanager
@@ -133,7 +156,7 @@ class Screen:
         """Show `progress` until the block ends: on a terminal as one live line, else now and then."""
         if self._err.is_terminal:
             with Live(
-                get_renderable=lambda: Text(progress.line()),
+                get_renderable=lambda: Text(literal(progress.line())),
                 console=self._err,
                 refresh_per_second=4,
                 transient=True,

@@ -41,7 +41,7 @@ _TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
     """Read every document of every scenario; report all that can't be read together."""
     settings = _settings(project, overrides)
-    built, problems = _packets(project, settings)
+    built, problems = _packets(project, settings, screen)
     rows = [("scenario", "documents", "blocks", "characters", "notices")]
     for _, packet in built:
         blocks = sum(len(document.blocks) for document in packet.documents)
@@ -89,7 +89,7 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
 
 
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
-    built, problems = _packets(project, settings)
+    built, problems = _packets(project, settings, screen)
     rows = [("scenario", "items", "positive", "errors", "steps", "tier 1/2/3", "controls")]
     for scenario, packet in built:
         problems += missing_evidence(scenario.items, packet)
@@ -233,7 +233,7 @@ def _settings(project: Path, overrides: Sequence[str]) -> Settings:
 
 
 def _packets(
-    project: Path, settings: Settings
+    project: Path, settings: Settings, screen: Screen
 ) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
     """Every scenario with its packet, and every fault met on the way."""
     data = project / settings.benchmark.data
@@ -243,7 +243,7 @@ def _packets(
         try:
             scenario = load(project, settings.benchmark, scenario_id)
             path = packet_path(data, settings.benchmark.name, scenario_id)
-            built.append((scenario, load_packet(data / scenario_id, scenario, path)))
+            built.append((scenario, load_packet(data / scenario_id, scenario, path, screen.say)))
         except StaffbenchError as error:
             problems.append(error)
     return built, problems

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.provenance import file_sha256
 from flows.adapters.tables import BLOCKS, read_table, write_table
+from flows.adapters.task_trees.safe_files import open_file
 from flows.pipeline.scenarios import source_files
-from flows.readers import READER_VERSIONS, read_document
+from flows.readers import READER_VERSIONS
+from flows.readers.guarded import read_guarded_bytes
+from flows.readers.limits import MAX_BYTES, Limits
+from flows.readers.read import media_of
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.document import Block, BlockKind, Document, Notice, Packet
-from flows.schema.errors import Problems, StaffbenchError, StoreError
+from flows.schema.errors import Problems, ReadError, StaffbenchError, StoreError
 from flows.schema.scenario import Scenario
 from flows.stages.packet import PACKET_VERSION, assemble_packet
 
@@ -32,12 +37,39 @@ def packet_key(folder: Path, scenario: Scenario) -> str:
 
 
 def source_digests(folder: Path, scenario: Scenario) -> list[list[str]]:
-    """Name and sha256 of each document, in packet order."""
-    return [[name, file_sha256(file)] for name, file in source_files(folder, scenario)]
+    """Name and sha256 of each document, in packet order.
+
+    Raises:
+        Problems: every document that can't be opened, or that a link leads to.
+    """
+    digests: list[list[str]] = []
+    problems: list[StaffbenchError] = []
+    for name, place in source_files(scenario):
+        try:
+            with open_file(folder, place) as file:
+                digests.append([name, hashlib.file_digest(file, "sha256").hexdigest()])
+        except StaffbenchError as error:
+            problems.append(error)
+    if problems:
+        raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
+    return digests
 
 
-def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
+def load_packet(
+    folder: Path,
+    scenario: Scenario,
+    path: Path,
+    told: Callable[[str], None] | None = None,
+    limits: Limits = Limits(),  # noqa: B008 -- frozen
+) -> Packet:
     """The scenario's packet: from `path` where that is still true, else read anew and written there.
+
+    Args:
+        folder: of the scenario.
+        scenario: whose packet it is.
+        path: where the packet lies, or will.
+        told: is given a line now and then on a document that takes long.
+        limits: of each document.
 
     Raises:
         Problems: every document that can't be read, together; nothing is written then.
@@ -49,15 +81,18 @@ def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
         return assemble_packet(scenario.scenario_id, stored)
     documents: list[Document] = []
     problems: list[StaffbenchError] = []
-    for name, file in source_files(folder, scenario):
+    for name, place in source_files(scenario):
+        file = folder / place
+        with open_file(folder, place) as opened:
+            data = opened.read(MAX_BYTES + 1)
         try:
-            read = read_document(file)
+            read = read_guarded_bytes(data, file, media_of(file), limits, told)
             documents.append(read if scenario.task is None else replace(read, name=name))
-        except StaffbenchError as error:
+        except ReadError as error:
             if scenario.task is None:
                 problems.append(error)
             else:
-                documents.append(_unread(name, file, error))
+                documents.append(_unread(name, file, data, error))
     if problems:
         raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
     packet = assemble_packet(scenario.scenario_id, documents)
@@ -67,7 +102,7 @@ def load_packet(folder: Path, scenario: Scenario, path: Path) -> Packet:
     return packet
 
 
-def _unread(name: str, file: Path, error: StaffbenchError) -> Document:
+def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Document:
     """A task's file that no reader takes: it is named and counted, and its task can still be run.
 
     A packet of MA-Bench is what its writer sees, so such a document is a fault there. Here a writer opens
@@ -75,7 +110,7 @@ def _unread(name: str, file: Path, error: StaffbenchError) -> Document:
     """
     notice = Notice("unread", "document", error.found)
     suffix = file.suffix.lower().lstrip(".") or "unknown"
-    return Document(name, suffix, file_sha256(file), "none", (), (notice,))
+    return Document(name, suffix, hashlib.sha256(data).hexdigest(), "none", (), (notice,))
 
 
 def _stored(path: Path, key: str) -> list[Document] | None:

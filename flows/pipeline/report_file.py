@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from flows.readers import docx as docx_reader
+from flows.readers.guarded import guarded
+from flows.readers.limits import MAX_BYTES, Limits
 from flows.readers.ooxml import Element, Package, lxml_etree
-from flows.readers.read import MAX_BYTES, read_bytes
+from flows.readers.read import read_bytes
 from flows.schema.document import Block, BlockKind, Document, Notice
 from flows.schema.errors import ReadError
 from flows.schema.report_task import ReportFile, ReportStatus, ReportWords
@@ -66,8 +68,8 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _NO_NUMBERS = f'<w:numbering xmlns:w="{_W[1:-1]}"/>'.encode()
 
 
-def check_report(path: Path) -> ReportFile:
-    """Check one report and read it for the judge.
+def check_report(path: Path, limits: Limits = Limits()) -> ReportFile:  # noqa: B008 -- frozen
+    """Check one report and read it for the judge, in the process that is ended over its limits.
 
     It is corrupt where python-docx raises anything, whatever a converter makes of it, and where the
     reader refuses it (protected, a zip bomb, a macro, an external entity). It is empty where a person sees
@@ -76,10 +78,11 @@ def check_report(path: Path) -> ReportFile:
 
     Args:
         path: where the report should lie; a link there is not followed.
+        limits: of reading it.
 
     Raises:
-        ReadError: python-docx opens the file and the reader fails on it. That is a fault of the
-            reader, and no report is scored 0 for it.
+        ReadError: python-docx opens the file and the reader fails on it, or takes more than `limits`.
+            That is a fault of the reader, and no report is scored 0 for it.
     """
     absent = _absent(path)
     if absent:
@@ -91,6 +94,19 @@ def check_report(path: Path) -> ReportFile:
         raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
     if size > MAX_BYTES:
         return _without_text(ReportStatus.corrupt, f"{size:,} bytes; at most {MAX_BYTES:,} are read")
+    fields = guarded(report_of, data, path, limits=limits)
+    words = fields["words"]
+    return ReportFile(
+        status=ReportStatus(fields["status"]),
+        reason=fields["reason"],
+        text=fields["text"],
+        notices=tuple(Notice(**notice) for notice in fields["notices"]),
+        words=None if words is None else ReportWords(**words),
+    )
+
+
+def report_of(data: bytes, path: Path) -> ReportFile:
+    """`check_report` of a file's bytes, in this process; `path` names it in errors."""
     failure: Exception | None = None
     try:
         package = Package(data, path)

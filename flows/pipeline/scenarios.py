@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from flows.adapters.files import load_scenario, scenario_ids
+from flows.adapters.task_trees.safe_files import read_text
 from flows.adapters.task_trees.tree import read_task, task_ids
 from flows.pipeline.report_file import check_report
 from flows.schema.errors import Problems, ScenarioError, StaffbenchError
@@ -47,11 +49,11 @@ def load(project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
     return load_scenario(folder)
 
 
-def source_files(folder: Path, scenario: Scenario) -> list[tuple[str, Path]]:
-    """Name and place of each document, in packet order."""
+def source_files(scenario: Scenario) -> list[tuple[str, str]]:
+    """Name of each document and its path from the scenario's folder, in packet order."""
     if scenario.task is not None:
-        return [(each.name, folder / each.path) for each in scenario.task.attachments]
-    return [(name, folder / "documents" / name) for name in scenario.documents]
+        return [(each.name, each.path) for each in scenario.task.attachments]
+    return [(name, f"documents/{name}") for name in scenario.documents]
 
 
 def load_task(folder: Path, controls: Path | None) -> Scenario:
@@ -142,11 +144,7 @@ def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
         return {}
     path = folder / "labels.csv"
     problems: list[StaffbenchError] = []
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise ScenarioError(path, f"can't be read ({error.strerror})", "a label for each criterion") from None
+    rows = list(csv.DictReader(io.StringIO(read_text(folder, path.name))))
     labelled = [str(row.get("criterion_id")) for row in rows]
     if sorted(labelled) != sorted(item.item_id for item in items):
         odd = sorted(set(labelled) ^ {item.item_id for item in items}) or ["one of them twice"]

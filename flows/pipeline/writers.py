@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.provenance import file_sha256
-from flows.readers import READER_VERSIONS, read_document
+from flows.readers import READER_VERSIONS
+from flows.readers.guarded import read_guarded_bytes
+from flows.readers.read import source
+from flows.readers.text.decode import decoded
 from flows.schema.completion import sha256_text
 from flows.schema.document import Notice, Packet
 from flows.schema.errors import ScenarioError
@@ -64,7 +67,7 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
 
 
 def read_brief(path: Path) -> tuple[str, str]:
-    """The text of a brief that somebody wrote: Markdown and plain text as they are, others read.
+    """The text of a brief that somebody wrote: Markdown and plain text as it is written, others as read.
 
     Returns:
         The text, and what the reader left out of it or mended, such as hidden text, with its place;
@@ -73,9 +76,12 @@ def read_brief(path: Path) -> tuple[str, str]:
     Raises:
         ReadError: it can't be read.
     """
-    document = read_document(path)
+    data, media = source(path)
+    document = read_guarded_bytes(data, path, media)
     if path.suffix.lower() in _PLAIN:
-        return path.read_text(encoding="utf-8-sig", errors="strict"), ""
+        text, _ = decoded(data, path)
+        changes = [notice for notice in document.notices if notice.kind != "normalised"]
+        return text.replace("\r\n", "\n").replace("\r", "\n"), told(changes)
     return document.text, told(document.notices)
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from flows.readers.invisible import without_invisible
+from flows.readers.limits import MAX_BYTES, MAX_TEXT
 from flows.readers.words import normalised
 from flows.schema.document import Block, Document, Notice
 from flows.schema.errors import ReadError
 
-READER_VERSIONS = {"docx": 2, "pdf": 1, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
+READER_VERSIONS = {"docx": 2, "pdf": 2, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
 """Raised whenever the same bytes give another document; part of a packet's key."""
 
 SUFFIXES = {
@@ -21,9 +24,9 @@ SUFFIXES = {
 }  # fmt: skip
 """Suffixes that are read, in lower case, and the media that they stand for."""
 
-MAX_BYTES = 100 * 1024 * 1024
 _OLD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".xlsb": ".xlsx", ".ppt": ".pdf", ".msg": ".eml"}
 _MEDIA_OF_CONTENT = {b"%PDF-": "a PDF file", b"PK\x03\x04": "a zip package, as Office files are"}
+_SMALLER = "split the document, or leave out what is not needed"
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
@@ -37,18 +40,25 @@ def read_document(path: Path) -> Document:
         ReadError: the file is missing, empty, too large, damaged, protected, or not what its name
             says. Nothing of it is passed on.
     """
+    data, media = source(path)
+    return read_bytes(data, Path(path), media)
+
+
+def source(path: Path) -> tuple[bytes, str]:
+    """The bytes of a file to read, and its medium.
+
+    Raises:
+        ReadError: it is missing, too large, or of a format that is not read.
+    """
     path = Path(path)
-    media = _media(path)
+    media = media_of(path)
     try:
-        size = path.stat().st_size
-        if not path.is_file():
+        if path.exists() and not path.is_file():
             raise ReadError(path, "not a file", "a document", "name a file, not a folder")
-        if size > MAX_BYTES:
-            raise ReadError(path, f"{size:,} bytes", f"at most {MAX_BYTES:,}", "split the document")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1), media
     except OSError as error:
         raise ReadError(path, f"it can't be opened ({error.strerror or error})", "a readable file") from error
-    return read_bytes(data, path, media)
 
 
 def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
@@ -60,6 +70,8 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
         media: one of the values of SUFFIXES.
         depth: how many files it is inside of, as an attachment.
     """
+    if len(data) > MAX_BYTES:
+        raise ReadError(path, f"over {MAX_BYTES:,} bytes", f"at most {MAX_BYTES:,}", "split the document")
     if not data.strip():
         raise ReadError(path, "the file is empty", "a document", "get the file again or leave it out")
     _refuse_other_content(data, path, media)
@@ -69,6 +81,8 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
         raise
     except RecursionError as error:
         raise ReadError(path, "it is nested too deeply to be read", "", "save it anew, simplified") from error
+    except MemoryError as error:
+        raise ReadError(path, "it takes more memory than there is for a document", "", _SMALLER) from error
     except Exception as error:
         # A damaged or hostile file can break a library anywhere. Whatever it is, the packet must not
         # be built without the file, and the other files must still be read.
@@ -78,6 +92,8 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
             f"a sound {media} file",
             "open it in the program that made it and save it anew; if it looks sound there, report it",
         ) from error
+    if sum(len(block.text) for block in blocks) > MAX_TEXT:
+        raise ReadError(path, f"over {MAX_TEXT:,} characters of text", f"at most {MAX_TEXT:,}", _SMALLER)
     kept, said = _normalised(blocks, notices)
     if not kept:
         raise ReadError(
@@ -96,7 +112,12 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
     )
 
 
-def _media(path: Path) -> str:
+def media_of(path: Path) -> str:
+    """The medium that a file's suffix stands for.
+
+    Raises:
+        ReadError: it stands for none that is read.
+    """
     suffix = path.suffix.lower()
     if suffix in _OLD:
         raise ReadError(
@@ -164,20 +185,30 @@ def _attachment(data: bytes, name: Path, depth: int) -> Document | None:
 def _normalised(blocks: list[Block], notices: list[Notice]) -> tuple[list[Block], list[Notice]]:
     """Normalise the text of all blocks and notices once, and say what that changed."""
     kept: list[Block] = []
+    said = [replace(notice, detail=_line(notice.detail), place=_line(notice.place)) for notice in notices]
     lost = composed = 0
+    unseen: Counter[str] = Counter()
     for block in blocks:
-        text, bad = normalised(block.text)
+        visible, hidden = without_invisible(block.text)
+        text, bad = normalised(visible)
         lost += bad
         composed += not unicodedata.is_normalized("NFC", block.text)
+        unseen += hidden.others
+        if hidden.message:
+            message = f"invisible characters that say: {_line(hidden.message)}"
+            said.append(Notice("hidden_text", _line(block.place), message))
         if text.strip():
-            kept.append(replace(block, text=text.rstrip(), place=normalised(block.place)[0]))
-    said = [
-        replace(notice, detail=normalised(notice.detail)[0], place=normalised(notice.place)[0])
-        for notice in notices
-    ]
+            kept.append(replace(block, text=text.rstrip(), place=_line(block.place)))
+    if unseen:
+        counts = ", ".join(f"{number} {name}" for name, number in sorted(unseen.items()))
+        said.append(Notice("hidden_text", "document", f"invisible characters were left out: {counts}"))
     if lost:
         detail = f"{lost} characters that no text may hold were left out or replaced"
         said.append(Notice("mended_encoding", "document", detail))
     if composed:
         said.append(Notice("normalised", "document", f"{composed} blocks were composed to Unicode form NFC"))
     return kept, said
+
+
+def _line(text: str) -> str:
+    return normalised(without_invisible(text)[0])[0]

@@ -6,9 +6,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-# Characters that show nothing and only trip a search: soft hyphen, zero-width space, word joiner, BOM.
-# Zero-width joiners (200C, 200D) stay: they change how Persian, Hindi and emoji look.
-_INVISIBLE = dict.fromkeys([0x00AD, 0x200B, 0x2060, 0xFEFF])
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
@@ -18,7 +15,9 @@ MARKS = {"header": "[Header]", "footer": "[Footer]", "textbox": "[Text box]"}
 
 
 def normalised(text: str) -> tuple[str, int]:
-    r"""Normalise once: NFC, `\n` line ends, no control characters, no lone surrogates.
+    r"""Normalise: NFC, `\n` line ends, no control characters, no lone surrogates.
+
+    Invisible characters stay, so that `read_bytes` sees all of them; see `flows.readers.invisible`.
 
     Returns:
         The text, and how many characters could not be kept: lone surrogates become U+FFFD,
@@ -29,7 +28,7 @@ def normalised(text: str) -> tuple[str, int]:
     lost = 0
     if not text.isascii():
         text, lost = _SURROGATE.subn("\ufffd", text)
-        text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+        text = unicodedata.normalize("NFC", text)
     text = _LINE_END.sub("\n", text)
     text, controls = _CONTROL.subn("", text)
     return text, lost + controls

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from html import escape
 
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.document import Document, Packet
 from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.schema.fence import fenced
 from flows.schema.scenario import Item
 
 PACKET_VERSION = "1"
 """Raised when documents are put together in another way."""
 
+_ELEMENTS = ("assignment", "packet", "document")  # that a document stands in, as prompts name them
 _SPACE = re.compile(r"\s+")
 _TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+|<br>")
 
 
 def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
-    """All documents as one text, in order, each in an element that names it.
+    """All documents as one text, in order, each in an element that names it, which none of them can forge.
 
     Args:
         scenario_id: whose packet it is.
         documents: read whole, in the order of the scenario.
     """
     parts = [
-        f'<document number="{number}" name="{document.name}">\n{document.text}\n</document>'
+        f'<document number="{number}" name="{_attribute(document.name)}">\n'
+        f"{fenced(document.text, *_ELEMENTS)}\n</document>"
         for number, document in enumerate(documents, 1)
     ]
     text = "\n\n".join(parts)
@@ -34,6 +38,12 @@ def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
         canonical_json({"version": PACKET_VERSION, "sources": sources, "text": sha256_text(text)})
     )
     return Packet(scenario_id, tuple(documents), text, digest)
+
+
+def _attribute(name: str) -> str:
+    # A line break, a lone surrogate or a character that turns the line around may stand in a file's name.
+    plain = escape(name, quote=False).replace('"', "&quot;")
+    return "".join(sign if sign.isprintable() else f"&#{ord(sign)};" for sign in plain)
 
 
 def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchError]:

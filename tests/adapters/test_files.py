@@ -131,3 +131,10 @@ def test_scenarios_are_found_by_name(scenario, tmp_path):
         scenario_ids(tmp_path, ["t"])
     with pytest.raises(ConfigError, match="no such folder"):
         scenario_ids(tmp_path / "gone", None)
+
+
+@pytest.mark.parametrize("name", ["strong.md", "labels.csv"])
+def test_a_control_that_is_not_utf_8_is_named(scenario, name):
+    folder = scenario(labels=[("i1", "pass")])
+    (folder / "controls" / name).write_bytes(b"f\xfcr")
+    assert f"{name}: not UTF-8 at byte 1" in faults(folder)

@@ -128,7 +128,7 @@ def test_a_zip_bomb_is_refused_before_python_docx_unpacks_it(report, monkeypatch
         raise AssertionError("python-docx was given a zip bomb")
 
     monkeypatch.setattr(report_file, "_python_docx_fault", unpack)
-    found = check_report(path)
+    found = report_file.report_of(path.read_bytes(), path)
     assert found.status is ReportStatus.corrupt
     assert "the reader refuses it: " in found.reason
 
@@ -148,7 +148,7 @@ def test_a_fault_of_the_reader_is_no_score_of_zero(report, monkeypatch):
 
     monkeypatch.setattr(report_file.docx_reader, "read", fail)
     with pytest.raises(ReadError, match=r"python-docx opens it, and the reader fails \(TypeError: a bug\)"):
-        check_report(path)
+        report_file.report_of(path.read_bytes(), path)
     path.write_bytes(b"PK nonsense")
     assert check_report(path).status is ReportStatus.corrupt
 

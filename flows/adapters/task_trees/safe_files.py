@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -106,26 +107,47 @@ def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[st
     return iter(sorted(found))
 
 
-def read_text(root: Path, name: str) -> str:
-    r"""The text of a file of the tree: UTF-8, without a byte order mark, `\n` line ends.
+def open_file(root: Path, name: str) -> io.BufferedReader:
+    """A file of the tree, opened to be read.
+
+    Args:
+        root: of the tree.
+        name: the file's path from there.
 
     Raises:
-        ScenarioError: it isn't there, is a link or no regular file, too large, or not UTF-8.
+        ScenarioError: it leads out of the tree, isn't there, can't be opened, is no regular file, or a link
+            stands on the way to it.
     """
     path = root / name
+    if inside(name) is None:
+        raise ScenarioError(path, "a path that leads out of its folder", "a file in it")
     if not is_file(root, name):
         where = root
         for part in PurePosixPath(name).parts:
             where /= part
             if where.is_symlink():
                 raise ScenarioError(where, "a link", "a file", "put the file itself in its place")
-        raise ScenarioError(path, "not there", "a file")
+        raise ScenarioError(path, "no regular file" if path.exists() else "not there", "a file")
     try:
         # O_NONBLOCK: a pipe put there in between must not hang the reader.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ScenarioError(path, "no regular file", "a file")
+    except OSError as error:
+        raise ScenarioError(path, f"can't be read ({error.strerror})", "a readable file") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ScenarioError(path, "no regular file", "a file")
+    return open(descriptor, "rb")  # noqa: PTH123 -- pathlib opens no descriptor; the caller closes it
+
+
+def read_text(root: Path, name: str) -> str:
+    r"""The text of a file of the tree: UTF-8, without a byte order mark, `\n` line ends.
+
+    Raises:
+        ScenarioError: see `open_file`; or it is too large, or not UTF-8.
+    """
+    path = root / name
+    try:
+        with open_file(root, name) as file:
             data = file.read(MAX_TEXT + 1)
     except OSError as error:
         raise ScenarioError(path, f"can't be read ({error.strerror})", "a readable file") from error

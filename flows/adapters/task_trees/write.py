@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.task_trees.safe_files import inside, is_file, walk
+from flows.adapters.task_trees.safe_files import inside, is_file, open_file, walk
 from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
 
 _FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
@@ -145,12 +143,5 @@ def _write(scratch: Path, name: str, file: TreeFile) -> None:
 
 def _copy(source: Path, target: int) -> None:
     # It was a file when it was listed; a link or a pipe put there since is not followed.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        descriptor = os.open(source, flags)
-    except OSError as error:
-        raise ScenarioError(source, f"can't be read ({error.strerror})", "a readable file") from error
-    with open(descriptor, "rb") as file, open(target, "wb", closefd=False) as out:  # noqa: PTH123 -- pathlib opens no descriptor
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ScenarioError(source, "no regular file", "a file")
+    with open_file(source.parent, source.name) as file, open(target, "wb", closefd=False) as out:
         shutil.copyfileobj(file, out)

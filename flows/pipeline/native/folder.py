@@ -27,7 +27,7 @@ from flows.pipeline.native.paths import (
     parts_of,
     shown,
 )
-from flows.readers.read import MAX_BYTES
+from flows.readers.limits import MAX_BYTES
 from flows.schema.errors import ScenarioError, StoreError
 from flows.schema.report_task import Attachment, ReportTask
 

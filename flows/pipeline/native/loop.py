@@ -23,6 +23,7 @@ from flows.pipeline.native.trajectory import seconds_of, told, turn
 from flows.schema.brief import BriefStatus
 from flows.schema.call import render
 from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall
+from flows.schema.fence import fenced
 from flows.schema.report_task import ReportTask, TaskStep
 
 MAX_CALLS = 40
@@ -122,7 +123,8 @@ class _Run:
         """Tell the model what to do in a step."""
         values = {
             "assignment": step.instruction.strip(),
-            "files": "\n".join(f"- {each.name}" for each in step.attachments) or "(no files)",
+            "files": fenced("\n".join(f"- {each.name}" for each in step.attachments), "files", "assignment")
+            or "(no files)",
             "limit": self.task.length_limit or "none stated",
         }
         messages = [Message("user", render(prompt.user, values))]

@@ -13,7 +13,7 @@ from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
 from flows.pipeline.native.renders import Layout, Renders
 from flows.readers import SUFFIXES
-from flows.readers.read import read_bytes
+from flows.readers.guarded import read_guarded_bytes
 from flows.schema.completion import Image
 from flows.schema.document import Document
 from flows.schema.errors import ReadError
@@ -124,7 +124,7 @@ def _document(path: str, data: bytes) -> Document:
         raise ReadError(
             path, "no reader for such a file", "one of " + ", ".join(SUFFIXES), "view its pages instead"
         )
-    return read_bytes(data, Path(path), media)
+    return read_guarded_bytes(data, Path(path), media)
 
 
 def _told(document: Document) -> str:

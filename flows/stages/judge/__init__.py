@@ -21,7 +21,7 @@ from flows.stages.judge.shield import shield
 from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing, verdicts_for_no_report
 from flows.stages.judge.vote import VOTE_VERSION, majority
 
-JUDGE_VERSION = "2"
+JUDGE_VERSION = "3"
 """Raised when the shield, the rendering of items, the canaries or the reading of replies changes."""
 
 __all__ = [

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from flows.schema.fence import fenced
+
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 # What a person who reads the brief does not see and a model does. The kinds are the words of the
@@ -22,12 +24,18 @@ _HIDDEN = {
     "surrogate": re.compile("[\ud800-\udfff]"),
 }
 
+_ELEMENTS = (
+    "rubric", "item", "requirement", "ground_truth", "pass_condition", "fail_condition", "brief",
+    "criteria", "criterion", "expert_report", "report",
+)  # fmt: skip
+"""What a judge's prompts are made of."""
+
 _MOST_MARKS = 30  # on one letter: the bound of the Stream-Safe Text Format, Unicode Annex 15
 
 
 def escape(text: str) -> str:
     """`text` with `&`, `<`, `>` and `"` written as entities: fit for an element and an attribute."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return _as_entities(text).replace('"', "&quot;")
 
 
 @lru_cache(maxsize=128)
@@ -35,8 +43,9 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
     """The text as a judge is shown it, and what was taken out of it.
 
     Every kind of line break becomes a line feed; characters that a reader does not see are removed;
-    what is left is composed (NFC); `&`, `<` and `>` become entities, so that no text closes or
-    forges an element of the prompt. No visible word is changed. Time is linear in the length.
+    what is left is composed (NFC); `&`, `<` and `>` become entities, and so does what looks like `<`
+    before an element's name, so that no text closes or forges an element of the prompt. No visible
+    word is changed. Time is linear in the length.
 
     Returns:
         The shielded text, and the kinds of what was removed, in a fixed order: `control`,
@@ -64,4 +73,5 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _as_entities(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text if text.isascii() else fenced(text, *_ELEMENTS)

@@ -175,7 +175,7 @@ def test_word_pdf_and_the_report_are_read(kit):
 def test_a_document_is_read_once_for_all_attempts(kit, monkeypatch):
     made = kit({"attachments/once.txt": b"Read once."})
     first = made.says("read_file", path="attachments/once.txt")
-    monkeypatch.setattr(reading, "read_bytes", None)
+    monkeypatch.setattr(reading, "read_guarded_bytes", None)
     assert made.says("read_file", path="attachments/once.txt") == first
 
 

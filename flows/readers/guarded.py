@@ -1,0 +1,239 @@
+"""Reading in a process of its own, which can be ended: no document stops the others or takes the machine.
+
+The parent sends a file's bytes down a pipe and gets JSON back, so nothing that a document made is run here.
+One process reads many documents, one after the other. It is ended over a limit and replaced. It ends by
+itself when its pipe breaks, so that none is left behind however its parent ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from flows.readers.limits import Limits
+from flows.readers.process import frame, pages, send
+from flows.readers.read import read_bytes, source
+from flows.schema.document import Block, BlockKind, Document, Notice
+from flows.schema.errors import ReadError, StaffbenchError
+
+_POLL = 0.05  # seconds between two looks at a process
+_START = 120.0  # seconds for a process to come up
+_PATIENCE = 2.0  # seconds between two words on progress
+_NO_LIMIT = 2**63 - 1
+_REMEDY = "split it, or save it anew in a simpler form; if it looks ordinary, report it"
+_CHILD = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);from flows.readers.process import serve; serve()"
+)
+
+Told = Callable[[str], None]
+
+
+def read_guarded(path: Path, limits: Limits = Limits(), told: Told | None = None) -> Document:  # noqa: B008 -- frozen
+    """`read_document`, in a process that is ended when the document takes too much.
+
+    Args:
+        path: see `read_document`.
+        limits: of time and memory.
+        told: is given a line now and then on a document that takes long.
+
+    Raises:
+        ReadError: see `read_document`; or over a limit, or the process ended. Nothing of it is passed on.
+        StaffbenchError: no process can be started.
+    """
+    data, media = source(path)
+    return read_guarded_bytes(data, path, media, limits, told)
+
+
+def read_guarded_bytes(
+    data: bytes,
+    path: Path,
+    media: str,
+    limits: Limits = Limits(),  # noqa: B008 -- frozen
+    told: Told | None = None,
+) -> Document:
+    """`read_bytes` in a process of its own; see `read_guarded`."""
+    return document_of(guarded(read_bytes, data, path, media, limits=limits, told=told))
+
+
+def guarded(
+    function: Callable[..., Any],
+    data: bytes,
+    path: Path,
+    *rest: str,
+    limits: Limits = Limits(),  # noqa: B008 -- frozen
+    told: Told | None = None,
+) -> dict[str, Any]:
+    """Call `function(data, path, *rest)` in the reading process.
+
+    Args:
+        function: of a module; gives a dataclass that JSON can hold, or raises a ReadError.
+        data: a file's bytes.
+        path: its name.
+        rest: further arguments.
+        limits: of time and memory.
+        told: see `read_guarded`.
+
+    Returns:
+        The fields of what it gave.
+
+    Raises:
+        ReadError: what it raised; or over a limit, or the process ended.
+        StaffbenchError: no process can be started.
+    """
+    call = [function.__module__, function.__name__, str(path), *rest]
+    return _reader.call(call, data, path, limits, told)
+
+
+def document_of(fields: dict[str, Any]) -> Document:
+    """A document from its fields as JSON has them."""
+    own: dict[str, Any] = {
+        "blocks": tuple(
+            Block(BlockKind(block["kind"]), block["text"], block["place"], block["level"])
+            for block in fields["blocks"]
+        ),
+        "notices": tuple(Notice(**notice) for notice in fields["notices"]),
+    }
+    return Document(**(fields | own))
+
+
+class _Reader:
+    """The reading process: started when it is needed, replaced when it was ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._base = 0
+        atexit.register(self.close)
+
+    def call(
+        self, call: list[str], data: bytes, path: Path, limits: Limits, told: Told | None
+    ) -> dict[str, Any]:
+        with self._lock:
+            process = self._started()
+            try:
+                with _watched(process, limits, self._base) as over:
+                    head = {"call": call, **asdict(limits), "patience": _PATIENCE}
+                    reply = _answer(process, head, data, path, told)
+            except BaseException:  # Ctrl-C: what is half read must not be taken for the next answer
+                self.close()
+                raise
+            if reply is None or over:
+                self.close()
+                found = over[0] if over else f"the process that reads it ended ({_ending(process)})"
+                raise ReadError(path, found, "a document within the limits of its reader", _REMEDY)
+            if _resident(process) > self._base + limits.memory // 4:
+                self.close()  # what this document left behind must not count against the next
+        if "error" in reply:
+            raise ReadError(*reply["error"])
+        return reply["value"]
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):  # what was not sent stays unsent
+                    _open(pipe).close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
+            try:
+                self._process = process = subprocess.Popen(  # noqa: S603 -- this interpreter, our code
+                    [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+                with _watched(process, Limits(_START, _NO_LIMIT), 0) as over:
+                    ready = frame(_open(process.stdout))
+            except OSError as error:
+                raise StaffbenchError("reading", f"no process can be started ({error.strerror})") from error
+            except BaseException:
+                self.close()
+                raise
+            if ready is None or over:
+                self.close()
+                raise StaffbenchError(
+                    "reading", f"the process that reads documents did not start ({_ending(process)})"
+                )
+            self._base = _resident(process)
+        return self._process
+
+
+_reader = _Reader()
+
+
+def _answer(
+    process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes, path: Path, told: Told | None
+) -> dict[str, Any] | None:
+    """What the process answers; None where it ended without an answer."""
+    try:
+        send(_open(process.stdin), json.dumps(head).encode())
+        send(_open(process.stdin), data)
+        while (message := frame(_open(process.stdout))) is not None:
+            reply: dict[str, Any] = json.loads(message)
+            if "done" not in reply:
+                return reply
+            if told is not None:
+                told(f"{path.name}: {reply['done']} of {reply['total']} pages read")
+    except (OSError, ValueError):  # its end of the pipe is gone, or it broke off within a reply
+        pass
+    return None
+
+
+@contextlib.contextmanager
+def _watched(process: subprocess.Popen[bytes], limits: Limits, base: int) -> Generator[list[str]]:
+    """End `process` when it takes more than `limits`; what it took too much of is then in the list."""
+    over: list[str] = []
+    finished = threading.Event()
+    until = time.monotonic() + limits.seconds
+
+    def watch() -> None:
+        while not over and not finished.wait(_POLL):
+            if time.monotonic() > until:
+                over.append(f"reading it takes over {limits.seconds:g} seconds")
+            elif _resident(process) > base + limits.memory:
+                over.append(f"reading it takes over {limits.memory // 2**20:,} MB of memory")
+        if over:
+            process.kill()
+
+    watcher = threading.Thread(target=watch, name="reading-limits", daemon=True)
+    watcher.start()
+    try:
+        yield over
+    finally:
+        finished.set()
+        watcher.join()
+
+
+def _resident(process: subprocess.Popen[bytes]) -> int:
+    """Bytes of memory that a process holds; 0 where the system does not say."""
+    return pages(process.pid, 1)
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    code = process.wait()
+    if code >= 0:
+        return f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        return f"signal {signal.Signals(-code).name}"
+    return f"signal {-code}"
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None  # every process here has both
+    return pipe
