@@ -50,12 +50,3 @@ def unreadable(colour: str, ground: str) -> bool:
     """Whether the contrast is known and too low to read."""
     ratio = contrast(colour, ground)
     return ratio is not None and ratio < READABLE_CONTRAST
-
-
-def invisible(colour: str, ground: str) -> bool:
-    """Whether two colours, each six hex digits, are the same within rounding."""
-    try:
-        apart = [abs(int(colour[at : at + 2], 16) - int(ground[at : at + 2], 16)) for at in (0, 2, 4)]
-    except ValueError:
-        return False
-    return max(apart) <= 3  # noqa: PLR2004 -- of 255, as colours are rounded between programs
