@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from flows.readers.pdf.lines import (
     paragraphs,
     text_of,
 )
-from flows.readers.pdf.page import MAX_CHARS, PageText, Word, read_page
+from flows.readers.pdf.page import PageText, Word, read_page
 from flows.readers.pdf.source import opened
 from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_tables
 from flows.readers.words import collapsed, flat, pipe_table
@@ -42,27 +43,22 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     Raises:
         ReadError: it is damaged, cut short, protected, too large, or no page of it has text.
     """
-    pdf = opened(data, path)
+    source = opened(data, path)
     notices: list[Notice] = []
     blocks: list[Block] = []
     pages: list[PageText] = []
     tables: dict[int, list[RuledTable]] = {}
     extras: dict[int, list[Block]] = {}
     count = 0
-    with pdf:
-        for number, page in enumerate(pdf.pages, 1):
-            count += len(page.chars)
+    with closing(source):
+        for number in range(1, len(source.pdf.pages) + 1):
+            found = read_page(source, number)
+            count += found.count
             if count > MAX_ALL_CHARS:
                 raise ReadError(path, f"more than {MAX_ALL_CHARS:,} characters", "fewer", "split it")
-            if len(page.chars) > MAX_CHARS:
-                raise ReadError(
-                    path, f"{len(page.chars):,} characters on page {number}", f"at most {MAX_CHARS:,}"
-                )
-            found = read_page(page, number)
-            extras[number] = beside(page, number)
+            extras[number] = beside(found.page, number)
             tables[number] = ruled_tables(found)
             found.page.close()
-            page.close()
             pages.append(found)
     heads, feet = take_out(pages)
     blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
@@ -128,7 +124,7 @@ class _Writer:
         for line in page.sideways:
             text = flat(line)
             if text:
-                self.found.append(Block(BlockKind.paragraph, f"[Sideways] {text}", self.place))
+                self.found.append(Block(BlockKind.paragraph, text, self.place))
         return self.found
 
     def _warn(self, has_tables: bool) -> None:

@@ -7,6 +7,7 @@ import io
 import logging
 import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,30 @@ def check(data: bytes, path: Path) -> None:
             )
 
 
-def opened(data: bytes, path: Path) -> Any:
-    """The file as a `pdfplumber.PDF`.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open PDF file.
+
+    Attributes:
+        path: names it in errors.
+        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields.
+        sheets: the pypdfium2 document, for what its pages paint.
+        layers_off: whether it has layers that are switched off.
+    """
+
+    path: Path
+    pdf: Any
+    sheets: Any
+    layers_off: bool
+
+    def close(self) -> None:
+        """Close both views of it."""
+        self.sheets.close()
+        self.pdf.close()
+
+
+def opened(data: bytes, path: Path) -> Source:
+    """Open a file.
 
     Raises:
         ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
@@ -100,7 +123,17 @@ def opened(data: bytes, path: Path) -> Any:
             "all pages",
             "the file is damaged: get it again, or print it to a new PDF",
         )
-    return pdf
+    sheets: Any = importlib.import_module("pypdfium2").PdfDocument(data)
+    return Source(path, pdf, sheets, _layers_off(pdf))
+
+
+def _layers_off(pdf: Any) -> bool:
+    resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
+    layers: Any = resolve1(pdf.doc.catalog.get("OCProperties"))
+    usual: Any = resolve1(layers.get("D")) if isinstance(layers, dict) else None
+    if not isinstance(usual, dict):
+        return False
+    return bool(resolve1(usual.get("OFF"))) or "OFF" in str(resolve1(usual.get("BaseState")))
 
 
 def _stated_pages(pdf: Any) -> int | None:

@@ -1,0 +1,286 @@
+"""What a page paints, in order: its characters and shapes as pdfium interprets the content stream."""
+
+from __future__ import annotations
+
+import importlib
+from ctypes import addressof, c_float, c_int, c_uint, create_string_buffer
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import atan2, degrees, hypot
+from typing import Any
+
+pdfium: Any = importlib.import_module("pypdfium2.raw")
+
+MAX_OBJECTS = 100_000  # of a page; a map that a person can read has fewer
+MAX_SHAPES = 20_000  # lines and boxes; finding tables among more takes minutes
+_MAX_FORMS = 40  # forms inside one another, as pdfium itself reads them
+_LINE_POINTS, _BOX_POINTS = 2, (4, 5)
+
+Box = tuple[float, float, float, float]
+Matrix = tuple[float, float, float, float, float, float]
+UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@dataclass(slots=True)
+class Run:
+    """One text object of the content stream.
+
+    Attributes:
+        order: its place in the order of painting; -1 where that is not known.
+        font: name of its font.
+        mode: text rendering mode; 3 paints nothing.
+        colour: of its fill, each channel from 0 to 255; None where it is not known.
+        opaque: whether its fill is not wholly transparent.
+        clips: boxes, in the page's own space, that it can't paint outside of.
+        top_level: index of the object of the page that it is in.
+    """
+
+    order: int = -1
+    font: str = ""
+    mode: int = 0
+    colour: tuple[int, int, int] | None = None
+    opaque: bool = True
+    clips: tuple[Box, ...] = ()
+    top_level: int = -1
+
+
+@dataclass(slots=True)
+class Char:
+    """A character; its edges are in the frame that the page is read in, `place` is in the page's own space."""
+
+    text: str
+    place: Box
+    size: float
+    angle: float
+    run: Run
+    origin: tuple[float, float] = (0.0, 0.0)
+    x0: float = 0.0
+    top: float = 0.0
+    x1: float = 0.0
+    bottom: float = 0.0
+
+
+@dataclass(slots=True)
+class Shape:
+    """A line, box or curve; points in the page's own space."""
+
+    kind: str
+    points: list[tuple[float, float]]
+    filled: bool
+    stroked: bool
+    fill: tuple[int, int, int] | None
+    stroke: tuple[int, int, int] | None
+    width: float
+
+
+@dataclass(slots=True)
+class Ink:
+    """All that a page paints.
+
+    Attributes:
+        runs: text objects by the address of their handle.
+        texts: handles of the text objects.
+        shapes: lines, boxes and curves; none where there are more than MAX_SHAPES.
+        images: boxes of the images.
+        covers: order and box of what may cover something that was painted before it.
+        drawn: whether anything but text is painted.
+    """
+
+    runs: dict[int, Run] = field(default_factory=dict[int, Run])
+    texts: list[Any] = field(default_factory=list[Any])
+    shapes: list[Shape] = field(default_factory=list[Shape])
+    images: list[Box] = field(default_factory=list[Box])
+    covers: list[tuple[int, Box]] = field(default_factory=list[tuple[int, Box]])
+    drawn: bool = False
+    count: int = 0
+
+
+def _times(inner: Matrix, outer: Matrix) -> Matrix:
+    a, b, c, d, e, f = inner
+    p, q, r, s, t, u = outer
+    return (a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u)
+
+
+def _at(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def box_of(points: list[tuple[float, float]]) -> Box:
+    """The smallest box around points."""
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _moved(box: Box, matrix: Matrix) -> Box:
+    x0, y0, x1, y1 = box
+    return box_of([_at(matrix, x, y) for x in (x0, x1) for y in (y0, y1)])
+
+
+def _matrix(handle: Any) -> Matrix:
+    found = pdfium.FS_MATRIX()
+    if not pdfium.FPDFPageObj_GetMatrix(handle, found):
+        return UNIT
+    return (found.a, found.b, found.c, found.d, found.e, found.f)
+
+
+def _bounds(handle: Any, matrix: Matrix) -> Box:
+    left, bottom, right, top = c_float(), c_float(), c_float(), c_float()
+    pdfium.FPDFPageObj_GetBounds(handle, left, bottom, right, top)
+    return _moved((left.value, bottom.value, right.value, top.value), matrix)
+
+
+def _colour(read: Any, handle: Any) -> tuple[tuple[int, int, int] | None, int]:
+    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint(255)
+    if not read(handle, red, green, blue, alpha):
+        return None, 255
+    return (red.value, green.value, blue.value), alpha.value
+
+
+def _segments(segment_of: Any, count: int, matrix: Matrix) -> list[list[tuple[float, float]]]:
+    """The points of a path, one list for each of its parts."""
+    parts: list[list[tuple[float, float]]] = []
+    x, y = c_float(), c_float()
+    for at in range(count):
+        segment = segment_of(at)
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        if not parts or pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_MOVETO:
+            parts.append([])
+        parts[-1].append(_at(matrix, x.value, y.value))
+    return [part for part in parts if len(part) > 1]
+
+
+def _clips(handle: Any, matrix: Matrix) -> tuple[Box, ...]:
+    clip = pdfium.FPDFPageObj_GetClipPath(handle)
+    boxes: list[Box] = []
+    for at in range(max(pdfium.FPDFClipPath_CountPaths(clip), 0) if clip else 0):
+        count = pdfium.FPDFClipPath_CountPathSegments(clip, at)
+        parts = _segments(lambda n, at=at: pdfium.FPDFClipPath_GetPathSegment(clip, at, n), count, matrix)
+        if parts:
+            boxes.append(box_of([point for part in parts for point in part]))
+    return tuple(boxes)
+
+
+def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
+    mode, stroked, width = c_int(), c_int(), c_float()
+    pdfium.FPDFPath_GetDrawMode(handle, mode, stroked)
+    pdfium.FPDFPageObj_GetStrokeWidth(handle, width)
+    own = _times(_matrix(handle), matrix)
+    fill, _ = _colour(pdfium.FPDFPageObj_GetFillColor, handle)
+    stroke, _ = _colour(pdfium.FPDFPageObj_GetStrokeColor, handle)
+    found: list[Shape] = []
+    count = max(pdfium.FPDFPath_CountSegments(handle), 0)
+    for part in _segments(lambda at: pdfium.FPDFPath_GetPathSegment(handle, at), count, own):
+        x0, y0, x1, y1 = box_of(part)
+        corners = {(x, y) for x in (x0, x1) for y in (y0, y1)}
+        kind = "curve"
+        if len(part) == _LINE_POINTS:
+            kind = "line"
+        elif len(part) in _BOX_POINTS and set(part) == corners:
+            kind = "rect"
+        scale = hypot(own[0], own[1])
+        found.append(Shape(kind, part, bool(mode.value), bool(stroked.value), fill, stroke, width.value * scale))
+    return found
+
+
+def _font_name(font: Any) -> str:
+    buffer = create_string_buffer(256)
+    length = pdfium.FPDFFont_GetBaseFontName(font, buffer, 256) if font else 0
+    return buffer.value.decode("utf-8", "replace") if length else ""
+
+
+def _address(handle: Any) -> int:
+    return addressof(handle.contents)
+
+
+def ink_of(page: Any) -> Ink:
+    """Walk through the objects of a pdfium page, into its forms."""
+    ink = Ink()
+    _walk(ink, page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, UNIT, (), 0, -1)
+    if len(ink.shapes) > MAX_SHAPES:
+        ink.shapes = []
+    return ink
+
+
+def _walk(
+    ink: Ink, parent: Any, count: Any, get: Any, matrix: Matrix, clips: tuple[Box, ...], depth: int, top: int
+) -> None:
+    for at in range(max(count(parent), 0)):
+        handle = get(parent, at)
+        ink.count += 1
+        if not handle or ink.count > MAX_OBJECTS:
+            return
+        order, level = ink.count, at if depth == 0 else top
+        kind = pdfium.FPDFPageObj_GetType(handle)
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            colour, alpha = _colour(pdfium.FPDFPageObj_GetFillColor, handle)
+            ink.texts.append(handle)
+            ink.runs[_address(handle)] = Run(
+                order,
+                _font_name(pdfium.FPDFTextObj_GetFont(handle)),
+                pdfium.FPDFTextObj_GetTextRenderMode(handle),
+                colour,
+                alpha > 0,
+                clips + _clips(handle, matrix),
+                level,
+            )
+        elif kind == pdfium.FPDF_PAGEOBJ_FORM:
+            if depth < _MAX_FORMS:
+                inner = _times(_matrix(handle), matrix)
+                _walk(
+                    ink,
+                    handle,
+                    pdfium.FPDFFormObj_CountObjects,
+                    pdfium.FPDFFormObj_GetObject,
+                    inner,
+                    clips + _clips(handle, matrix),
+                    depth + 1,
+                    level,
+                )
+        else:
+            ink.drawn = True
+            box = _bounds(handle, matrix)
+            ink.covers.append((order, box))
+            if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+                ink.images.append(box)
+            elif kind == pdfium.FPDF_PAGEOBJ_PATH and len(ink.shapes) <= MAX_SHAPES:
+                ink.shapes += _shapes(handle, matrix)
+
+
+_HYPHENS = frozenset({"\x02", "\ufffe"})  # pdfium's signs for a hyphen at a line end
+
+
+def chars_of(text_page: Any, ink: Ink) -> list[Char]:
+    """The characters of a page in the order of the content stream, lines right to left in reading order.
+
+    A line end is a character without a size. Only the text of a character without a known meaning
+    is U+FFFD.
+    """
+    found: list[Char] = []
+    box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+    other = Run()
+    scales: dict[int, tuple[float, float]] = {}
+    for at in range(max(pdfium.FPDFText_CountChars(text_page), 0)):
+        code = pdfium.FPDFText_GetUnicode(text_page, at)
+        text = chr(code) if code and not 0xD800 <= code < 0xE000 else "\ufffd"  # noqa: PLR2004 -- surrogates
+        handle = pdfium.FPDFText_GetTextObject(text_page, at)
+        if not handle or pdfium.FPDFText_IsGenerated(text_page, at) == 1:
+            found.append(Char(text, (0, 0, 0, 0), 0.0, 0.0, other))
+            continue
+        address = _address(handle)
+        run = ink.runs.get(address) or ink.runs.setdefault(address, Run())
+        if address not in scales:
+            pdfium.FPDFText_GetMatrix(text_page, at, matrix)
+            size = pdfium.FPDFText_GetFontSize(text_page, at)
+            scales[address] = (
+                abs(size) * hypot(matrix.c, matrix.d),
+                degrees(atan2(matrix.b, matrix.a)) if size >= 0 else degrees(atan2(-matrix.b, -matrix.a)),
+            )
+        size, angle = scales[address]
+        pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
+        if text in _HYPHENS:
+            text = "-"
+        elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
+            text = "\ufffd"
+        found.append(Char(text, (box.left, box.bottom, box.right, box.top), size, angle, run))
+    return found

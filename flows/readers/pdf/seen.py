@@ -1,0 +1,98 @@
+"""Which characters of a page a person can see: those whose removal changes the picture of the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flows.readers.pdf.ink import Box, Char, Ink, pdfium
+
+SAME = 3  # of 255; colours that differ by no more in any channel are one to the eye
+SCALE = 2.0  # pixels a point
+MAX_PIXELS = 4_000_000
+_INVISIBLE = 3  # text rendering mode
+
+
+def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool) -> list[str]:
+    """Why each character can't be seen; empty for those that can.
+
+    The page is drawn with and without its text. A character that leaves no trace is hidden if there is
+    also a cause for it in the file: a glyph that this machine has no font for leaves no trace either.
+
+    Args:
+        page: a pdfium page.
+        chars: its characters.
+        ink: all that it paints.
+        layers_off: whether the file has layers that are switched off.
+    """
+    if not any(char.text.strip() and char.size for char in chars):
+        return [""] * len(chars)
+    scale = min(SCALE, (MAX_PIXELS / max(page.get_width() * page.get_height(), 1.0)) ** 0.5)
+    full = _picture(page, scale)
+    for handle in ink.texts:
+        pdfium.FPDFPageObj_SetIsActive(handle, False)
+    bare = _picture(page, scale)
+    for handle in ink.texts:
+        pdfium.FPDFPageObj_SetIsActive(handle, True)
+    trace = abs(full.astype("int16") - bare).max(axis=2)
+    crop, turn = page.get_bbox(), page.get_rotation()
+    high, wide = trace.shape
+    reasons: list[str] = []
+    for char in chars:
+        if not char.size or not char.text.strip():
+            reasons.append("")
+            continue
+        x0, top, x1, bottom = in_frame(char.place, crop, turn)
+        left, right = max(int(x0 * scale), 0), min(int(x1 * scale) + 1, wide)
+        upper, lower = max(int(top * scale), 0), min(int(bottom * scale) + 1, high)
+        part = (slice(upper, lower), slice(left, right))
+        if left >= right or upper >= lower:
+            reasons.append("")  # off the page: the caller's business
+        elif trace[part].max() > SAME:
+            reasons.append("")
+        else:
+            reasons.append(_cause(char, ink, bare[part], bool(trace[part].any()), layers_off=layers_off))
+    return reasons
+
+
+def _cause(char: Char, ink: Ink, ground: Any, traced: bool, *, layers_off: bool) -> str:
+    run = char.run
+    if run.colour is not None and abs(ground.astype("int16") - run.colour).max() <= SAME:
+        return "the colour of its ground"
+    if traced or run.order < 0:
+        return ""
+    x, y = (char.place[0] + char.place[2]) / 2, (char.place[1] + char.place[3]) / 2
+    if run.mode == _INVISIBLE or not run.opaque:
+        return "invisible"
+    if any(not _inside(x, y, clip) for clip in run.clips):
+        return "outside its clip"
+    if any(order > run.order and _inside(x, y, box) for order, box in ink.covers):
+        return "covered"
+    return "a layer that is switched off" if layers_off else ""
+
+
+def _inside(x: float, y: float, box: Box) -> bool:
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+def _picture(page: Any, scale: float) -> Any:
+    return page.render(scale=scale, may_draw_forms=False, draw_annots=False, rev_byteorder=True).to_numpy()[:, :, :3].copy()
+
+
+def in_frame(box: Box, crop: Box, turn: int) -> Box:
+    """A box of the page's own space in the frame that it is shown in: from the left and from the top.
+
+    Args:
+        box: left, bottom, right, top.
+        crop: the part of the page that is shown, likewise.
+        turn: degrees that the page is turned clockwise by, a multiple of 90.
+    """
+    left, bottom, right, top = crop
+    x0, top0, x1, bottom0 = box[0] - left, top - box[3], box[2] - left, top - box[1]
+    wide, high = right - left, top - bottom
+    if turn == 90:  # noqa: PLR2004 -- degrees
+        return high - bottom0, x0, high - top0, x1
+    if turn == 180:  # noqa: PLR2004
+        return wide - x1, high - bottom0, wide - x0, high - top0
+    if turn == 270:  # noqa: PLR2004
+        return top0, wide - x1, bottom0, wide - x0
+    return x0, top0, x1, bottom0
