@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from ctypes import addressof, c_float, c_int, c_uint, create_string_buffer
+from ctypes import addressof, c_double, c_float, c_int, c_uint, create_string_buffer
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import atan2, degrees, hypot
 from typing import Any
 
@@ -247,6 +246,7 @@ def _walk(
                 ink.shapes += _shapes(handle, matrix)
 
 
+_SAMPLE = 20  # characters from which a font can be judged
 _HYPHENS = frozenset({"\x02", "\ufffe"})  # pdfium's signs for a hyphen at a line end
 
 
@@ -260,9 +260,15 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
     box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     other = Run()
     scales: dict[int, tuple[float, float]] = {}
+    nameless: dict[str, list[Char]] = {}
+    x, y = c_double(), c_double()
     for at in range(max(pdfium.FPDFText_CountChars(text_page), 0)):
         code = pdfium.FPDFText_GetUnicode(text_page, at)
-        text = chr(code) if code and not 0xD800 <= code < 0xE000 else "\ufffd"  # noqa: PLR2004 -- surrogates
+        text = chr(code) if code else "\ufffd"
+        if "\udc00" <= text <= "\udfff" and found and "\ud800" <= found[-1].text <= "\udbff":
+            pair = found[-1].text + text  # pdfium counts in UTF-16
+            found[-1].text = pair.encode("utf-16", "surrogatepass").decode("utf-16")
+            continue
         handle = pdfium.FPDFText_GetTextObject(text_page, at)
         if not handle or pdfium.FPDFText_IsGenerated(text_page, at) == 1:
             found.append(Char(text, (0, 0, 0, 0), 0.0, 0.0, other))
@@ -278,9 +284,20 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
             )
         size, angle = scales[address]
         pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
-        if text in _HYPHENS:
-            text = "-"
+        char = Char(text, (box.left, box.bottom, box.right, box.top), size, angle, run)
+        if text in _HYPHENS and pdfium.FPDFText_IsHyphen(text_page, at) == 1:
+            char.text = "-"
         elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
-            text = "\ufffd"
-        found.append(Char(text, (box.left, box.bottom, box.right, box.top), size, angle, run))
+            nameless.setdefault(run.font, []).append(char)
+        if angle % 90:
+            pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
+            char.origin = (x.value, y.value)
+        found.append(char)
+    for group in nameless.values():
+        text = "".join(char.text for char in group)
+        # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind
+        # have no spaces among them, or control characters.
+        if len(text) < _SAMPLE or " " not in text or not text.isprintable():
+            for char in group:
+                char.text = "\ufffd"
     return found

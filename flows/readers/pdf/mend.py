@@ -10,6 +10,7 @@ from flows.readers.pdf.ink import Char
 from flows.readers.symbols import in_font
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_NEAR = 8  # characters; accents are printed before their letters, after them, or at the end of a word
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 # Accents that TeX prints as a sign of their own over the letter, and the mark that combines with it.
 _ACCENTS = {
@@ -29,7 +30,7 @@ def mend(chars: list[Char]) -> int:
     for at, char in enumerate(chars):
         text = char.text
         if text in _ACCENTS:
-            for other in (chars[at - 1 : at] if at else []) + chars[at + 1 : at + 2]:
+            for other in [*reversed(chars[max(at - _NEAR, 0) : at]), *chars[at + 1 : at + _NEAR]]:
                 overlap = min(char.x1, other.x1) - max(char.x0, other.x0)
                 level = abs(char.top - other.top) < other.size / 2
                 if other.text.isalpha() and level and overlap > 0.6 * (char.x1 - char.x0):

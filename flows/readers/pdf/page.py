@@ -82,7 +82,7 @@ def read_page(source: Source, number: int) -> PageText:
     reasons = hidden_reasons(sheet, chars, ink, layers_off=source.layers_off)
     crop, shown = sheet.get_bbox(), sheet.get_rotation()
     for char in chars:
-        char.angle = (char.angle - shown) % 360
+        char.angle = round(char.angle - shown) % 360
     angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
     turn = max((angle for angle in angles if angle is not None), key=lambda angle: angles[angle], default=0)
     total = (shown + turn) % 360
@@ -90,6 +90,8 @@ def read_page(source: Source, number: int) -> PageText:
         char.angle = (char.angle - turn) % 360
         char.x0, _, char.x1, char.bottom = in_frame(char.place, crop, total)
         char.top = char.bottom - char.size
+        if char.angle % 90:
+            char.origin = in_frame((*char.origin, *char.origin), crop, total)[:2]
     left, top, right, bottom = in_frame(crop, crop, total)
     found = PageText(number, right - left, bottom - top, source.pdf.pages[number - 1], turned=turn, count=count)
     images = [in_frame(box, crop, total) for box in ink.images]

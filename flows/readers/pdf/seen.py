@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from flows.readers.pdf.ink import Box, Char, Ink, pdfium
 
 SAME = 3  # of 255; colours that differ by no more in any channel are one to the eye
-SCALE = 2.0  # pixels a point
+SCALE = 1.5  # pixels a point
+THIN = 2.0  # points; nothing is written on what is thinner
 MAX_PIXELS = 4_000_000
 _INVISIBLE = 3  # text rendering mode
 
@@ -24,7 +27,7 @@ def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool) 
         ink: all that it paints.
         layers_off: whether the file has layers that are switched off.
     """
-    if not any(char.text.strip() and char.size for char in chars):
+    if not any(map(_doubtful, chars)) and not layers_off and not any(map(_covers, ink.covers)):
         return [""] * len(chars)
     scale = min(SCALE, (MAX_PIXELS / max(page.get_width() * page.get_height(), 1.0)) ** 0.5)
     full = _picture(page, scale)
@@ -33,7 +36,8 @@ def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool) 
     bare = _picture(page, scale)
     for handle in ink.texts:
         pdfium.FPDFPageObj_SetIsActive(handle, True)
-    trace = abs(full.astype("int16") - bare).max(axis=2)
+    change = np.maximum(full, bare) - np.minimum(full, bare)
+    trace = np.maximum(np.maximum(change[:, :, 0], change[:, :, 1]), change[:, :, 2])
     crop, turn = page.get_bbox(), page.get_rotation()
     high, wide = trace.shape
     reasons: list[str] = []
@@ -52,6 +56,22 @@ def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool) 
         else:
             reasons.append(_cause(char, ink, bare[part], bool(trace[part].any()), layers_off=layers_off))
     return reasons
+
+
+def _doubtful(char: Char) -> bool:
+    """Whether a character can be hidden by what its own text object says."""
+    run, (x0, y0, x1, y1) = char.run, char.place
+    if not char.size or not char.text.strip():
+        return False
+    light = run.colour is None or min(run.colour) >= 255 - SAME  # noqa: PLR2004 -- white
+    outside = any(x0 < clip[0] or y0 < clip[1] or x1 > clip[2] or y1 > clip[3] for clip in run.clips)
+    return run.mode == _INVISIBLE or not run.opaque or light or outside
+
+
+def _covers(cover: tuple[int, Box]) -> bool:
+    """Whether something painted is large enough to hide a character, as a rule is not."""
+    x0, y0, x1, y1 = cover[1]
+    return min(x1 - x0, y1 - y0) >= THIN
 
 
 def _cause(char: Char, ink: Ink, ground: Any, traced: bool, *, layers_off: bool) -> str:
