@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from flows.readers.pdf.forms import beside
+from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
 from flows.readers.pdf.layout import areas
 from flows.readers.pdf.lines import (
@@ -27,6 +29,7 @@ from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
 
+_STRUCK = re.compile(r"~~([ \n])~~")  # between struck words of one line
 _IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
@@ -51,12 +54,17 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     extras: dict[int, list[Block]] = {}
     count = 0
     with closing(source):
-        for number in range(1, len(source.pdf.pages) + 1):
+        notices += [Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()]
+        for number in range(1, len(source.sheets) + 1):
             found = read_page(source, number)
             count += found.count
             if count > MAX_ALL_CHARS:
                 raise ReadError(path, f"more than {MAX_ALL_CHARS:,} characters", "fewer", "split it")
-            extras[number] = beside(found.page, number)
+            linked(found)
+            extras[number] = beside(found)
+            notices += [
+                Notice("embedded_file", f"page {number}", f"{name} is not read") for name in attached(found)
+            ]
             tables[number] = ruled_tables(found)
             found.page.close()
             pages.append(found)
@@ -79,7 +87,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     if blank == len(pages):
         blocks = []
     blocks += [Block(BlockKind.footer, f"[Footer] {text}", where) for text, where in feet]
-    return blocks, notices
+    return [replace(block, text=_STRUCK.sub(r"\1", block.text)) for block in blocks], notices
 
 
 def _usual_size(words: list[Word]) -> float:
@@ -134,6 +142,8 @@ class _Writer:
             self.notice("mended_layout", f"turned by {page.turned} degrees to be read")
         if page.mended:
             self.notice("mended_encoding", f"{page.mended} accents set onto their letters")
+        if page.recognised:
+            self.notice("recognised_text", "the page is an image; its text is that of a text recognition")
         for reason, text in page.hidden:
             self.notice("hidden_text", f"{reason}: {text}")
         if not count and not has_tables:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from flows.readers.pdf.ink import Box, Char, Ink, Shape, box_of, chars_of, ink_of
 from flows.readers.pdf.mend import known, mend
+from flows.readers.pdf.objects import Annotation, annotations
 from flows.readers.pdf.runs import Word, rotated, words_of
 from flows.readers.pdf.seen import hidden_reasons, in_frame
 from flows.readers.pdf.source import Source
+from flows.readers.pdf.stamps import stamped
+from flows.readers.pdf.struck import strike
 from flows.schema.errors import ReadError
+
+pdfplumber_page: Any = importlib.import_module("pdfplumber.page")
 
 MAX_CHARS = 200_000
 IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
@@ -42,6 +48,9 @@ class PageText:
         images: boxes of the images that no text stands on.
         count: characters of its content, seen or not.
         recognised: whether its text is the invisible layer that text recognition puts onto a scan.
+        annotations: what stands beside its content, from top to bottom.
+        stamps: the drawn text of its stamps, line by line.
+        links: addresses of links that have no words.
     """
 
     number: int
@@ -59,6 +68,9 @@ class PageText:
     images: list[Box] = field(default_factory=list[Box])
     count: int = 0
     recognised: bool = False
+    annotations: list[Annotation] = field(default_factory=list[Annotation])
+    stamps: list[str] = field(default_factory=list[str])
+    links: list[str] = field(default_factory=list[str])
 
 
 def read_page(source: Source, number: int) -> PageText:
@@ -70,7 +82,7 @@ def read_page(source: Source, number: int) -> PageText:
     Raises:
         ReadError: it has more than MAX_CHARS characters.
     """
-    sheet = source.sheets[number - 1]
+    sheet, own = stamped(source.sheets, number - 1)
     text_page = sheet.get_textpage()
     count = text_page.count_chars()
     if count > MAX_CHARS:
@@ -93,14 +105,20 @@ def read_page(source: Source, number: int) -> PageText:
         if char.angle % 90:
             char.origin = in_frame((*char.origin, *char.origin), crop, total)[:2]
     left, top, right, bottom = in_frame(crop, crop, total)
-    found = PageText(number, right - left, bottom - top, source.pdf.pages[number - 1], turned=turn, count=count)
+    wide, high = right - left, bottom - top
+    shapes = [_object(shape, number, high, crop, total) for shape in ink.shapes]
+    found = PageText(number, wide, high, _Drawing(number, wide, high, shapes), turned=turn, count=count)
+    if source.pdf is not None:
+        found.annotations = annotations(source.pdf.pages[number - 1].page_obj, crop, total)
     images = [in_frame(box, crop, total) for box in ink.images]
-    _draw(found, ink, crop, total)
     area = found.width * found.height or 1.0
     shares = [_area(image, found) / area for image in images]
     found.image_share = max(shares, default=0.0)
     found.drawn = ink.drawn
     chars = _visible(found, chars, reasons, scan=sum(shares) > _SCAN)
+    on_stamps = [char for char in chars if char.run.top_level >= own]
+    found.stamps = _rows([char for char in on_stamps if _straight(char) == 0]) + _sideways(on_stamps)
+    chars = [char for char in chars if char.run.top_level < own]
     main = [char for char in chars if not char.size or _straight(char) == 0]
     found.mended = mend(main)
     found.broken = sum(map(_known, chars))
@@ -110,7 +128,9 @@ def read_page(source: Source, number: int) -> PageText:
         behind = any(x0 < (word.x0 + word.x1) / 2 < x1 and top < word.middle < bottom for word in found.words)
         if share >= IMAGE_SHARE and not behind and len(found.images) < MAX_IMAGES:
             found.images.append(box)
-    found.sideways = _sideways(chars, sheet, crop, total)
+    found.sideways = _sideways(chars)
+    rules = [(s["x0"], s["top"], s["x1"], s["bottom"]) for s in shapes if s["height"] < s["width"]]
+    strike(found.words, rules, [box for a in found.annotations if a.kind == "StrikeOut" for box in a.pieces])
     text_page.close()
     sheet.close()
     return found
@@ -128,30 +148,36 @@ def _area(image: Box, found: PageText) -> float:
     return max(wide, 0) * max(high, 0)
 
 
-def _draw(found: PageText, ink: Ink, crop: Box, turn: int) -> None:
-    """Give the pdfplumber page its frame and its shapes; it finds the ruled tables among them."""
-    page = found.page
-    page.bbox = page.mediabox = page.cropbox = (0, 0, found.width, found.height)
-    shapes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in ("char", "line", "rect", "curve", "image")}
-    for shape in ink.shapes:
-        shapes[shape.kind].append(_object(shape, found, crop, turn))
-    page._objects = shapes  # noqa: SLF001 -- so that the page is not interpreted a second time
+class _Drawing(pdfplumber_page.Page):
+    """The shapes of a page for pdfplumber, which finds ruled tables among them."""
+
+    def __init__(self, number: int, wide: float, high: float, shapes: list[dict[str, Any]]) -> None:
+        self.page_number = number
+        self.root_page = self
+        self.rotation = self.initial_doctop = 0
+        self.bbox = self.mediabox = self.cropbox = (0, 0, wide, high)
+        kinds = ("char", "line", "rect", "curve", "image", "annot")
+        self._objects = {kind: [s for s in shapes if s["object_type"] == kind] for kind in kinds}
+
+    def close(self) -> None:
+        """Let go of the shapes."""
+        self._objects = {}
 
 
-def _object(shape: Shape, found: PageText, crop: Box, turn: int) -> dict[str, Any]:
+def _object(shape: Shape, number: int, high: float, crop: Box, turn: int) -> dict[str, Any]:
     points = [in_frame((x, y, x, y), crop, turn)[:2] for x, y in shape.points]
     x0, top, x1, bottom = box_of(points)
     return {
         "object_type": shape.kind,
-        "page_number": found.number,
+        "page_number": number,
         "pts": points,
         "x0": x0,
         "x1": x1,
         "top": top,
         "bottom": bottom,
         "doctop": top,
-        "y0": found.height - bottom,
-        "y1": found.height - top,
+        "y0": high - bottom,
+        "y1": high - top,
         "width": x1 - x0,
         "height": bottom - top,
         "linewidth": shape.width,
@@ -221,7 +247,15 @@ def _doubled(char: Char, seen: dict[tuple[str, int, int], Any]) -> bool:
     return False
 
 
-def _sideways(chars: list[Char], sheet: Any, crop: Box, turn: int) -> list[str]:
+def _rows(chars: list[Char]) -> list[str]:
+    """Text line by line."""
+    rows: dict[int, list[Word]] = {}
+    for word in words_of(chars):
+        rows.setdefault(round(word.middle / max(word.size, 1)), []).append(word)
+    return [" ".join(word.text for word in sorted(row, key=lambda w: w.x0)) for _, row in sorted(rows.items())]
+
+
+def _sideways(chars: list[Char]) -> list[str]:
     """Text that runs in another direction than the page, line by line; slanting text is a watermark."""
     groups: dict[int, list[Char]] = {}
     for char in chars:
@@ -232,9 +266,5 @@ def _sideways(chars: list[Char], sheet: Any, crop: Box, turn: int) -> list[str]:
         straight = angle in (90, 180, 270)
         rotated(group, angle, straight=straight)
         mark = "[Sideways]" if straight else "[Watermark]"
-        rows: dict[int, list[Word]] = {}
-        for word in words_of(group):
-            rows.setdefault(round(word.middle / max(word.size, 1)), []).append(word)
-        for _, row in sorted(rows.items()):
-            lines.append(f"{mark} " + " ".join(word.text for word in sorted(row, key=lambda w: w.x0)))
+        lines += [f"{mark} {text}" for text in _rows(group)]
     return lines

@@ -80,10 +80,16 @@ class Source:
     sheets: Any
     layers_off: bool
 
+    def attachments(self) -> list[str]:
+        """Names of the files that are embedded in it."""
+        count = self.sheets.count_attachments()
+        return [self.sheets.get_attachment(at).get_name() or "without a name" for at in range(count)]
+
     def close(self) -> None:
         """Close both views of it."""
         self.sheets.close()
-        self.pdf.close()
+        if self.pdf is not None:
+            self.pdf.close()
 
 
 def opened(data: bytes, path: Path) -> Source:
