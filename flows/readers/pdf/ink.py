@@ -72,6 +72,15 @@ class Shape:
     width: float
 
 
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What may hide what was painted before it: its order, its box, and whether it fills the box for certain."""
+
+    order: int
+    box: Box
+    solid: bool
+
+
 @dataclass(slots=True)
 class Ink:
     """All that a page paints.
@@ -81,16 +90,15 @@ class Ink:
         texts: handles of the text objects.
         shapes: lines, boxes and curves; none where there are more than MAX_SHAPES.
         images: boxes of the images.
-        covers: order and box of what may cover something that was painted before it.
-        drawn: whether anything but text is painted.
+        covers: all but its text, in the order of painting.
+        count: how many objects there are.
     """
 
     runs: dict[int, Run] = field(default_factory=dict[int, Run])
     texts: list[Any] = field(default_factory=list[Any])
     shapes: list[Shape] = field(default_factory=list[Shape])
     images: list[Box] = field(default_factory=list[Box])
-    covers: list[tuple[int, Box]] = field(default_factory=list[tuple[int, Box]])
-    drawn: bool = False
+    covers: list[Cover] = field(default_factory=list["Cover"])
     count: int = 0
 
 
@@ -158,6 +166,12 @@ def _clips(handle: Any, matrix: Matrix) -> tuple[Box, ...]:
         if parts:
             boxes.append(box_of([point for part in parts for point in part]))
     return tuple(boxes)
+
+
+def _within(box: Box, clips: tuple[Box, ...]) -> Box:
+    for clip in clips:
+        box = (max(box[0], clip[0]), max(box[1], clip[1]), min(box[2], clip[2]), min(box[3], clip[3]))
+    return box
 
 
 def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
@@ -237,13 +251,16 @@ def _walk(
                     level,
                 )
         else:
-            ink.drawn = True
-            box = _bounds(handle, matrix)
-            ink.covers.append((order, box))
+            box, solid = _bounds(handle, matrix), False
             if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
                 ink.images.append(box)
             elif kind == pdfium.FPDF_PAGEOBJ_PATH and len(ink.shapes) <= MAX_SHAPES:
-                ink.shapes += _shapes(handle, matrix)
+                shapes = _shapes(handle, matrix)
+                ink.shapes += shapes
+                solid = [(shape.kind, shape.filled) for shape in shapes] == [("rect", True)]
+                solid = solid and not pdfium.FPDFPageObj_HasTransparency(handle)
+                box = _within(box, clips + _clips(handle, matrix)) if solid else box
+            ink.covers.append(Cover(order, box, solid))
 
 
 _SAMPLE = 20  # characters from which a font can be judged

@@ -91,7 +91,9 @@ def read_page(source: Source, number: int) -> PageText:
         )
     ink = ink_of(sheet)
     chars = chars_of(text_page, ink)
-    reasons = hidden_reasons(sheet, chars, ink, layers_off=source.layers_off)
+    reasons = hidden_reasons(
+        sheet, chars, ink, layers_off=source.layers_off, patterns=source.patterns(number)
+    )
     crop, shown = sheet.get_bbox(), sheet.get_rotation()
     for char in chars:
         char.angle = round(char.angle - shown) % 360
@@ -114,7 +116,7 @@ def read_page(source: Source, number: int) -> PageText:
     area = found.width * found.height or 1.0
     shares = [_area(image, found) / area for image in images]
     found.image_share = max(shares, default=0.0)
-    found.drawn = ink.drawn
+    found.drawn = bool(ink.covers)
     chars = _visible(found, chars, reasons, scan=sum(shares) > _SCAN)
     on_stamps = [char for char in chars if char.run.top_level >= own]
     found.stamps = _rows([char for char in on_stamps if _straight(char) == 0]) + _sideways(on_stamps)

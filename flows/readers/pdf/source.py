@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flows.readers.pdf.objects import entries, keys, string
 from flows.schema.errors import ReadError
 
 MAX_PAGES = 2000
@@ -80,6 +81,12 @@ class Source:
     sheets: Any
     layers_off: bool
 
+    def patterns(self, number: int) -> bool:
+        """Whether a page (from 1) may fill with patterns."""
+        if self.pdf is None:
+            return False
+        return bool(keys(self.pdf.pages[number - 1].page_obj.resources).get("Pattern"))
+
     def attachments(self) -> list[str]:
         """Names of the files that are embedded in it."""
         count = self.sheets.count_attachments()
@@ -134,12 +141,8 @@ def opened(data: bytes, path: Path) -> Source:
 
 
 def _layers_off(pdf: Any) -> bool:
-    resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
-    layers: Any = resolve1(pdf.doc.catalog.get("OCProperties"))
-    usual: Any = resolve1(layers.get("D")) if isinstance(layers, dict) else None
-    if not isinstance(usual, dict):
-        return False
-    return bool(resolve1(usual.get("OFF"))) or "OFF" in str(resolve1(usual.get("BaseState")))
+    usual = keys(keys(pdf.doc.catalog.get("OCProperties")).get("D"))
+    return bool(entries(usual.get("OFF"))) or string(usual.get("BaseState")) == "OFF"
 
 
 def _stated_pages(pdf: Any) -> int | None:
