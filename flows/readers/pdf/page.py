@@ -20,6 +20,7 @@ from flows.schema.errors import ReadError
 pdfplumber_page: Any = importlib.import_module("pdfplumber.page")
 
 MAX_CHARS = 200_000
+MAX_SHOWN = 8 * MAX_CHARS  # bytes of strings; escapes and codes of two bytes in hex take up to eight
 IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
 MAX_IMAGES = 200
 TINY = 1.5  # points; text below can't be read on paper
@@ -82,6 +83,9 @@ def read_page(source: Source, number: int) -> PageText:
     Raises:
         ReadError: it has more than MAX_CHARS characters.
     """
+    if source.pdf is not None:
+        page = source.pdf.pages[number - 1].page_obj
+        source.load.check(page, f"page {number}", source.path, MAX_SHOWN)
     sheet, own = stamped(source.sheets, number - 1)
     text_page = sheet.get_textpage()
     count = text_page.count_chars()

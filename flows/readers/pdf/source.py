@@ -6,44 +6,23 @@ import importlib
 import io
 import logging
 import re
-import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flows.readers.pdf.bounds import Load, check_unpacked
 from flows.readers.pdf.objects import entries, keys, string
 from flows.schema.errors import ReadError
 
 MAX_PAGES = 2000
-MAX_UNPACKED = 512 * 1024 * 1024
-_STREAM = re.compile(rb"stream\r?\n")
 _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
-_CHUNK = 1 << 20
-
-
-def _expanded(data: bytes, start: int, budget: int) -> int:
-    """How many bytes the deflated stream at `start` unpacks to, counted up to `budget`."""
-    unpacker = zlib.decompressobj()
-    size, at, pending = 0, start, b""
-    try:
-        while not unpacker.eof and size <= budget:
-            piece = pending or data[at : at + _CHUNK]
-            if not piece:
-                break
-            if not pending:
-                at += len(piece)
-            size += len(unpacker.decompress(piece, _CHUNK))
-            pending = unpacker.unconsumed_tail
-    except zlib.error:
-        pass
-    return size
 
 
 def check(data: bytes, path: Path) -> None:
     """Check the frame of the file before any library touches it.
 
     Raises:
-        ReadError: it is no PDF, is cut short, or its streams unpack to more than MAX_UNPACKED bytes.
+        ReadError: it is no PDF, is cut short, or its streams unpack to too many bytes.
     """
     if b"%PDF-" not in data[:1024]:
         raise ReadError(
@@ -52,17 +31,7 @@ def check(data: bytes, path: Path) -> None:
     linear = _LINEAR.search(data[:2048])
     if b"%%EOF" not in data or (linear and int(linear.group(1)) > len(data)):
         raise ReadError(path, "the file is cut short: its end is missing", "a complete PDF", "get it again")
-    budget = MAX_UNPACKED
-    for match in _STREAM.finditer(data):
-        if data[match.end() : match.end() + 1] == b"\x78":  # a zlib header; others expand little
-            budget -= _expanded(data, match.end(), budget)
-        if budget < 0:
-            raise ReadError(
-                path,
-                f"its streams unpack to more than {MAX_UNPACKED:,} bytes (a decompression bomb?)",
-                "a document that a person could read",
-                "don't open it; get the document from a source that you trust",
-            )
+    check_unpacked(data, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +43,14 @@ class Source:
         pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields.
         sheets: the pypdfium2 document, for what its pages paint.
         layers_off: whether it has layers that are switched off.
+        load: what its forms make a page do.
     """
 
     path: Path
     pdf: Any
     sheets: Any
     layers_off: bool
+    load: Load = field(default_factory=Load)
 
     def patterns(self, number: int) -> bool:
         """Whether a page (from 1) may fill with patterns."""
