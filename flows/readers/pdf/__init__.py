@@ -54,6 +54,9 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     extras: dict[int, list[Block]] = {}
     count = 0
     with closing(source):
+        if source.fault:
+            detail = f"damaged ({source.fault}): form fields, comments and links are not read"
+            notices.append(Notice("unread_part", "document", detail))
         notices += [Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()]
         for number in range(1, len(source.sheets) + 1):
             found = read_page(source, number)

@@ -40,9 +40,10 @@ class Source:
 
     Attributes:
         path: names it in errors.
-        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields.
+        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields; None if it is damaged.
         sheets: the pypdfium2 document, for what its pages paint.
         layers_off: whether it has layers that are switched off.
+        fault: what is damaged in its structure.
         load: what its forms make a page do.
     """
 
@@ -50,6 +51,7 @@ class Source:
     pdf: Any
     sheets: Any
     layers_off: bool
+    fault: str = ""
     load: Load = field(default_factory=Load)
 
     def patterns(self, number: int) -> bool:
@@ -76,17 +78,44 @@ def opened(data: bytes, path: Path) -> Source:
     Raises:
         ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
     """
-    pdfplumber = importlib.import_module("pdfplumber")
-    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
-    damaged: Any = importlib.import_module("pdfplumber.utils.exceptions").PdfminerException
     check(data, path)
     # The library warns of each oddity that it reads over, hundreds of times a page. What makes a
     # difference is found below and on the pages, and reported once.
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    pdfium: Any = importlib.import_module("pypdfium2")
+    pdf, fault = _structure(data, path)
+    try:
+        sheets: Any = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        raise ReadError(path, f"damaged ({fault or error})", "a sound PDF", "print it to a new PDF") from error
+    pages = len(sheets)
+    if not pages:
+        raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
+    if pages > MAX_PAGES:
+        raise ReadError(path, f"{pages} pages", f"at most {MAX_PAGES}", "split the document")
+    if pdf is None:
+        return Source(path, None, sheets, layers_off=False, fault=fault)
+    stated, found = _stated_pages(pdf), len(pdf.pages)
+    if stated is not None and stated != found:
+        raise ReadError(
+            path,
+            f"{found} of {stated} pages can be found",
+            "all pages",
+            "the file is damaged: get it again, or print it to a new PDF",
+        )
+    if found != pages:
+        return Source(path, None, sheets, _layers_off(pdf), f"{found} or {pages} pages")
+    return Source(path, pdf, sheets, _layers_off(pdf))
+
+
+def _structure(data: bytes, path: Path) -> tuple[Any, str]:
+    """The `pdfplumber.PDF` with its pages found, or None and why it can't be had."""
+    pdfplumber: Any = importlib.import_module("pdfplumber")
+    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
     try:
         pdf: Any = pdfplumber.open(io.BytesIO(data))
-        pages = len(pdf.pages)
-    except damaged as error:
+        return (pdf, "") if pdf.pages else (None, "no page in its structure")
+    except Exception as error:  # noqa: BLE001 -- a damaged file can break the library anywhere
         if error.args and isinstance(error.args[0], wrong_password):
             raise ReadError(
                 path,
@@ -94,21 +123,7 @@ def opened(data: bytes, path: Path) -> Source:
                 "a file that opens without one",
                 "open it, print it to a new PDF without password, or leave it out",
             ) from error
-        raise ReadError(path, f"damaged ({error})", "a sound PDF", "print it to a new PDF") from error
-    if not pages:
-        raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
-    if pages > MAX_PAGES:
-        raise ReadError(path, f"{pages} pages", f"at most {MAX_PAGES}", "split the document")
-    stated = _stated_pages(pdf)
-    if stated is not None and stated != pages:
-        raise ReadError(
-            path,
-            f"{pages} of {stated} pages can be found",
-            "all pages",
-            "the file is damaged: get it again, or print it to a new PDF",
-        )
-    sheets: Any = importlib.import_module("pypdfium2").PdfDocument(data)
-    return Source(path, pdf, sheets, _layers_off(pdf))
+        return None, str(error) or type(error).__name__
 
 
 def _layers_off(pdf: Any) -> bool:
