@@ -57,7 +57,9 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
         if source.fault:
             detail = f"damaged ({source.fault}): form fields, comments and links are not read"
             notices.append(Notice("unread_part", "document", detail))
-        notices += [Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()]
+        notices += [
+            Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()
+        ]
         for number in range(1, len(source.sheets) + 1):
             found = read_page(source, number)
             count += found.count

@@ -77,17 +77,20 @@ def _block(annotation: Annotation, place: str, stamps: list[str]) -> Block | Non
             return None
         label = flat(string(_inherited(data, "TU"))) or _name(data) or "without a name"
         return Block(BlockKind.form, f"[Form field: {label}] {value or '(empty)'}", place)
-    if kind == "FreeText" and text:
-        return Block(BlockKind.textbox, f"[Text box] {text}", place)
-    if kind == "Stamp" and (text or not stamps):
-        return Block(BlockKind.comment, f"[Stamp{_details(data)}] {text or string(data.get('Name'))}", place)
-    if kind in _MARKUP and text:
-        return Block(BlockKind.comment, f"[Comment{_details(data)}] {text}", place)
-    if kind == "FileAttachment":
+    block, mark = BlockKind.comment, ""
+    if kind == "FreeText":
+        block, mark = BlockKind.textbox, "[Text box]"
+    elif kind == "Stamp":
+        mark, text = f"[Stamp{_details(data)}]", text or ("" if stamps else string(data.get("Name")))
+    elif kind in _MARKUP:
+        mark = f"[Comment{_details(data)}]"
+    elif kind == "FileAttachment":
         name = flat(file_name(data.get("FS")))
-        said = " ".join(filter(None, (name, text if text != name else "")))
-        return Block(BlockKind.comment, f"[Attached file, not read] {said}".rstrip(), place)
-    return None
+        mark, text = (
+            "[Attached file, not read]",
+            f"{name} {text if text != name else ''}".strip() or "without a name",
+        )
+    return Block(block, f"{mark} {text}", place) if mark and text else None
 
 
 def file_name(value: Any) -> str:

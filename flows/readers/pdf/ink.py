@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Iterable
 from ctypes import addressof, c_double, c_float, c_int, c_uint, create_string_buffer
 from dataclasses import dataclass, field
 from math import atan2, degrees, hypot
@@ -45,7 +47,7 @@ class Run:
 
 @dataclass(slots=True)
 class Char:
-    """A character; its edges are in the frame that the page is read in, `place` is in the page's own space."""
+    """A character; its edges are in the frame that is read, `place` is in the page's own space."""
 
     text: str
     place: Box
@@ -74,7 +76,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What may hide what was painted before it: its order, its box, and whether it fills the box for certain."""
+    """What may hide what was painted before it: its order, its box, and whether it fills all of the box."""
 
     order: int
     box: Box
@@ -144,12 +146,11 @@ def _colour(read: Any, handle: Any) -> tuple[tuple[int, int, int] | None, int]:
     return (red.value, green.value, blue.value), alpha.value
 
 
-def _segments(segment_of: Any, count: int, matrix: Matrix) -> list[list[tuple[float, float]]]:
+def _parts(segments: Iterable[Any], matrix: Matrix) -> list[list[tuple[float, float]]]:
     """The points of a path, one list for each of its parts."""
     parts: list[list[tuple[float, float]]] = []
     x, y = c_float(), c_float()
-    for at in range(count):
-        segment = segment_of(at)
+    for segment in segments:
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
         if not parts or pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_MOVETO:
             parts.append([])
@@ -162,7 +163,8 @@ def _clips(handle: Any, matrix: Matrix) -> tuple[Box, ...]:
     boxes: list[Box] = []
     for at in range(max(pdfium.FPDFClipPath_CountPaths(clip), 0) if clip else 0):
         count = pdfium.FPDFClipPath_CountPathSegments(clip, at)
-        parts = _segments(lambda n, at=at: pdfium.FPDFClipPath_GetPathSegment(clip, at, n), count, matrix)
+        segments = (pdfium.FPDFClipPath_GetPathSegment(clip, at, n) for n in range(count))
+        parts = _parts(segments, matrix)
         if parts:
             boxes.append(box_of([point for part in parts for point in part]))
     return tuple(boxes)
@@ -183,7 +185,8 @@ def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
     stroke, _ = _colour(pdfium.FPDFPageObj_GetStrokeColor, handle)
     found: list[Shape] = []
     count = max(pdfium.FPDFPath_CountSegments(handle), 0)
-    for part in _segments(lambda at: pdfium.FPDFPath_GetPathSegment(handle, at), count, own):
+    segments = (pdfium.FPDFPath_GetPathSegment(handle, at) for at in range(count))
+    for part in _parts(segments, own):
         x0, y0, x1, y1 = box_of(part)
         corners = {(x, y) for x in (x0, x1) for y in (y0, y1)}
         kind = "curve"
@@ -192,7 +195,9 @@ def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
         elif len(part) in _BOX_POINTS and set(part) == corners:
             kind = "rect"
         scale = hypot(own[0], own[1])
-        found.append(Shape(kind, part, bool(mode.value), bool(stroked.value), fill, stroke, width.value * scale))
+        found.append(
+            Shape(kind, part, bool(mode.value), bool(stroked.value), fill, stroke, width.value * scale)
+        )
     return found
 
 
@@ -206,24 +211,34 @@ def _address(handle: Any) -> int:
     return addressof(handle.contents)
 
 
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Where objects stand: how their form is placed and clipped, how deep, in which object of the page."""
+
+    matrix: Matrix = UNIT
+    clips: tuple[Box, ...] = ()
+    depth: int = 0
+    top: int = -1
+
+
 def ink_of(page: Any) -> Ink:
     """Walk through the objects of a pdfium page, into its forms."""
     ink = Ink()
-    _walk(ink, page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, UNIT, (), 0, -1)
+    _walk(ink, page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, _Inside())
     if len(ink.shapes) > MAX_SHAPES:
         ink.shapes = []
     return ink
 
 
-def _walk(
-    ink: Ink, parent: Any, count: Any, get: Any, matrix: Matrix, clips: tuple[Box, ...], depth: int, top: int
-) -> None:
+def _walk(ink: Ink, parent: Any, count: Any, get: Any, inside: _Inside) -> None:
+    matrix = inside.matrix
     for at in range(max(count(parent), 0)):
         handle = get(parent, at)
         ink.count += 1
         if not handle or ink.count > MAX_OBJECTS:
             return
-        order, level = ink.count, at if depth == 0 else top
+        order, level = ink.count, at if inside.depth == 0 else inside.top
+        clips = inside.clips + _clips(handle, matrix)
         kind = pdfium.FPDFPageObj_GetType(handle)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             colour, alpha = _colour(pdfium.FPDFPageObj_GetFillColor, handle)
@@ -234,22 +249,13 @@ def _walk(
                 pdfium.FPDFTextObj_GetTextRenderMode(handle),
                 colour,
                 alpha > 0,
-                clips + _clips(handle, matrix),
+                clips,
                 level,
             )
         elif kind == pdfium.FPDF_PAGEOBJ_FORM:
-            if depth < _MAX_FORMS:
-                inner = _times(_matrix(handle), matrix)
-                _walk(
-                    ink,
-                    handle,
-                    pdfium.FPDFFormObj_CountObjects,
-                    pdfium.FPDFFormObj_GetObject,
-                    inner,
-                    clips + _clips(handle, matrix),
-                    depth + 1,
-                    level,
-                )
+            if inside.depth < _MAX_FORMS:
+                inner = _Inside(_times(_matrix(handle), matrix), clips, inside.depth + 1, level)
+                _walk(ink, handle, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject, inner)
         else:
             box, solid = _bounds(handle, matrix), False
             if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
@@ -259,11 +265,11 @@ def _walk(
                 ink.shapes += shapes
                 solid = [(shape.kind, shape.filled) for shape in shapes] == [("rect", True)]
                 solid = solid and not pdfium.FPDFPageObj_HasTransparency(handle)
-                box = _within(box, clips + _clips(handle, matrix)) if solid else box
+                box = _within(box, clips) if solid else box
             ink.covers.append(Cover(order, box, solid))
 
 
-_SAMPLE = 20  # characters from which a font can be judged
+_SAMPLE = 20  # characters from which it can be judged whether codes are Unicode
 _HYPHENS = frozenset({"\x02", "\ufffe"})  # pdfium's signs for a hyphen at a line end
 
 
@@ -277,11 +283,11 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
     box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     other = Run()
     scales: dict[int, tuple[float, float]] = {}
-    nameless: dict[str, list[Char]] = {}
+    nameless: list[Char] = []
     x, y = c_double(), c_double()
     for at in range(max(pdfium.FPDFText_CountChars(text_page), 0)):
         code = pdfium.FPDFText_GetUnicode(text_page, at)
-        text = chr(code) if code else "\ufffd"
+        text = chr(code) if 0 < code <= sys.maxunicode else "\ufffd"
         if "\udc00" <= text <= "\udfff" and found and "\ud800" <= found[-1].text <= "\udbff":
             pair = found[-1].text + text  # pdfium counts in UTF-16
             found[-1].text = pair.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -305,16 +311,15 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
         if text in _HYPHENS and pdfium.FPDFText_IsHyphen(text_page, at) == 1:
             char.text = "-"
         elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
-            nameless.setdefault(run.font, []).append(char)
+            nameless.append(char)
         if angle % 90:
             pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
             char.origin = (x.value, y.value)
         found.append(char)
-    for group in nameless.values():
-        text = "".join(char.text for char in group)
-        # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind
-        # have no spaces among them, or control characters.
-        if len(text) < _SAMPLE or " " not in text or not text.isprintable():
-            for char in group:
-                char.text = "\ufffd"
+    text = "".join(char.text for char in nameless)
+    # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind
+    # have no spaces among them, or control characters.
+    if len(text) < _SAMPLE or " " not in text or not text.isprintable():
+        for char in nameless:
+            char.text = "\ufffd"
     return found

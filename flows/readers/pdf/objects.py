@@ -1,7 +1,5 @@
 """The objects of a PDF file that say what stands on a page beside its content: annotations and their keys."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from typing import Any
@@ -69,7 +67,8 @@ def annotations(page: Any, crop: Box, turn: int) -> list[Annotation]:
 
     Args:
         page: the pdfminer page.
-        crop, turn: the frame; see `in_frame`.
+        crop: the part of the page that is shown.
+        turn: degrees that it is turned by; see `in_frame`.
     """
 
     def framed(points: list[float]) -> Box:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from flows.readers.pdf.ink import Box, Char, Ink, Shape, box_of, chars_of, ink_of
+from flows.readers.pdf.ink import Box, Char, Shape, box_of, chars_of, ink_of
 from flows.readers.pdf.mend import known, mend
 from flows.readers.pdf.objects import Annotation, annotations
 from flows.readers.pdf.runs import Word, rotated, words_of
@@ -212,7 +212,7 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
     framed = 2 * sum(real and off(char) for char, real in zip(chars, drawn, strict=True)) <= inked
     # Text recognition writes invisible text over the picture of a page, or visible text under it.
     layer = sum(reason in {"invisible", "covered"} for reason in reasons)
-    found.recognised = scan and layer > 0.9 * inked  # noqa: PLR2004 -- a stamp beside it may be real text
+    found.recognised = scan and layer > 0.9 * inked
     kept: list[Char] = []
     hidden: list[tuple[str, list[str]]] = []
     seen: dict[tuple[str, int, int], Any] = {}
@@ -258,7 +258,9 @@ def _rows(chars: list[Char]) -> list[str]:
     rows: dict[int, list[Word]] = {}
     for word in words_of(chars):
         rows.setdefault(round(word.middle / max(word.size, 1)), []).append(word)
-    return [" ".join(word.text for word in sorted(row, key=lambda w: w.x0)) for _, row in sorted(rows.items())]
+    return [
+        " ".join(word.text for word in sorted(row, key=lambda w: w.x0)) for _, row in sorted(rows.items())
+    ]
 
 
 def _sideways(chars: list[Char]) -> list[str]:

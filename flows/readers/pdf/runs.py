@@ -51,23 +51,54 @@ def _direction(text: str) -> str:
 def words_of(chars: Iterable[Char]) -> list[Word]:
     """Words of characters of one direction, in the order of the content stream."""
     words: list[Word] = []
-    for line in _lines(chars):
-        counts = {way: sum(_direction(char.text) == way for char in line) for way in ("left", "right")}
-        if not counts["right"]:
+    for line in (part for whole in _lines(chars) for part in _stretches(whole)):
+        ways = [_direction(char.text) for char in line]
+        if "right" not in ways:
             words += [_word(piece) for piece in _pieces(line)]
-        elif counts["right"] >= counts["left"]:
-            words.append(_word(line))
+        elif ways.count("right") >= ways.count("left"):
+            words.append(_read_leftwards(line))
         else:
-            at = [n for n, char in enumerate(line) if _direction(char.text) == "right"]
-            first, last = at[0], at[-1] + 1
+            first, last = ways.index("right"), len(ways) - ways[::-1].index("right")
             words += [_word(piece) for piece in _pieces(line[:first])]
-            words.append(_word(line[first:last]))
+            words.append(_read_leftwards(line[first:last]))
             words += [_word(piece) for piece in _pieces(line[last:])]
     return [word for word in words if word.text]
 
 
+def _read_leftwards(line: list[Char]) -> Word:
+    """A line that runs from right to left as one word; its numbers and Latin words run to the right."""
+    groups: list[list[Char]] = []
+    for char in line:
+        if not char.size or not char.text.strip():
+            continue
+        if groups and unicodedata.combining(char.text[0]):
+            groups[-1].append(char)
+        else:
+            groups.append([char])
+    groups.sort(key=lambda group: -(group[0].x0 + group[0].x1))
+    signs: list[str] = []
+    rightwards: list[str] = []
+    before: Char | None = None
+    for group in groups:
+        char, text = group[0], "".join(char.text for char in group)
+        gap = before is not None and before.x0 - char.x1 > _GAP * char.size
+        before = char
+        kind = unicodedata.bidirectional(text[0])
+        if kind in {"L", "EN", "AN"}:
+            (rightwards or signs).extend([" "] * gap)
+            rightwards.append(text)
+        elif rightwards and not gap and kind in {"CS", "ES", "ET"}:  # inside or beside a number
+            rightwards.append(text)
+        else:
+            signs += rightwards[::-1] + [" "] * gap + [text]
+            rightwards = []
+    word = _word(line)
+    word.text = " ".join("".join(signs + rightwards[::-1]).split())
+    return word
+
+
 def _lines(chars: Iterable[Char]) -> list[list[Char]]:
-    """Stretches of characters on one line without a gap as between columns."""
+    """Characters on one line and of one size."""
     lines: list[list[Char]] = []
     last: Char | None = None
     for char in chars:
@@ -77,18 +108,31 @@ def _lines(chars: Iterable[Char]) -> list[list[Char]]:
             elif lines and last is not None:
                 lines[-1].append(char)
             continue
-        gap = max(char.x0 - last.x1, last.x0 - char.x1) if last is not None else 0.0
         if (
             last is None
             or abs(char.bottom - last.bottom) > _LEVEL
             or abs(char.size - last.size) > _GAP * last.size
-            or gap > _CELL * last.size
         ):
             lines.append([])
         lines[-1].append(char)
         if char.text.strip():
             last = char
     return lines
+
+
+def _stretches(line: list[Char]) -> list[list[Char]]:
+    """A line with text that runs from right to left, cut where a gap as between columns is; others whole."""
+    if all(_direction(char.text) != "right" for char in line):
+        return [line]
+    stretches: list[list[Char]] = []
+    end = 0.0
+    for char in sorted((char for char in line if char.size and char.text.strip()), key=lambda char: char.x0):
+        if not stretches or char.x0 - end > _CELL * char.size:
+            stretches.append([])
+        end = max(end, char.x1) if stretches[-1] else char.x1
+        stretches[-1].append(char)
+    place = {id(char): at for at, char in enumerate(line)}
+    return [sorted(stretch, key=lambda char: place[id(char)]) for stretch in stretches]
 
 
 def _pieces(line: list[Char]) -> list[list[Char]]:
@@ -130,7 +174,7 @@ def rotated(chars: list[Char], angle: int, *, straight: bool) -> None:
     Args:
         chars: with their edges in the frame that the page is read in.
         angle: of their baseline, anticlockwise.
-        straight: whether the angle is a multiple of 90; else their boxes say little and their origins are used.
+        straight: whether the angle is a multiple of 90; else their boxes say little, their origins more.
     """
     along, down = cos(radians(angle)), sin(radians(angle))
     for at, char in enumerate(chars):

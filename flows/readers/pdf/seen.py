@@ -38,10 +38,10 @@ def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool, 
     scale = min(SCALE, (MAX_PIXELS / max(page.get_width() * page.get_height(), 1.0)) ** 0.5)
     full = _picture(page, scale)
     for handle in ink.texts:
-        pdfium.FPDFPageObj_SetIsActive(handle, False)
+        pdfium.FPDFPageObj_SetIsActive(handle, 0)
     bare = _picture(page, scale)
     for handle in ink.texts:
-        pdfium.FPDFPageObj_SetIsActive(handle, True)
+        pdfium.FPDFPageObj_SetIsActive(handle, 1)
     change = np.maximum(full, bare) - np.minimum(full, bare)
     trace = np.maximum(np.maximum(change[:, :, 0], change[:, :, 1]), change[:, :, 2])
     crop, turn = page.get_bbox(), page.get_rotation()
@@ -75,7 +75,12 @@ def _unpainted(char: Char, solid: Any) -> str:
             return "outside its clip"
     if len(solid) and 0 <= run.order < solid[-1, 0]:
         x, y = (x1 - x0) / 8, (y1 - y0) / 4  # the ink of a glyph is smaller than its box
-        inside = (solid[:, 1] <= x0 + x) & (solid[:, 3] >= x1 - x) & (solid[:, 2] <= y0 + y) & (solid[:, 4] >= y1 - y)
+        inside = (
+            (solid[:, 1] <= x0 + x)
+            & (solid[:, 3] >= x1 - x)
+            & (solid[:, 2] <= y0 + y)
+            & (solid[:, 4] >= y1 - y)
+        )
         if (inside & (solid[:, 0] > run.order)).any():
             return "covered"
     return ""
@@ -103,7 +108,11 @@ def _inside(x: float, y: float, box: Box) -> bool:
 
 
 def _picture(page: Any, scale: float) -> Any:
-    return page.render(scale=scale, may_draw_forms=False, draw_annots=False, rev_byteorder=True).to_numpy()[:, :, :3].copy()
+    return (
+        page.render(scale=scale, may_draw_forms=False, draw_annots=False, rev_byteorder=True)
+        .to_numpy()[:, :, :3]
+        .copy()
+    )
 
 
 def in_frame(box: Box, crop: Box, turn: int) -> Box:

@@ -87,7 +87,9 @@ def opened(data: bytes, path: Path) -> Source:
     try:
         sheets: Any = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
-        raise ReadError(path, f"damaged ({fault or error})", "a sound PDF", "print it to a new PDF") from error
+        raise ReadError(
+            path, f"damaged ({fault or error})", "a sound PDF", "print it to a new PDF"
+        ) from error
     pages = len(sheets)
     if not pages:
         raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
@@ -114,8 +116,9 @@ def _structure(data: bytes, path: Path) -> tuple[Any, str]:
     wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
     try:
         pdf: Any = pdfplumber.open(io.BytesIO(data))
-        return (pdf, "") if pdf.pages else (None, "no page in its structure")
-    except Exception as error:  # noqa: BLE001 -- a damaged file can break the library anywhere
+        _stated_pages(pdf)
+        pages = len(pdf.pages)
+    except Exception as error:
         if error.args and isinstance(error.args[0], wrong_password):
             raise ReadError(
                 path,
@@ -124,6 +127,7 @@ def _structure(data: bytes, path: Path) -> tuple[Any, str]:
                 "open it, print it to a new PDF without password, or leave it out",
             ) from error
         return None, str(error) or type(error).__name__
+    return (pdf, "") if pages else (None, "no page in its structure")
 
 
 def _layers_off(pdf: Any) -> bool:
