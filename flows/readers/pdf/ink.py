@@ -301,9 +301,10 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
         if address not in scales:
             pdfium.FPDFText_GetMatrix(text_page, at, matrix)
             size = pdfium.FPDFText_GetFontSize(text_page, at)
+            way = 1 if size >= 0 else -1
             scales[address] = (
                 abs(size) * hypot(matrix.c, matrix.d),
-                degrees(atan2(matrix.b, matrix.a)) if size >= 0 else degrees(atan2(-matrix.b, -matrix.a)),
+                round(degrees(atan2(way * matrix.b, way * matrix.a)), 1),
             )
         size, angle = scales[address]
         pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
@@ -312,9 +313,8 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
             char.text = "-"
         elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
             nameless.append(char)
-        if angle % 90:
-            pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
-            char.origin = (x.value, y.value)
+        pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
+        char.origin = (x.value, y.value)
         found.append(char)
     text = "".join(char.text for char in nameless)
     # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind

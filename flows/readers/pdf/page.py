@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import cos, radians, sin
 from typing import Any
 
 from flows.readers.pdf.ink import Box, Char, Shape, box_of, chars_of, ink_of
@@ -100,16 +102,20 @@ def read_page(source: Source, number: int) -> PageText:
     )
     crop, shown = sheet.get_bbox(), sheet.get_rotation()
     for char in chars:
-        char.angle = round(char.angle - shown) % 360
+        char.angle = (char.angle - shown) % 360
     angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
     turn = max((angle for angle in angles if angle is not None), key=lambda angle: angles[angle], default=0)
     total = (shown + turn) % 360
     for char in chars:
         char.angle = (char.angle - turn) % 360
-        char.x0, _, char.x1, char.bottom = in_frame(char.place, crop, total)
+        char.x0, char.top, char.x1, char.bottom = in_frame(char.place, crop, total)
+        char.origin = in_frame((*char.origin, *char.origin), crop, total)[:2]
+        if _straight(char) == 0:
+            _fit(char)
         char.top = char.bottom - char.size
-        if char.angle % 90:
-            char.origin = in_frame((*char.origin, *char.origin), crop, total)[:2]
+    for char, after in pairwise(chars):
+        if char.run is after.run and char.x0 < after.x0 < char.x1 and _straight(char) == 0:
+            char.x1 = after.x0  # the box of a letter like f reaches into the space behind it
     left, top, right, bottom = in_frame(crop, crop, total)
     wide, high = right - left, bottom - top
     shapes = [_object(shape, number, high, crop, total) for shape in ink.shapes]
@@ -146,6 +152,19 @@ def _straight(char: Char) -> int | None:
     """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
     nearest = round(char.angle / 90) * 90
     return nearest % 360 if abs(char.angle - nearest) <= _SKEW else None
+
+
+def _fit(char: Char) -> None:
+    """Let a character begin at its origin; the box around it is too wide where it slants."""
+    slant = radians((char.angle + 180) % 360 - 180)
+    if slant:
+        along, across = cos(slant), abs(sin(slant))
+        wide, high = char.x1 - char.x0, char.bottom - char.top
+        advance = (wide * along - high * across) / (along * along - across * across)
+        char.x1 = char.origin[0] + advance * along
+        char.bottom -= advance * across / 2
+    if char.size:
+        char.x0 = min(char.origin[0], char.x1)
 
 
 def _area(image: Box, found: PageText) -> float:
