@@ -308,13 +308,16 @@ def chars_of(text_page: Any, ink: Ink) -> list[Char]:
             )
         size, angle = scales[address]
         pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
-        char = Char(text, (box.left, box.bottom, box.right, box.top), size, angle, run)
+        edges = (box.left, box.bottom, box.right, box.top)
+        if size < (box.top - box.bottom) / 3:
+            size = box.top - box.bottom  # a drawn font that has a measure of its own
+        char = Char(text, tuple(round(edge, 2) for edge in edges), round(size, 2), angle, run)
         if text in _HYPHENS and pdfium.FPDFText_IsHyphen(text_page, at) == 1:
             char.text = "-"
         elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
             nameless.append(char)
         pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
-        char.origin = (x.value, y.value)
+        char.origin = (round(x.value, 2), round(y.value, 2))
         found.append(char)
     text = "".join(char.text for char in nameless)
     # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind

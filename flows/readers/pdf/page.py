@@ -27,6 +27,7 @@ IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
 MAX_IMAGES = 200
 TINY = 1.5  # points; text below can't be read on paper
 _SCAN = 0.5  # share of the page that images cover, for it to be a scan
+_BELOW = 0.2  # of the size that a letter like g reaches below its line
 _SKEW = 10  # degrees by which a baseline may be off, as on a scan
 
 __all__ = ["MAX_CHARS", "PageText", "Word", "read_page"]
@@ -162,9 +163,9 @@ def _fit(char: Char) -> None:
         wide, high = char.x1 - char.x0, char.bottom - char.top
         advance = (wide * along - high * across) / (along * along - across * across)
         char.x1 = char.origin[0] + advance * along
-        char.bottom -= advance * across / 2
     if char.size:
         char.x0 = min(char.origin[0], char.x1)
+        char.bottom = char.origin[1] + _BELOW * char.size  # fonts of one line may state other depths
 
 
 def _area(image: Box, found: PageText) -> float:
