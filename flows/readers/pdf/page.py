@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import cos, radians, sin
 from typing import Any
 
-from flows.readers.pdf.ink import Box, Char, Shape, box_of, chars_of, ink_of
+from flows.readers.pdf.drawing import Drawing
+from flows.readers.pdf.ink import Box, Char, chars_of, ink_of
 from flows.readers.pdf.mend import known, mend
 from flows.readers.pdf.objects import Annotation, annotations
+from flows.readers.pdf.overlaid import parted, rows
 from flows.readers.pdf.runs import Word, rotated, words_of
 from flows.readers.pdf.seen import hidden_reasons, in_frame
 from flows.readers.pdf.source import Source
 from flows.readers.pdf.stamps import stamped
 from flows.readers.pdf.struck import strike
 from flows.schema.errors import ReadError
-
-pdfplumber_page: Any = importlib.import_module("pdfplumber.page")
 
 MAX_CHARS = 200_000
 MAX_SHOWN = 8 * MAX_CHARS  # bytes of strings; escapes and codes of two bytes in hex take up to eight
@@ -102,48 +101,33 @@ def read_page(source: Source, number: int) -> PageText:
         sheet, chars, ink, layers_off=source.layers_off, patterns=source.patterns(number)
     )
     crop, shown = sheet.get_bbox(), sheet.get_rotation()
-    for char in chars:
-        char.angle = (char.angle - shown) % 360
-    angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
-    turn = max((angle for angle in angles if angle is not None), key=lambda angle: angles[angle], default=0)
+    turn = _place(chars, crop, shown)
     total = (shown + turn) % 360
-    for char in chars:
-        char.angle = (char.angle - turn) % 360
-        char.x0, char.top, char.x1, char.bottom = in_frame(char.place, crop, total)
-        char.origin = in_frame((*char.origin, *char.origin), crop, total)[:2]
-        if _straight(char) == 0:
-            _fit(char)
-        char.top = char.bottom - char.size
-    for char, after in pairwise(chars):
-        if char.run is after.run and char.x0 < after.x0 < char.x1 and _straight(char) == 0:
-            char.x1 = after.x0  # the box of a letter like f reaches into the space behind it
     left, top, right, bottom = in_frame(crop, crop, total)
     wide, high = right - left, bottom - top
-    shapes = [_object(shape, number, high, crop, total) for shape in ink.shapes]
-    found = PageText(number, wide, high, _Drawing(number, wide, high, shapes), turned=turn, count=count)
+    drawing = Drawing(number, (wide, high), ink.shapes, lambda box: in_frame(box, crop, total))
+    found = PageText(number, wide, high, drawing, turned=turn, count=count)
     if source.pdf is not None:
         found.annotations = annotations(source.pdf.pages[number - 1].page_obj, crop, total)
     images = [in_frame(box, crop, total) for box in ink.images]
-    area = found.width * found.height or 1.0
-    shares = [_area(image, found) / area for image in images]
+    shares = [_area(image, found) for image in images]
     found.image_share = max(shares, default=0.0)
     found.drawn = bool(ink.covers)
     chars = _visible(found, chars, reasons, scan=sum(shares) > _SCAN)
     on_stamps = [char for char in chars if char.run.top_level >= own]
-    found.stamps = _rows([char for char in on_stamps if _straight(char) == 0]) + _sideways(on_stamps)
+    found.stamps = rows(words_of(char for char in on_stamps if _straight(char) == 0)) + _sideways(on_stamps)
     chars = [char for char in chars if char.run.top_level < own]
     main = [char for char in chars if not char.size or _straight(char) == 0]
     found.mended = mend(main)
     found.broken = sum(map(_known, chars))
-    found.words = words_of(main)
-    for box, share in zip(images, shares, strict=True):
-        x0, top, x1, bottom = box
-        behind = any(x0 < (word.x0 + word.x1) / 2 < x1 and top < word.middle < bottom for word in found.words)
-        if share >= IMAGE_SHARE and not behind and len(found.images) < MAX_IMAGES:
-            found.images.append(box)
-    found.sideways = _sideways(chars)
-    rules = [(s["x0"], s["top"], s["x1"], s["bottom"]) for s in shapes if s["height"] < s["width"]]
-    strike(found.words, rules, [box for a in found.annotations if a.kind == "StrikeOut" for box in a.pieces])
+    found.words, over = parted(main)
+    found.images = _pictures(found, images)
+    found.sideways = over + _sideways(chars)
+    strike(
+        found.words,
+        drawing.rules(),
+        [box for a in found.annotations if a.kind == "StrikeOut" for box in a.pieces],
+    )
     text_page.close()
     sheet.close()
     return found
@@ -153,6 +137,25 @@ def _straight(char: Char) -> int | None:
     """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
     nearest = round(char.angle / 90) * 90
     return nearest % 360 if abs(char.angle - nearest) <= _SKEW else None
+
+
+def _place(chars: list[Char], crop: Box, shown: int) -> int:
+    """Give characters their edges in the frame that is read, and say how far the page is turned for it."""
+    for char in chars:
+        char.angle = (char.angle - shown) % 360
+    angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
+    turn = max((angle for angle in angles if angle is not None), key=lambda angle: angles[angle], default=0)
+    for char in chars:
+        char.angle = (char.angle - turn) % 360
+        char.x0, char.top, char.x1, char.bottom = in_frame(char.place, crop, (shown + turn) % 360)
+        char.origin = in_frame((*char.origin, *char.origin), crop, (shown + turn) % 360)[:2]
+        if _straight(char) == 0:
+            _fit(char)
+        char.top = char.bottom - char.size
+    for char, after in pairwise(chars):
+        if char.run is after.run and char.x0 < after.x0 < char.x1 and _straight(char) == 0:
+            char.x1 = after.x0  # the box of a letter like f reaches into the space behind it
+    return turn
 
 
 def _fit(char: Char) -> None:
@@ -169,49 +172,24 @@ def _fit(char: Char) -> None:
 
 
 def _area(image: Box, found: PageText) -> float:
+    """Share of the page that an image covers."""
     wide = min(image[2], found.width) - max(image[0], 0)
     high = min(image[3], found.height) - max(image[1], 0)
-    return max(wide, 0) * max(high, 0)
+    return max(wide, 0) * max(high, 0) / (found.width * found.height or 1.0)
 
 
-class _Drawing(pdfplumber_page.Page):
-    """The shapes of a page for pdfplumber, which finds ruled tables among them."""
+def _pictures(found: PageText, images: list[Box]) -> list[Box]:
+    """Images of some size that no text stands on."""
 
-    def __init__(self, number: int, wide: float, high: float, shapes: list[dict[str, Any]]) -> None:
-        self.page_number = number
-        self.root_page = self
-        self.rotation = self.initial_doctop = 0
-        self.bbox = self.mediabox = self.cropbox = (0, 0, wide, high)
-        kinds = ("char", "line", "rect", "curve", "image", "annot")
-        self._objects = {kind: [s for s in shapes if s["object_type"] == kind] for kind in kinds}
+    def behind(box: Box, word: Word) -> bool:
+        return box[0] < (word.x0 + word.x1) / 2 < box[2] and box[1] < word.middle < box[3]
 
-    def close(self) -> None:
-        """Let go of the shapes."""
-        self._objects = {}
-
-
-def _object(shape: Shape, number: int, high: float, crop: Box, turn: int) -> dict[str, Any]:
-    points = [in_frame((x, y, x, y), crop, turn)[:2] for x, y in shape.points]
-    x0, top, x1, bottom = box_of(points)
-    return {
-        "object_type": shape.kind,
-        "page_number": number,
-        "pts": points,
-        "x0": x0,
-        "x1": x1,
-        "top": top,
-        "bottom": bottom,
-        "doctop": top,
-        "y0": high - bottom,
-        "y1": high - top,
-        "width": x1 - x0,
-        "height": bottom - top,
-        "linewidth": shape.width,
-        "fill": shape.filled,
-        "stroke": shape.stroked,
-        "non_stroking_color": shape.fill and tuple(part / 255 for part in shape.fill),
-        "stroking_color": shape.stroke and tuple(part / 255 for part in shape.stroke),
-    }
+    shown = [
+        box
+        for box in images
+        if _area(box, found) >= IMAGE_SHARE and not any(behind(box, word) for word in found.words)
+    ]
+    return shown[:MAX_IMAGES]
 
 
 def _known(char: Char) -> int:
@@ -273,16 +251,6 @@ def _doubled(char: Char, seen: dict[tuple[str, int, int], Any]) -> bool:
     return False
 
 
-def _rows(chars: list[Char]) -> list[str]:
-    """Text line by line."""
-    rows: dict[int, list[Word]] = {}
-    for word in words_of(chars):
-        rows.setdefault(round(word.middle / max(word.size, 1)), []).append(word)
-    return [
-        " ".join(word.text for word in sorted(row, key=lambda w: w.x0)) for _, row in sorted(rows.items())
-    ]
-
-
 def _sideways(chars: list[Char]) -> list[str]:
     """Text that runs in another direction than the page, line by line; slanting text is a watermark."""
     groups: dict[int, list[Char]] = {}
@@ -294,5 +262,5 @@ def _sideways(chars: list[Char]) -> list[str]:
         straight = angle in (90, 180, 270)
         rotated(group, angle, straight=straight)
         mark = "[Sideways]" if straight else "[Watermark]"
-        lines += [f"{mark} {text}" for text in _rows(group)]
+        lines += [f"{mark} {text}" for text in rows(words_of(group))]
     return lines

@@ -168,7 +168,23 @@ def _word(piece: list[Char]) -> Word:
     )
 
 
-def rotated(chars: list[Char], angle: int, *, straight: bool) -> None:
+def slanting_words(chars: list[Char], angle: float) -> list[Word]:
+    """Text that slants against the rest of the page, as a stamp does: each of its lines is one word."""
+    boxes = {id(char): (char.x0, char.top, char.x1, char.bottom) for char in chars}
+    rotated(chars, angle, straight=False)
+    found: list[Word] = []
+    for line in _lines(chars):
+        text = " ".join(word.text for word in words_of(line))
+        if text:
+            x0, top, x1, bottom = zip(*(boxes[id(char)] for char in line if char.size), strict=True)
+            first = line[0]
+            found.append(
+                Word(text, min(x0), min(top), max(x1), max(bottom), first.size, _bold(first.run.font))
+            )
+    return found
+
+
+def rotated(chars: list[Char], angle: float, *, straight: bool) -> None:
     """Turn the frame of characters, in place, so that their baseline runs to the right.
 
     Args:
