@@ -179,6 +179,24 @@ def test_watermark_is_a_line_of_its_own():
     assert sum(text.count("brigade") for text in found) == 20
 
 
+def test_a_level_watermark_and_a_tilted_stamp_are_lines_of_their_own():
+    def draw(page):
+        for at in range(20):
+            page.drawString(60, 700 - 14 * at, "The brigade holds the eastern bank of the river.")
+        page.setFont("Helvetica-Bold", 60)
+        page.setFillGray(0.9)
+        page.drawString(80, 560, "COPY NO 7")
+        page.setFillGray(0)
+        page.setFont("Helvetica-Bold", 14)
+        page.translate(150, 480)
+        page.rotate(7)
+        page.drawString(0, 0, "RECEIVED 17 MAR")
+
+    found = texts(drawn(draw))
+    assert found[-2:] == ["[Slanting] RECEIVED 17 MAR", "[Watermark] COPY NO 7"]
+    assert " ".join(found[:-2]) == " ".join(["The brigade holds the eastern bank of the river."] * 20)
+
+
 def test_struck_words_are_marked():
     def draw(page):
         page.drawString(60, 700, "H hour is 0400 Zulu 0600 local.")
@@ -194,6 +212,20 @@ def test_struck_words_are_marked():
         "Underlined words stay",
         "~~A bar~~ is a line, too",
     ]
+
+
+def test_drawn_check_boxes_have_their_ticks():
+    def draw(page):
+        for at, (text, ticked) in enumerate([("Approved", False), ("Rejected", True)]):
+            y = 700 - 40 * at
+            page.rect(60, y, 10, 10)
+            page.drawString(76, y + 1, text)
+            if ticked:
+                page.line(61, y + 1, 69, y + 9)
+                page.line(61, y + 9, 69, y + 1)
+        page.grid([60, 74, 88], [500, 514, 528])
+
+    assert texts(drawn(draw)) == ["☐ Approved", "☒ Rejected"]
 
 
 ANNOTATIONS = [

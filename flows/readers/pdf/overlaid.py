@@ -38,6 +38,12 @@ def parted(chars: list[Char]) -> tuple[list[Word], list[str]]:
         if word.size > _LARGE * size and sum(_over(word, other) for other in words) >= _OVER
     ]
     if large:
+        levels = [word.middle for word in large]
+        large = [
+            word
+            for word in words
+            if word.size > _LARGE * size and any(abs(word.middle - level) < size for level in levels)
+        ]
         lines += [f"[Watermark] {text}" for text in rows(large)]
         words = [word for word in words if word not in large]
     return words, lines

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import cos, radians, sin
 from typing import Any
 
+from flows.readers.pdf.boxes import check_boxes
 from flows.readers.pdf.drawing import Drawing
 from flows.readers.pdf.ink import Box, Char, chars_of, ink_of
 from flows.readers.pdf.mend import known, mend
@@ -123,6 +124,7 @@ def read_page(source: Source, number: int) -> PageText:
     found.words, over = parted(main)
     found.images = _pictures(found, images)
     found.sideways = over + _sideways(chars)
+    found.words += check_boxes(drawing.objects, found.words)
     strike(
         found.words,
         drawing.rules(),
