@@ -245,6 +245,10 @@ ANNOTATIONS = [
     ("/Subtype/Stamp/Rect[50 395 90 415]/Name/Approved", ["Base", "[Stamp] Approved"]),
     ("/Subtype/Stamp/Rect[50 395 250 415]/AP<</N 6 0 R>>", ["Base", "[Stamp] CANCELLED"]),
     ("/Subtype/FreeText/Rect[50 395 90 415]/Contents(Moved to 0600)", ["Base", "[Text box] Moved to 0600"]),
+    (
+        "/Subtype/Widget/FT/Sig/T(Commander)/Rect[50 395 90 415]/V<</Type/Sig/Name(Reyes)/Contents<00>>>",
+        ["Base", "[Form field: Commander] signed by Reyes"],
+    ),
     ("/Subtype/Text/F 2/Rect[50 395 90 415]/Contents(nobody sees it)", ["Base"]),
     (
         "/Subtype/FileAttachment/Rect[50 395 90 415]/FS<</F(annex.txt)>>/Contents(Annex B)",

@@ -29,7 +29,7 @@ from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
 
-_STRUCK = re.compile(r"~~([ \n])~~")  # between struck words of one line
+_STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
 _IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable

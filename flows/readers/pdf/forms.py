@@ -57,6 +57,9 @@ def _field(data: dict[str, Any]) -> str | None:
         own = next((key for key in keys(keys(data.get("AP")).get("N")) if key != "Off"), "")
         label = f" ({own})" if own and own not in {"Yes", "On", "1"} else ""
         return ("☒" if chosen else "☐") + label
+    if kind == "Sig":
+        signer = flat(string(keys(value).get("Name")))
+        return f"signed by {signer}" if signer else "signed" if keys(value) else ""
     return collapsed(string(value))
 
 
