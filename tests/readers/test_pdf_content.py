@@ -3,6 +3,7 @@
 import base64
 import io
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -397,3 +398,10 @@ def test_equal_bytes_give_an_equal_document(tmp_path):
     path = tmp_path / "made.pdf"
     path.write_bytes(pdf(SEEN + line("Order 66", before="1 g")))
     assert read_document(path) == read_document(path)
+
+
+def test_files_are_read_in_threads():
+    data = pdf(SEEN + line("Order 66", before="1 g"))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: read_bytes(data, Path("made.pdf"), "pdf"), range(16)))
+    assert found == found[:1] * 16

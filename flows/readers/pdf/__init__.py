@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
@@ -30,6 +31,7 @@ from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
 
 _STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
+_PDFIUM = Lock()  # the library takes one caller at a time, and documents are read in threads
 _IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
@@ -46,14 +48,13 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     Raises:
         ReadError: it is damaged, cut short, protected, too large, or no page of it has text.
     """
-    source = opened(data, path)
     notices: list[Notice] = []
     blocks: list[Block] = []
     pages: list[PageText] = []
     tables: dict[int, list[RuledTable]] = {}
     extras: dict[int, list[Block]] = {}
     count = 0
-    with closing(source):
+    with _PDFIUM, closing(opened(data, path)) as source:
         if source.fault:
             detail = f"damaged ({source.fault}): form fields, comments and links are not read"
             notices.append(Notice("unread_part", "document", detail))
