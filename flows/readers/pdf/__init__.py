@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from threading import Lock
 
 from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
@@ -29,9 +28,9 @@ from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_ta
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
+from flows.schema.locks import PDFIUM
 
 _STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
-_PDFIUM = Lock()  # the library takes one caller at a time, and documents are read in threads
 _IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
@@ -54,7 +53,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     tables: dict[int, list[RuledTable]] = {}
     extras: dict[int, list[Block]] = {}
     count = 0
-    with _PDFIUM, closing(opened(data, path)) as source:
+    with PDFIUM, closing(opened(data, path)) as source:
         if source.fault:
             detail = f"damaged ({source.fault}): form fields, comments and links are not read"
             notices.append(Notice("unread_part", "document", detail))
