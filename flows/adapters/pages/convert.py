@@ -19,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import zipfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.pages.fonts import Fonts, named_fonts
+from flows.schema.locks import PDFIUM
 
 SECONDS = 120.0
 """Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
@@ -50,8 +50,6 @@ _SECURITY = {
     "Office.Writer/Content/Update": {"Link": "0"},
     "Office.Calc/Content/Update": {"Link": "2"},
 }
-PDFIUM = threading.Lock()
-"""Held by whoever calls PDFium: it is not safe to call from several threads."""
 _SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
 
 

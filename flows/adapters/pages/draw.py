@@ -9,7 +9,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from flows.adapters.pages.convert import DPI, MAX_PIXELS, PDFIUM
+from flows.adapters.pages.convert import DPI, MAX_PIXELS
+from flows.schema.locks import PDFIUM
 
 
 @dataclass(frozen=True, slots=True)

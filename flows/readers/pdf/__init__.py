@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from flows.readers.pdf.forms import beside
+from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
 from flows.readers.pdf.layout import areas
 from flows.readers.pdf.lines import (
@@ -19,13 +22,15 @@ from flows.readers.pdf.lines import (
     paragraphs,
     text_of,
 )
-from flows.readers.pdf.page import MAX_CHARS, PageText, Word, read_page
+from flows.readers.pdf.page import PageText, Word, read_page
 from flows.readers.pdf.source import opened
 from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_tables
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
+from flows.schema.locks import PDFIUM
 
+_STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
 _IMAGE = "[Image without description]"
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
@@ -42,27 +47,31 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     Raises:
         ReadError: it is damaged, cut short, protected, too large, or no page of it has text.
     """
-    pdf = opened(data, path)
     notices: list[Notice] = []
     blocks: list[Block] = []
     pages: list[PageText] = []
     tables: dict[int, list[RuledTable]] = {}
     extras: dict[int, list[Block]] = {}
     count = 0
-    with pdf:
-        for number, page in enumerate(pdf.pages, 1):
-            count += len(page.chars)
+    with PDFIUM, closing(opened(data, path)) as source:
+        if source.fault:
+            detail = f"damaged ({source.fault}): form fields, comments and links are not read"
+            notices.append(Notice("unread_part", "document", detail))
+        notices += [
+            Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()
+        ]
+        for number in range(1, len(source.sheets) + 1):
+            found = read_page(source, number)
+            count += found.count
             if count > MAX_ALL_CHARS:
                 raise ReadError(path, f"more than {MAX_ALL_CHARS:,} characters", "fewer", "split it")
-            if len(page.chars) > MAX_CHARS:
-                raise ReadError(
-                    path, f"{len(page.chars):,} characters on page {number}", f"at most {MAX_CHARS:,}"
-                )
-            found = read_page(page, number)
-            extras[number] = beside(page, number)
+            linked(found)
+            extras[number] = beside(found)
+            notices += [
+                Notice("embedded_file", f"page {number}", f"{name} is not read") for name in attached(found)
+            ]
             tables[number] = ruled_tables(found)
             found.page.close()
-            page.close()
             pages.append(found)
     heads, feet = take_out(pages)
     blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
@@ -83,7 +92,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     if blank == len(pages):
         blocks = []
     blocks += [Block(BlockKind.footer, f"[Footer] {text}", where) for text, where in feet]
-    return blocks, notices
+    return [replace(block, text=_STRUCK.sub(r"\1", block.text)) for block in blocks], notices
 
 
 def _usual_size(words: list[Word]) -> float:
@@ -128,7 +137,7 @@ class _Writer:
         for line in page.sideways:
             text = flat(line)
             if text:
-                self.found.append(Block(BlockKind.paragraph, f"[Sideways] {text}", self.place))
+                self.found.append(Block(BlockKind.paragraph, text, self.place))
         return self.found
 
     def _warn(self, has_tables: bool) -> None:
@@ -138,6 +147,8 @@ class _Writer:
             self.notice("mended_layout", f"turned by {page.turned} degrees to be read")
         if page.mended:
             self.notice("mended_encoding", f"{page.mended} accents set onto their letters")
+        if page.recognised:
+            self.notice("recognised_text", "the page is an image; its text is that of a text recognition")
         for reason, text in page.hidden:
             self.notice("hidden_text", f"{reason}: {text}")
         if not count and not has_tables:

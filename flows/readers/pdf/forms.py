@@ -1,10 +1,11 @@
-"""What stands on a page beside its text: form fields, typed annotations, comments."""
+"""What stands on a page beside its text: form fields, typed annotations, comments, stamps, links."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from flows.readers.pdf.objects import Annotation, address, keys, resolved, string
+from flows.readers.pdf.page import PageText
 from flows.readers.words import collapsed, flat
 from flows.schema.document import Block, BlockKind
 
@@ -19,99 +20,131 @@ _MARKUP = {
     "Circle",
     "Line",
     "Polygon",
+    "PolyLine",
+    "Ink",
+    "Redact",
 }
 _PARENTS = 20
-MAX_ANNOTATIONS = 5000
-
-
-def _resolved(value: Any) -> Any:
-    resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
-    return resolve1(value)
-
-
-def _string(value: Any) -> str:
-    """A PDF string or name as text."""
-    literal: Any = importlib.import_module("pdfminer.psparser").PSLiteral
-    decode_text: Any = importlib.import_module("pdfminer.utils").decode_text
-    value = _resolved(value)
-    if isinstance(value, literal):
-        return str(value.name)
-    if isinstance(value, bytes):
-        return str(decode_text(value))
-    if isinstance(value, list):
-        entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType] -- pdfminer has no types
-        return ", ".join(filter(None, (_string(entry) for entry in entries)))
-    return "" if value is None else str(value)
-
-
-def _keys(value: Any) -> dict[str, Any]:
-    """A PDF dictionary; an empty one for anything else."""
-    value = _resolved(value)
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] -- pdfminer has no types
 
 
 def _inherited(entry: Any, name: str) -> Any:
     for _ in range(_PARENTS):
-        keys = _keys(entry)
-        if name in keys:
-            return _resolved(keys[name])
-        entry = keys.get("Parent")
+        found = keys(entry)
+        if name in found:
+            return resolved(found[name])
+        entry = found.get("Parent")
     return None
 
 
 def _name(entry: Any) -> str:
     names: list[str] = []
     for _ in range(_PARENTS):
-        keys = _keys(entry)
-        if "T" in keys:
-            names.append(flat(_string(keys["T"])))
-        entry = keys.get("Parent")
+        found = keys(entry)
+        if "T" in found:
+            names.append(flat(string(found["T"])))
+        entry = found.get("Parent")
     return ".".join(reversed(names))
 
 
 def _field(data: dict[str, Any]) -> str | None:
-    kind, value = _string(_inherited(data, "FT")), _inherited(data, "V")
+    kind, value = string(_inherited(data, "FT")), _inherited(data, "V")
     if kind == "Btn":
         flags = _inherited(data, "Ff")
         if isinstance(flags, int) and flags & 0x10000:  # a push button does, it holds nothing
             return None
-        state = _string(data.get("AS")) or _string(value)
+        state = string(data.get("AS")) or string(value)
         chosen = state not in {"", "Off"}
-        own = next((key for key in _keys(_keys(data.get("AP")).get("N")) if key != "Off"), "")
+        own = next((key for key in keys(keys(data.get("AP")).get("N")) if key != "Off"), "")
         label = f" ({own})" if own and own not in {"Yes", "On", "1"} else ""
         return ("☒" if chosen else "☐") + label
-    return collapsed(_string(value))
+    if kind == "Sig":
+        signer = flat(string(keys(value).get("Name")))
+        return f"signed by {signer}" if signer else "signed" if keys(value) else ""
+    return collapsed(string(value))
 
 
 def _details(data: dict[str, Any]) -> str:
-    author, when = flat(_string(data.get("T"))), _string(data.get("M")).removeprefix("D:")
+    author, when = flat(string(data.get("T"))), string(data.get("M")).removeprefix("D:")
     said = f" by {author}" if author else ""
     if len(when) >= 8 and when[:8].isdigit():  # noqa: PLR2004 -- year, month, day
         said += f", {when[:4]}-{when[4:6]}-{when[6:8]}"
     return said
 
 
-def beside(page: Any, number: int) -> list[Block]:
-    """Fields with their values, typed notes and comments of a page, from top to bottom."""
-    blocks: list[Block] = []
-    place = f"page {number}"
-    annotations: list[Any] = sorted(page.annots, key=lambda a: (a["top"], a["x0"]))
-    for annotation in annotations[:MAX_ANNOTATIONS]:
-        data: dict[str, Any] = annotation["data"]
-        kind = _string(data.get("Subtype"))
-        text = collapsed(_string(data.get("Contents")))
-        flags = _resolved(data.get("F"))
-        if isinstance(flags, int) and flags & 0x2 and kind != "Popup":
-            continue  # hidden on screen and on paper; its caller reports nothing, as nobody sees it
-        if kind == "Widget":
-            value = _field(data)
-            if value is not None:
-                label = flat(_string(_inherited(data, "TU"))) or _name(data) or "without a name"
-                blocks.append(Block(BlockKind.form, f"[Form field: {label}] {value or '(empty)'}", place))
-        elif kind == "FreeText" and text:
-            blocks.append(Block(BlockKind.textbox, f"[Text box] {text}", place))
-        elif kind in _MARKUP and text:
-            blocks.append(Block(BlockKind.comment, f"[Comment{_details(data)}] {text}", place))
-        elif kind == "FileAttachment":
-            blocks.append(Block(BlockKind.comment, f"[Attached file, not read] {text}".rstrip(), place))
-    return blocks
+def _block(annotation: Annotation, place: str, stamps: list[str]) -> Block | None:
+    data, kind = annotation.data, annotation.kind
+    text = collapsed(string(data.get("Contents")))
+    if kind == "Widget":
+        value = _field(data)
+        if value is None:
+            return None
+        label = flat(string(_inherited(data, "TU"))) or _name(data) or "without a name"
+        return Block(BlockKind.form, f"[Form field: {label}] {value or '(empty)'}", place)
+    block, mark = BlockKind.comment, ""
+    if kind == "FreeText":
+        block, mark = BlockKind.textbox, "[Text box]"
+    elif kind == "Stamp":
+        mark, text = f"[Stamp{_details(data)}]", text or ("" if stamps else string(data.get("Name")))
+    elif kind in _MARKUP:
+        mark = f"[Comment{_details(data)}]"
+    elif kind == "FileAttachment":
+        name = flat(file_name(data.get("FS")))
+        mark, text = (
+            "[Attached file, not read]",
+            f"{name} {text if text != name else ''}".strip() or "without a name",
+        )
+    return Block(block, f"{mark} {text}", place) if mark and text else None
+
+
+def file_name(value: Any) -> str:
+    """The name in a file specification."""
+    found = keys(value)
+    return string(found.get("UF")) or string(found.get("F")) or (string(value) if not found else "")
+
+
+def beside(page: PageText) -> list[Block]:
+    """Fields with their values, typed notes, comments and stamps of a page, from top to bottom."""
+    place = f"page {page.number}"
+    blocks = [_block(annotation, place, page.stamps) for annotation in page.annotations]
+    blocks += [Block(BlockKind.comment, f"[Stamp] {text}", place) for text in page.stamps]
+    blocks += [Block(BlockKind.paragraph, f"[Link] {uri}", place) for uri in page.links]
+    return [block for block in blocks if block is not None]
+
+
+def attached(page: PageText) -> list[str]:
+    """Names of the files that hang on annotations of a page."""
+    return [
+        flat(file_name(annotation.data.get("FS"))) or "without a name"
+        for annotation in page.annotations
+        if annotation.kind == "FileAttachment"
+    ]
+
+
+def linked(page: PageText) -> None:
+    """Write the address of each link behind its words, in place, unless they say it themselves."""
+    links: list[tuple[str, list[Annotation]]] = []
+    for annotation in page.annotations:
+        uri = address(annotation)
+        if not uri:
+            continue
+        last = links[-1][1][-1] if links and links[-1][0] == uri else None
+        # A link over a line end is one annotation a line.
+        if last is not None and annotation.box[1] < last.box[3] + 2 * (last.box[3] - last.box[1]):
+            links[-1][1].append(annotation)
+        else:
+            links.append((uri, [annotation]))
+    for uri, group in links:
+        words = [
+            word
+            for annotation in group
+            for piece in annotation.pieces
+            for word in page.words
+            if piece[0] <= (word.x0 + word.x1) / 2 <= piece[2] and piece[1] <= word.middle <= piece[3]
+        ]
+        said = "".join(word.text for word in words)
+        bare = uri.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
+        if not words:
+            page.links.append(uri)
+        elif bare.lower() not in said.lower():
+            last_word = max(words, key=lambda word: (round(word.middle), word.x0))
+            last_word.text += f" ({uri})"

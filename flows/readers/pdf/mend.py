@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any
 
+from flows.readers.pdf.ink import Char
 from flows.readers.symbols import in_font
 
-_CID = re.compile(r"\(cid:\d+\)")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_NEAR = 8  # characters; accents are printed before their letters, after them, or at the end of a word
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 # Accents that TeX prints as a sign of their own over the letter, and the mark that combines with it.
 _ACCENTS = {
@@ -19,46 +19,43 @@ _ACCENTS = {
 }  # fmt: skip
 
 
-def mend(chars: list[dict[str, Any]]) -> int:
+def mend(chars: list[Char]) -> int:
     """Set accents onto their letters and raise small digits, in place; how many were mended.
 
     A small raised digit right behind a character becomes a superscript: 10 with a raised 6 is a
     million, not 106.
     """
     mended = 0
-    base: dict[str, Any] | None = None
+    base: Char | None = None
     for at, char in enumerate(chars):
-        text = str(char["text"])
+        text = char.text
         if text in _ACCENTS:
-            for other in (chars[at - 1 : at] if at else []) + chars[at + 1 : at + 2]:
-                overlap = min(char["x1"], other["x1"]) - max(char["x0"], other["x0"])
-                level = abs(char["top"] - other["top"]) < other["size"] / 2
-                if str(other["text"]).isalpha() and level and overlap > 0.6 * (char["x1"] - char["x0"]):
-                    other["text"] = unicodedata.normalize("NFC", str(other["text"]) + _ACCENTS[text])
-                    char["text"] = ""
+            for other in [*reversed(chars[max(at - _NEAR, 0) : at]), *chars[at + 1 : at + _NEAR]]:
+                overlap = min(char.x1, other.x1) - max(char.x0, other.x0)
+                level = abs(char.top - other.top) < other.size / 2
+                if other.text.isalpha() and level and overlap > 0.6 * (char.x1 - char.x0):
+                    other.text = unicodedata.normalize("NFC", other.text + _ACCENTS[text])
+                    char.text = ""
                     mended += 1
                     break
         if base is not None and re.fullmatch(r"[0-9+\-−]", text):
-            small = char["size"] <= 0.8 * base["size"]
-            raised = base["bottom"] - char["bottom"] > 0.2 * base["size"] and char["bottom"] > base["top"]
-            if small and raised and -1 < char["x0"] - base["x1"] < 1.5 * base["size"]:
-                char["text"] = text.translate(_RAISED)
-                char["top"], char["bottom"] = base["top"], base["bottom"]
+            small = char.size <= 0.8 * base.size
+            raised = base.bottom - char.bottom > 0.2 * base.size and char.bottom > base.top
+            if small and raised and -1 < char.x0 - base.x1 < 1.5 * base.size:
+                char.text = text.translate(_RAISED)
+                char.top, char.bottom = base.top, base.bottom
                 continue
         if text.strip():
             base = char
     return mended
 
 
-def known(char: dict[str, Any]) -> tuple[str, int]:
+def known(text: str) -> tuple[str, int]:
     """A character as Unicode text, ligatures spelt out, and how many of its signs have no known meaning."""
-    text = str(char["text"])
     if text in _LIGATURES:
         return _LIGATURES[text], 0
-    if text.isascii() and "(cid:" not in text:
+    if text.isascii():
         return text, 0
-    if _CID.search(text):
-        return "\ufffd", 1
     shown, unknown = in_font(text, None)
     if unknown:
         return "\ufffd", len(unknown)

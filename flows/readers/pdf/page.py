@@ -1,40 +1,36 @@
-"""One page: its words and ruled tables in the frame that a person reads it in, mended and checked."""
+"""One page: its words and shapes in the frame that a person reads it in, mended and checked."""
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import cos, radians, sin
 from typing import Any
 
-from flows.readers.contrast import unreadable
+from flows.readers.pdf.boxes import check_boxes
+from flows.readers.pdf.drawing import Drawing
+from flows.readers.pdf.ink import Box, Char, chars_of, ink_of
 from flows.readers.pdf.mend import known, mend
+from flows.readers.pdf.objects import Annotation, annotations
+from flows.readers.pdf.overlaid import parted, rows
+from flows.readers.pdf.runs import Word, rotated, words_of
+from flows.readers.pdf.seen import hidden_reasons, in_frame
+from flows.readers.pdf.source import Source
+from flows.readers.pdf.stamps import stamped
+from flows.readers.pdf.struck import strike
+from flows.schema.errors import ReadError
 
 MAX_CHARS = 200_000
-MAX_SHAPES = 20_000  # lines and boxes; finding tables among more takes minutes
-_UP, _DOWN = 90, 270  # degrees, anticlockwise
+MAX_SHOWN = 8 * MAX_CHARS  # bytes of strings; escapes and codes of two bytes in hex take up to eight
 IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
 MAX_IMAGES = 200
 TINY = 1.5  # points; text below can't be read on paper
+_SCAN = 0.5  # share of the page that images cover, for it to be a scan
+_BELOW = 0.2  # of the size that a letter like g reaches below its line
+_SKEW = 10  # degrees by which a baseline may be off, as on a scan
 
-
-@dataclass(slots=True)
-class Word:
-    """A word, or a whole table or image that the text flows around (`item`)."""
-
-    text: str
-    x0: float
-    top: float
-    x1: float
-    bottom: float
-    size: float
-    bold: bool = False
-    item: Any = None
-
-    @property
-    def middle(self) -> float:
-        """Its vertical middle."""
-        return (self.top + self.bottom) / 2
+__all__ = ["MAX_CHARS", "PageText", "Word", "read_page"]
 
 
 @dataclass(slots=True)
@@ -45,15 +41,20 @@ class PageText:
         number: from 1.
         width, height: in points, in the frame that it is read in.
         words: of the main direction of reading.
-        sideways: words of another direction, as lines of text.
+        sideways: words of another direction, as lines of text that say so.
         hidden: text that can't be seen, with the reason.
         broken: characters without a known meaning.
         mended: characters that were put right.
-        page: the pdfplumber page in the same frame.
+        page: the pdfplumber page in the same frame, with the shapes that pdfium finds.
         turned: by how many degrees the page was turned to be read.
         image_share: share of its area that the largest image covers.
         drawn: whether anything is drawn on it.
         images: boxes of the images that no text stands on.
+        count: characters of its content, seen or not.
+        recognised: whether its text is the invisible layer that text recognition puts onto a scan.
+        annotations: what stands beside its content, from top to bottom.
+        stamps: the drawn text of its stamps, line by line.
+        links: addresses of links that have no words.
     """
 
     number: int
@@ -68,194 +69,200 @@ class PageText:
     turned: int = 0
     image_share: float = 0.0
     drawn: bool = False
-    images: list[tuple[float, float, float, float]] = field(
-        default_factory=list[tuple[float, float, float, float]]
-    )
+    images: list[Box] = field(default_factory=list[Box])
+    count: int = 0
+    recognised: bool = False
+    annotations: list[Annotation] = field(default_factory=list[Annotation])
+    stamps: list[str] = field(default_factory=list[str])
+    links: list[str] = field(default_factory=list[str])
 
 
-def _angle(char: dict[str, Any]) -> int:
-    """Direction of a character's baseline in degrees, counted anticlockwise: 0, 90, 180 or 270."""
-    a, b = char["matrix"][:2]
-    if abs(a) >= abs(b):
-        return 0 if a >= 0 else 180
-    return 90 if b > 0 else 270
-
-
-def _turned(page: Any, degrees: int) -> Any:
-    """The same page laid out anew, turned clockwise by `degrees`."""
-    again: Any = importlib.import_module("pdfplumber.page").Page
-    source = page.page_obj
-    source.rotate = (source.rotate + degrees) % 360
-    source.attrs["Rotate"] = source.rotate
-    return again(page.pdf, source, page_number=page.page_number, initial_doctop=0)
-
-
-def read_page(page: Any, number: int) -> PageText:
+def read_page(source: Source, number: int) -> PageText:
     """Read the words of a page.
 
     A page whose text mostly runs sideways is turned first, as a person would turn it. Doubled
     characters (printed twice for bold) count once.
+
+    Raises:
+        ReadError: it has more than MAX_CHARS characters.
     """
-    angles = Counter(_angle(char) for char in page.chars if str(char["text"]).strip())
-    turn = angles.most_common(1)[0][0] if angles else 0
-    if turn:
-        page = _turned(page, turn)
-    found = PageText(number, float(page.width), float(page.height), page, turned=turn)
-    area = found.width * found.height or 1.0
-    shares = [_area(image, found) / area for image in page.images]
+    if source.pdf is not None:
+        page = source.pdf.pages[number - 1].page_obj
+        source.load.check(page, f"page {number}", source.path, MAX_SHOWN)
+    sheet, own = stamped(source.sheets, number - 1)
+    text_page = sheet.get_textpage()
+    count = text_page.count_chars()
+    if count > MAX_CHARS:
+        raise ReadError(
+            source.path, f"{count:,} characters on page {number}", f"at most {MAX_CHARS:,}", "split it"
+        )
+    ink = ink_of(sheet)
+    chars = chars_of(text_page, ink)
+    reasons = hidden_reasons(
+        sheet, chars, ink, layers_off=source.layers_off, patterns=source.patterns(number)
+    )
+    crop, shown = sheet.get_bbox(), sheet.get_rotation()
+    turn = _place(chars, crop, shown)
+    total = (shown + turn) % 360
+    left, top, right, bottom = in_frame(crop, crop, total)
+    wide, high = right - left, bottom - top
+    drawing = Drawing(number, (wide, high), ink.shapes, lambda box: in_frame(box, crop, total))
+    found = PageText(number, wide, high, drawing, turned=turn, count=count)
+    if source.pdf is not None:
+        found.annotations = annotations(source.pdf.pages[number - 1].page_obj, crop, total)
+    images = [in_frame(box, crop, total) for box in ink.images]
+    shares = [_area(image, found) for image in images]
     found.image_share = max(shares, default=0.0)
-    found.drawn = bool(page.images or page.curves or page.rects or page.lines)
-    chars = _distinct(page.chars)
-    chars, found.hidden = _visible(chars, page)
-    main = [char for char in chars if _angle(char) == 0]
+    found.drawn = bool(ink.covers)
+    chars = _visible(found, chars, reasons, scan=sum(shares) > _SCAN)
+    on_stamps = [char for char in chars if char.run.top_level >= own]
+    found.stamps = rows(words_of(char for char in on_stamps if _straight(char) == 0)) + _sideways(on_stamps)
+    chars = [char for char in chars if char.run.top_level < own]
+    main = [char for char in chars if not char.size or _straight(char) == 0]
     found.mended = mend(main)
-    for char in main:
-        char["text"], broken = known(char)
-        found.broken += broken
-    found.words = _words(main)
-    for image, share in zip(page.images, shares, strict=True):
-        box = tuple(float(image[edge]) for edge in ("x0", "top", "x1", "bottom"))
-        x0, top, x1, bottom = box
-        behind = any(x0 < (word.x0 + word.x1) / 2 < x1 and top < word.middle < bottom for word in found.words)
-        if share >= IMAGE_SHARE and not behind and len(found.images) < MAX_IMAGES:
-            found.images.append((x0, top, x1, bottom))
-    for angle in (90, 180, 270):
-        found.sideways += _sideways([char for char in chars if _angle(char) == angle], angle, found)
+    found.broken = sum(map(_known, chars))
+    found.words, over = parted(main)
+    found.images = _pictures(found, images)
+    found.sideways = over + _sideways(chars)
+    found.words += check_boxes(drawing.objects, found.words)
+    strike(
+        found.words,
+        drawing.rules(),
+        [box for a in found.annotations if a.kind == "StrikeOut" for box in a.pieces],
+    )
+    text_page.close()
+    sheet.close()
     return found
 
 
-def _area(image: dict[str, Any], found: PageText) -> float:
-    wide = min(image["x1"] - image["x0"], found.width)
-    high = min(image["bottom"] - image["top"], found.height)
-    return max(wide, 0) * max(high, 0)
+def _straight(char: Char) -> int | None:
+    """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
+    nearest = round(char.angle / 90) * 90
+    return nearest % 360 if abs(char.angle - nearest) <= _SKEW else None
 
 
-def _distinct(chars: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Characters without those printed a second time at the same place (within half a point)."""
-    seen: set[tuple[Any, ...]] = set()
-    kept: list[dict[str, Any]] = []
+def _place(chars: list[Char], crop: Box, shown: int) -> int:
+    """Give characters their edges in the frame that is read, and say how far the page is turned for it."""
     for char in chars:
-        x, y = round(char["x0"] * 2), round(char["top"] * 2)
-        key = (char["text"], x, y)
-        near = ((char["text"], x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
-        if str(char["text"]).strip() and any(place in seen for place in near):
+        char.angle = (char.angle - shown) % 360
+    angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
+    turn = max((angle for angle in angles if angle is not None), key=lambda angle: angles[angle], default=0)
+    for char in chars:
+        char.angle = (char.angle - turn) % 360
+        char.x0, char.top, char.x1, char.bottom = in_frame(char.place, crop, (shown + turn) % 360)
+        char.origin = in_frame((*char.origin, *char.origin), crop, (shown + turn) % 360)[:2]
+        if _straight(char) == 0:
+            _fit(char)
+        char.top = char.bottom - char.size
+    for char, after in pairwise(chars):
+        if char.run is after.run and char.x0 < after.x0 < char.x1 and _straight(char) == 0:
+            char.x1 = after.x0  # the box of a letter like f reaches into the space behind it
+    return turn
+
+
+def _fit(char: Char) -> None:
+    """Let a character begin at its origin; the box around it is too wide where it slants."""
+    slant = radians((char.angle + 180) % 360 - 180)
+    if slant:
+        along, across = cos(slant), abs(sin(slant))
+        wide, high = char.x1 - char.x0, char.bottom - char.top
+        advance = (wide * along - high * across) / (along * along - across * across)
+        char.x1 = char.origin[0] + advance * along
+    if char.size:
+        char.x0 = min(char.origin[0], char.x1)
+        char.bottom = char.origin[1] + _BELOW * char.size  # fonts of one line may state other depths
+
+
+def _area(image: Box, found: PageText) -> float:
+    """Share of the page that an image covers."""
+    wide = min(image[2], found.width) - max(image[0], 0)
+    high = min(image[3], found.height) - max(image[1], 0)
+    return max(wide, 0) * max(high, 0) / (found.width * found.height or 1.0)
+
+
+def _pictures(found: PageText, images: list[Box]) -> list[Box]:
+    """Images of some size that no text stands on."""
+
+    def behind(box: Box, word: Word) -> bool:
+        return box[0] < (word.x0 + word.x1) / 2 < box[2] and box[1] < word.middle < box[3]
+
+    shown = [
+        box
+        for box in images
+        if _area(box, found) >= IMAGE_SHARE and not any(behind(box, word) for word in found.words)
+    ]
+    return shown[:MAX_IMAGES]
+
+
+def _known(char: Char) -> int:
+    char.text, broken = known(char.text)
+    return broken
+
+
+def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bool) -> list[Char]:
+    """Characters that can be seen, those printed twice once; the others go into `found.hidden`."""
+
+    def off(char: Char) -> bool:
+        x, y = (char.x0 + char.x1) / 2, (char.top + char.bottom) / 2
+        return not (0 <= x <= found.width and 0 <= y <= found.height)
+
+    drawn = [bool(char.size and char.text.strip()) for char in chars]
+    inked = sum(drawn)
+    # Some files give a frame that none of their text is in; viewers show them all the same.
+    framed = 2 * sum(real and off(char) for char, real in zip(chars, drawn, strict=True)) <= inked
+    # Text recognition writes invisible text over the picture of a page, or visible text under it.
+    layer = sum(reason in {"invisible", "covered"} for reason in reasons)
+    found.recognised = scan and layer > 0.9 * inked
+    kept: list[Char] = []
+    hidden: list[tuple[str, list[str]]] = []
+    seen: dict[tuple[str, int, int], Any] = {}
+    why = ""
+    for char, real, reason in zip(chars, drawn, reasons, strict=True):
+        if not real:  # a space or a line end belongs to what stands before it
+            if why:
+                hidden[-1][1].append(char.text)
+            else:
+                kept.append(char)
             continue
-        seen.add(key)
-        kept.append(dict(char))
+        before, why = why, "" if found.recognised and reason in {"invisible", "covered"} else reason
+        if framed and off(char):
+            why = "outside the page"
+        elif char.size < TINY:
+            why = "one-point"
+        if not why:
+            if not _doubled(char, seen):
+                kept.append(char)
+            continue
+        if why != before:
+            hidden.append((why, []))
+            kept.append(Char("\n", (0, 0, 0, 0), 0.0, 0.0, char.run))
+        hidden[-1][1].append(char.text)
+    found.hidden = [(why, " ".join("".join(parts).split())) for why, parts in hidden]
     return kept
 
 
-def _hex(colour: Any) -> str | None:
-    """A colour of pdfplumber (grey, RGB or CMYK, from 0 to 1) as six hex digits; None for others."""
-    given: list[Any] = [colour] if isinstance(colour, (int, float)) else list(colour or ())
-    if not all(isinstance(part, (int, float)) for part in given):
-        return None
-    parts = [min(max(float(part), 0.0), 1.0) for part in given]
-    if len(parts) == 1:
-        parts = parts * 3
-    elif len(parts) == 4:  # noqa: PLR2004 -- cyan, magenta, yellow, black
-        parts = [(1 - part) * (1 - parts[3]) for part in parts[:3]]
-    if len(parts) != 3:  # noqa: PLR2004 -- red, green, blue
-        return None
-    return "".join(f"{round(part * 255):02X}" for part in parts)
+def _doubled(char: Char, seen: dict[tuple[str, int, int], Any]) -> bool:
+    """Whether another text object has printed the same at the same place, within half a point."""
+    x, y = round(char.x0 * 2), round(char.bottom * 2)
+    for dx in (-1, 0, 1):
+        for dy in (-1, 0, 1):
+            run = seen.get((char.text, x + dx, y + dy))
+            if run is not None and run is not char.run:
+                return True
+    seen[char.text, x, y] = char.run
+    return False
 
 
-def _visible(chars: list[dict[str, Any]], page: Any) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
-    fills = [
-        (box, _hex(box.get("non_stroking_color")))
-        for box in [*page.rects, *page.curves][:MAX_SHAPES]
-        if box.get("fill")
-    ]
-    grounds: dict[str, bool] = {}
-    left, top, right, bottom = page.bbox
-
-    def off(char: dict[str, Any]) -> bool:
-        x, y = (char["x0"] + char["x1"]) / 2, (char["top"] + char["bottom"]) / 2
-        return not (left <= x <= right and top <= y <= bottom)
-
-    # Some files give a frame that none of their text is in; viewers show them all the same.
-    framed = 2 * sum(map(off, chars)) <= len(chars)
-    kept: list[dict[str, Any]] = []
-    hidden: list[tuple[str, list[str]]] = []
+def _sideways(chars: list[Char]) -> list[str]:
+    """Text that runs in another direction than the page, line by line; slanting text is a watermark."""
+    groups: dict[int, list[Char]] = {}
     for char in chars:
-        colour = char["_colour"] = _hex(char.get("non_stroking_color"))
-        x, y = (char["x0"] + char["x1"]) / 2, (char["top"] + char["bottom"]) / 2
-        reason = ""
-        if framed and off(char):
-            reason = "outside the page"
-        elif 0 < char["size"] < TINY and _angle(char) == 0:
-            reason = "one-point"
-        elif (
-            colour
-            and grounds.setdefault(colour, unreadable(colour, "FFFFFF"))
-            and not _backed(x, y, colour, fills, page)
-        ):
-            reason = "the colour of its ground"
-        if not reason:
-            kept.append(char)
-        elif hidden and hidden[-1][0] == reason:
-            hidden[-1][1].append(str(char["text"]))
-        else:
-            hidden.append((reason, [str(char["text"])]))
-    return kept, [(reason, "".join(parts).strip()) for reason, parts in hidden if "".join(parts).strip()]
-
-
-def _backed(
-    x: float, y: float, colour: str, fills: list[tuple[dict[str, Any], str | None]], page: Any
-) -> bool:
-    """Whether something stands behind a point that text of this light colour can be read on."""
-
-    def inside(box: dict[str, Any]) -> bool:
-        return box["x0"] <= x <= box["x1"] and box["top"] <= y <= box["bottom"]
-
-    if any(inside(image) for image in page.images):
-        return True
-    return any(inside(box) and (fill is None or not unreadable(colour, fill)) for box, fill in fills)
-
-
-def _words(chars: list[dict[str, Any]]) -> list[Word]:
-    extractor_of: Any = importlib.import_module("pdfplumber.utils.text").WordExtractor
-    # A space between words is a quarter of an em; the library's fixed three points glue small print.
-    extractor = extractor_of(x_tolerance_ratio=0.15, y_tolerance=2, extra_attrs=["size", "fontname"])
-    kept = [char for char in chars if char["text"]]
-    pieces = [_word(word) for word in extractor.extract_words(kept)]
-    return [word for word in pieces if word.text]
-
-
-def _word(word: dict[str, Any]) -> Word:
-    name = str(word["fontname"]).lower()
-    bold = "bold" in name or "black" in name or "heavy" in name or name.endswith(("-medi", ",b"))
-    return Word(
-        str(word["text"]).strip(),
-        float(word["x0"]),
-        float(word["top"]),
-        float(word["x1"]),
-        float(word["bottom"]),
-        float(word["size"]),
-        bold,
-    )
-
-
-def _sideways(chars: list[dict[str, Any]], angle: int, found: PageText) -> list[str]:
-    """Text that runs in another direction than the page, line by line."""
-    if not chars:
-        return []
-    for char in chars:
-        x0, x1, top, bottom = char["x0"], char["x1"], char["top"], char["bottom"]
-        if angle == _UP:  # upwards: the left edge of the page is the top of the text
-            char["x0"], char["x1"], char["top"], char["bottom"] = -bottom, -top, x0, x1
-        elif angle == _DOWN:  # downwards
-            char["x0"], char["x1"], char["top"], char["bottom"] = top, bottom, -x1, -x0
-        else:
-            char["x0"], char["x1"], char["top"], char["bottom"] = -x1, -x0, -bottom, -top
-        char["size"] = char["bottom"] - char["top"]
-        char["upright"] = True
-        char["doctop"] = char["top"]
-        char["text"], broken = known(char)
-        found.broken += broken
-    lines: dict[int, list[Word]] = {}
-    for word in _words(chars):
-        lines.setdefault(round(word.middle / max(word.size, 1)), []).append(word)
-    return [
-        " ".join(word.text for word in sorted(line, key=lambda w: w.x0)) for _, line in sorted(lines.items())
-    ]
+        if char.size and _straight(char) != 0:
+            groups.setdefault(_straight(char) or round(char.angle), []).append(char)
+    lines: list[str] = []
+    for angle, group in sorted(groups.items()):
+        straight = angle in (90, 180, 270)
+        rotated(group, angle, straight=straight)
+        mark = "[Sideways]" if straight else "[Watermark]"
+        lines += [f"{mark} {text}" for text in rows(words_of(group))]
+    return lines

@@ -6,42 +6,23 @@ import importlib
 import io
 import logging
 import re
-import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flows.readers.pdf.bounds import Load, check_unpacked
+from flows.readers.pdf.objects import entries, keys, string
 from flows.schema.errors import ReadError
 
 MAX_PAGES = 2000
-MAX_UNPACKED = 512 * 1024 * 1024
-_STREAM = re.compile(rb"stream\r?\n")
 _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
-_CHUNK = 1 << 20
-
-
-def _expanded(data: bytes, start: int, budget: int) -> int:
-    """How many bytes the deflated stream at `start` unpacks to, counted up to `budget`."""
-    unpacker = zlib.decompressobj()
-    size, at, pending = 0, start, b""
-    try:
-        while not unpacker.eof and size <= budget:
-            piece = pending or data[at : at + _CHUNK]
-            if not piece:
-                break
-            if not pending:
-                at += len(piece)
-            size += len(unpacker.decompress(piece, _CHUNK))
-            pending = unpacker.unconsumed_tail
-    except zlib.error:
-        pass
-    return size
 
 
 def check(data: bytes, path: Path) -> None:
     """Check the frame of the file before any library touches it.
 
     Raises:
-        ReadError: it is no PDF, is cut short, or its streams unpack to more than MAX_UNPACKED bytes.
+        ReadError: it is no PDF, is cut short, or its streams unpack to too many bytes.
     """
     if b"%PDF-" not in data[:1024]:
         raise ReadError(
@@ -50,36 +31,94 @@ def check(data: bytes, path: Path) -> None:
     linear = _LINEAR.search(data[:2048])
     if b"%%EOF" not in data or (linear and int(linear.group(1)) > len(data)):
         raise ReadError(path, "the file is cut short: its end is missing", "a complete PDF", "get it again")
-    budget = MAX_UNPACKED
-    for match in _STREAM.finditer(data):
-        if data[match.end() : match.end() + 1] == b"\x78":  # a zlib header; others expand little
-            budget -= _expanded(data, match.end(), budget)
-        if budget < 0:
-            raise ReadError(
-                path,
-                f"its streams unpack to more than {MAX_UNPACKED:,} bytes (a decompression bomb?)",
-                "a document that a person could read",
-                "don't open it; get the document from a source that you trust",
-            )
+    check_unpacked(data, path)
 
 
-def opened(data: bytes, path: Path) -> Any:
-    """The file as a `pdfplumber.PDF`.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open PDF file.
+
+    Attributes:
+        path: names it in errors.
+        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields; None if it is damaged.
+        sheets: the pypdfium2 document, for what its pages paint.
+        layers_off: whether it has layers that are switched off.
+        fault: what is damaged in its structure.
+        load: what its forms make a page do.
+    """
+
+    path: Path
+    pdf: Any
+    sheets: Any
+    layers_off: bool
+    fault: str = ""
+    load: Load = field(default_factory=Load)
+
+    def patterns(self, number: int) -> bool:
+        """Whether a page (from 1) may fill with patterns."""
+        if self.pdf is None:
+            return False
+        return bool(keys(self.pdf.pages[number - 1].page_obj.resources).get("Pattern"))
+
+    def attachments(self) -> list[str]:
+        """Names of the files that are embedded in it."""
+        count = self.sheets.count_attachments()
+        return [self.sheets.get_attachment(at).get_name() or "without a name" for at in range(count)]
+
+    def close(self) -> None:
+        """Close both views of it."""
+        self.sheets.close()
+        if self.pdf is not None:
+            self.pdf.close()
+
+
+def opened(data: bytes, path: Path) -> Source:
+    """Open a file.
 
     Raises:
         ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
     """
-    pdfplumber = importlib.import_module("pdfplumber")
-    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
-    damaged: Any = importlib.import_module("pdfplumber.utils.exceptions").PdfminerException
     check(data, path)
     # The library warns of each oddity that it reads over, hundreds of times a page. What makes a
     # difference is found below and on the pages, and reported once.
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
+    pdfium: Any = importlib.import_module("pypdfium2")
+    pdf, fault = _structure(data, path)
+    try:
+        sheets: Any = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        raise ReadError(
+            path, f"damaged ({fault or error})", "a sound PDF", "print it to a new PDF"
+        ) from error
+    pages = len(sheets)
+    if not pages:
+        raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
+    if pages > MAX_PAGES:
+        raise ReadError(path, f"{pages} pages", f"at most {MAX_PAGES}", "split the document")
+    if pdf is None:
+        return Source(path, None, sheets, layers_off=False, fault=fault)
+    stated, found = _stated_pages(pdf), len(pdf.pages)
+    if stated is not None and stated != found:
+        raise ReadError(
+            path,
+            f"{found} of {stated} pages can be found",
+            "all pages",
+            "the file is damaged: get it again, or print it to a new PDF",
+        )
+    if found != pages:
+        return Source(path, None, sheets, _layers_off(pdf), f"{found} or {pages} pages")
+    return Source(path, pdf, sheets, _layers_off(pdf))
+
+
+def _structure(data: bytes, path: Path) -> tuple[Any, str]:
+    """The `pdfplumber.PDF` with its pages found, or None and why it can't be had."""
+    pdfplumber: Any = importlib.import_module("pdfplumber")
+    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
     try:
         pdf: Any = pdfplumber.open(io.BytesIO(data))
+        _stated_pages(pdf)
         pages = len(pdf.pages)
-    except damaged as error:
+    except Exception as error:
         if error.args and isinstance(error.args[0], wrong_password):
             raise ReadError(
                 path,
@@ -87,20 +126,13 @@ def opened(data: bytes, path: Path) -> Any:
                 "a file that opens without one",
                 "open it, print it to a new PDF without password, or leave it out",
             ) from error
-        raise ReadError(path, f"damaged ({error})", "a sound PDF", "print it to a new PDF") from error
-    if not pages:
-        raise ReadError(path, "no page can be found in it", "a sound PDF", "print it to a new PDF")
-    if pages > MAX_PAGES:
-        raise ReadError(path, f"{pages} pages", f"at most {MAX_PAGES}", "split the document")
-    stated = _stated_pages(pdf)
-    if stated is not None and stated != pages:
-        raise ReadError(
-            path,
-            f"{pages} of {stated} pages can be found",
-            "all pages",
-            "the file is damaged: get it again, or print it to a new PDF",
-        )
-    return pdf
+        return None, str(error) or type(error).__name__
+    return (pdf, "") if pages else (None, "no page in its structure")
+
+
+def _layers_off(pdf: Any) -> bool:
+    usual = keys(keys(pdf.doc.catalog.get("OCProperties")).get("D"))
+    return bool(entries(usual.get("OFF"))) or string(usual.get("BaseState")) == "OFF"
 
 
 def _stated_pages(pdf: Any) -> int | None:

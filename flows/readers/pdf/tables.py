@@ -9,8 +9,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from flows.readers.pdf.ink import MAX_SHAPES
 from flows.readers.pdf.lines import Hyphens, Line, lines_of, paragraphs, text_of
-from flows.readers.pdf.page import MAX_SHAPES, PageText, Word
+from flows.readers.pdf.page import PageText, Word
 
 MAX_FRAME_LINES = 12  # a cell with more lines is a column of a form or a frame around text, not a cell
 MAX_FRAME_ROWS = 4

@@ -1,0 +1,70 @@
+"""The shapes of a page as pdfplumber takes them; it finds the ruled tables among them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from flows.readers.pdf.ink import Box, Shape, box_of
+
+pdfplumber_page: Any = importlib.import_module("pdfplumber.page")
+
+
+class Drawing(pdfplumber_page.Page):
+    """A pdfplumber page with the shapes that pdfium finds, so that the page is interpreted once.
+
+    Args:
+        number: of the page, from 1.
+        extent: its width and height in points.
+        shapes: its lines, boxes and curves.
+        framed: puts a box of the page's own space into the frame that it is read in.
+    """
+
+    def __init__(
+        self, number: int, extent: tuple[float, float], shapes: list[Shape], framed: Callable[[Box], Box]
+    ) -> None:
+        self.page_number = number
+        self.root_page = self
+        self.rotation = self.initial_doctop = 0
+        self.bbox = self.mediabox = self.cropbox = (0, 0, *extent)
+        objects = [_object(shape, number, extent[1], framed) for shape in shapes]
+        kinds = ("char", "line", "rect", "curve", "image", "annot")
+        self._objects = {kind: [found for found in objects if found["object_type"] == kind] for kind in kinds}
+
+    def close(self) -> None:
+        """Let go of the shapes."""
+        self._objects = {}
+
+    def rules(self) -> list[Box]:
+        """Boxes of the shapes that are wider than high."""
+        return [
+            (found["x0"], found["top"], found["x1"], found["bottom"])
+            for group in self._objects.values()
+            for found in group
+            if found["height"] < found["width"]
+        ]
+
+
+def _object(shape: Shape, number: int, high: float, framed: Callable[[Box], Box]) -> dict[str, Any]:
+    points = [framed((x, y, x, y))[:2] for x, y in shape.points]
+    x0, top, x1, bottom = box_of(points)
+    return {
+        "object_type": shape.kind,
+        "page_number": number,
+        "pts": points,
+        "x0": x0,
+        "x1": x1,
+        "top": top,
+        "bottom": bottom,
+        "doctop": top,
+        "y0": high - bottom,
+        "y1": high - top,
+        "width": x1 - x0,
+        "height": bottom - top,
+        "linewidth": shape.width,
+        "fill": shape.filled,
+        "stroke": shape.stroked,
+        "non_stroking_color": shape.fill and tuple(part / 255 for part in shape.fill),
+        "stroking_color": shape.stroke and tuple(part / 255 for part in shape.stroke),
+    }

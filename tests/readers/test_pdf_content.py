@@ -1,0 +1,407 @@
+"""What is on a PDF page: colours, what covers what, layers, annotations, fonts; and files that never end."""
+
+import base64
+import io
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from flows.readers import read_document
+from flows.readers.pdf import bounds
+from flows.readers.read import read_bytes
+from flows.schema.errors import ReadError
+
+
+def texts(document):
+    return [block.text for block in document.blocks]
+
+
+def hidden(document):
+    return [notice.detail for notice in document.notices if notice.kind == "hidden_text"]
+
+
+def drawn(draw):
+    from reportlab.pdfgen import canvas
+
+    target = io.BytesIO()
+    page = canvas.Canvas(target, pagesize=(600, 800), invariant=1)
+    draw(page)
+    page.save()
+    return read_bytes(target.getvalue(), Path("made.pdf"), "pdf")
+
+
+def pdf(content=b"", *, page="", resources="", catalog="", more=()):
+    """A file of one page, written out: what a library would not write can stand in it."""
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R {catalog}>>".encode(),
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        (
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R {page}"
+            f"/Resources<</Font<</F 5 0 R>>{resources}>>>>"
+        ).encode(),
+        stream(content),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+        *more,
+    ]
+    data, places = b"%PDF-1.7\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(data))
+        data += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    start, count = len(data), len(objects) + 1
+    return data + (
+        b"xref\n0 %d\n0000000000 65535 f \n" % count
+        + table
+        + b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (count, start)
+    )
+
+
+def stream(data, keys=b""):
+    return b"<</Length %d %s>>\nstream\n" % (len(data), keys) + data + b"\nendstream"
+
+
+def line(text, y=700, before="", size=12, x=50):
+    return f"q {before} BT /F {size} Tf {x} {y} Td ({text}) Tj ET Q\n".encode()
+
+
+def made(content=b"", **parts):
+    return read_bytes(pdf(content, **parts), Path("made.pdf"), "pdf")
+
+
+SEEN = line("Seen", 750)
+BOX = "45 695 200 20 re"
+TINTS = (
+    "/ColorSpace<</Spot[/Separation/Black/DeviceCMYK"
+    "<</FunctionType 2/Domain[0 1]/N 1/C0[0 0 0 0]/C1[0 0 0 1]>>]"
+    "/Ink[/DeviceN[/Black]/DeviceCMYK<</FunctionType 2/Domain[0 1]/N 1/C0[0 0 0 0]/C1[0 0 0 1]>>]"
+    "/Lab[/Lab<</WhitePoint[0.95 1 1.09]/Range[-100 100 -100 100]>>]"
+    "/Few[/Indexed/DeviceRGB 1<FFFFFF000000>]>>"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [
+        ("1 g", "the colour of its ground"),
+        ("0.995 g", "the colour of its ground"),
+        ("0.95 g", ""),
+        ("1 1 0 rg", ""),
+        ("0 0 0 0 k", "the colour of its ground"),
+        ("0 0 0 1 k", ""),
+        ("/Spot cs 1 scn", ""),
+        ("/Spot cs 0 scn", "the colour of its ground"),
+        ("/Ink cs 1 scn", ""),
+        ("/Lab cs 20 0 0 scn", ""),
+        ("/Few cs 1 sc", ""),
+        ("/Few cs 0 sc", "the colour of its ground"),
+        (f"0 0 0.4 rg {BOX} f 1 g", ""),
+        (f"0 g {BOX} f 1 g", ""),
+        (f"0 g {BOX} f", "the colour of its ground"),
+        (f"1 1 0 rg {BOX} f 1 1 0 rg", "the colour of its ground"),
+        (f"1 1 0 rg {BOX} f 0 g", ""),
+        ("3 Tr", "invisible"),
+        ("/Clear gs", "invisible"),
+        ("300 600 100 20 re W n", "outside its clip"),
+        (f"{BOX} W n", ""),
+        ("/OC /Off BDC", "a layer that is switched off"),
+        ("/OC /On BDC", ""),
+    ],
+)
+def test_text_is_hidden_only_if_nobody_can_see_it(before, reason):
+    end = b"EMC\n" if "BDC" in before else b""
+    document = made(
+        SEEN + line("Order 66", before=before) + end,
+        resources=f"{TINTS}/ExtGState<</Clear<</ca 0>>>>/Properties<</Off 6 0 R/On 7 0 R>>",
+        catalog="/OCProperties<</OCGs[6 0 R 7 0 R]/D<</OFF[6 0 R]>>>>",
+        more=[b"<</Type/OCG/Name(Old)>>", b"<</Type/OCG/Name(New)>>"],
+    )
+    assert texts(document) == (["Seen"] if reason else ["Seen", "Order 66"])
+    assert hidden(document) == ([f"{reason}: Order 66"] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (f"1 g {BOX} f".encode(), ["Seen"]),
+        (f"q 1 g {BOX} f Q\n".encode() + line("New 77"), ["Seen", "New 77"]),
+        (f"/Half gs 1 g {BOX} f".encode(), ["Seen", "Order 66"]),
+        (f"/Times gs 1 1 0 rg {BOX} f".encode(), ["Seen", "Order 66"]),
+        (b"q 200 0 0 20 45 695 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q", ["Seen"]),
+    ],
+)
+def test_text_is_hidden_by_what_is_painted_over_it(after, expected):
+    states = "/ExtGState<</Half<</ca 0.5>>/Times<</BM/Multiply>>>>"
+    document = made(SEEN + line("Order 66") + after, resources=states)
+    assert texts(document) == expected
+    assert hidden(document) == ([] if "Order 66" in expected else ["covered: Order 66"])
+
+
+def test_white_text_on_a_picture_or_a_gradient_is_visible():
+    picture = b"q 200 0 0 20 45 695 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x40 EI Q\n"
+    shade = b"q 45 595 200 20 re W n /Sh sh Q\n"
+    axis = "/Shading<</Sh<</ShadingType 2/ColorSpace/DeviceGray/Coords[0 0 600 0]/Extend[true true]/Function"
+    axis += "<</FunctionType 2/Domain[0 1]/N 1/C0[0]/C1[0.5]>>>>>>"
+    content = picture + line("On a picture", before="1 g") + shade + line("On a gradient", 600, "1 g")
+    document = made(content, resources=axis)
+    assert texts(document) == ["On a picture", "On a gradient"]
+    assert hidden(document) == []
+
+
+def test_text_recognised_on_a_scan_is_its_text_with_a_notice():
+    scan = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \xf0 EI Q\n"
+    document = made(scan + line("Recognised words", before="3 Tr"))
+    assert texts(document)[-1] == "Recognised words"
+    assert "recognised_text" in [notice.kind for notice in document.notices]
+    assert hidden(document) == []
+
+
+def test_clipped_text_is_not_mixed_into_its_neighbour():
+    clipped = line("bill no. 138, 143, 140, 142, 141", before="45 690 64 20 re W n")
+    document = made(clipped + line("26406576", x=140))
+    assert "\t".join(texts(document)).split() == ["bill", "no.", "138,", "26406576"]
+    assert hidden(document) == ["outside its clip: 143, 140, 142, 141"]
+
+
+def test_watermark_is_a_line_of_its_own():
+    def draw(page):
+        for at in range(20):
+            page.drawString(60, 700 - 14 * at, "The brigade holds the eastern bank of the river.")
+        page.translate(150, 450)
+        page.rotate(45)
+        page.setFont("Helvetica-Bold", 60)
+        page.setFillGray(0.8)
+        page.drawString(0, 0, "DRAFT ONLY")
+
+    found = texts(drawn(draw))
+    assert found[-1] == "[Watermark] DRAFT ONLY"
+    assert "The brigade holds the eastern bank of the river." in found[0]
+    assert sum(text.count("brigade") for text in found) == 20
+
+
+def test_a_level_watermark_and_a_tilted_stamp_are_lines_of_their_own():
+    def draw(page):
+        for at in range(20):
+            page.drawString(60, 700 - 14 * at, "The brigade holds the eastern bank of the river.")
+        page.setFont("Helvetica-Bold", 60)
+        page.setFillGray(0.9)
+        page.drawString(80, 560, "COPY NO 7")
+        page.setFillGray(0)
+        page.setFont("Helvetica-Bold", 14)
+        page.translate(150, 480)
+        page.rotate(7)
+        page.drawString(0, 0, "RECEIVED 17 MAR")
+
+    found = texts(drawn(draw))
+    assert found[-2:] == ["[Slanting] RECEIVED 17 MAR", "[Watermark] COPY NO 7"]
+    assert " ".join(found[:-2]) == " ".join(["The brigade holds the eastern bank of the river."] * 20)
+
+
+def test_struck_words_are_marked():
+    def draw(page):
+        page.drawString(60, 700, "H hour is 0400 Zulu 0600 local.")
+        start = 60 + page.stringWidth("H hour is ", "Helvetica", 12)
+        page.line(start, 703.5, start + page.stringWidth("0400 Zulu", "Helvetica", 12), 703.5)
+        page.drawString(60, 650, "Underlined words stay")
+        page.line(60, 648, 180, 648)
+        page.drawString(60, 600, "A bar is a line, too")
+        page.rect(60, 603, page.stringWidth("A bar", "Helvetica", 12), 0.8, fill=1)
+
+    assert texts(drawn(draw)) == [
+        "H hour is ~~0400 Zulu~~ 0600 local.",
+        "Underlined words stay",
+        "~~A bar~~ is a line, too",
+    ]
+
+
+def test_drawn_check_boxes_have_their_ticks():
+    def draw(page):
+        for at, (text, ticked) in enumerate([("Approved", False), ("Rejected", True)]):
+            y = 700 - 40 * at
+            page.rect(60, y, 10, 10)
+            page.drawString(76, y + 1, text)
+            if ticked:
+                page.line(61, y + 1, 69, y + 9)
+                page.line(61, y + 9, 69, y + 1)
+        page.grid([60, 74, 88], [500, 514, 528])
+
+    assert texts(drawn(draw)) == ["☐ Approved", "☒ Rejected"]
+
+
+ANNOTATIONS = [
+    ("/Subtype/StrikeOut/Rect[50 695 90 715]/QuadPoints[50 712 80 712 50 697 80 697]", ["~~Base~~"]),
+    (
+        "/Subtype/Link/Rect[50 695 90 715]/A<</S/URI/URI(https://example.org/b)>>",
+        ["Base (https://example.org/b)"],
+    ),
+    (
+        "/Subtype/Link/Rect[50 295 90 315]/A<</S/URI/URI(https://example.org/b)>>",
+        ["Base", "[Link] https://example.org/b"],
+    ),
+    (
+        "/Subtype/Ink/Rect[50 395 90 415]/T(Reyes)/Contents(sign here)",
+        ["Base", "[Comment by Reyes] sign here"],
+    ),
+    ("/Subtype/Stamp/Rect[50 395 90 415]/Name/Approved", ["Base", "[Stamp] Approved"]),
+    ("/Subtype/Stamp/Rect[50 395 250 415]/AP<</N 6 0 R>>", ["Base", "[Stamp] CANCELLED"]),
+    ("/Subtype/FreeText/Rect[50 395 90 415]/Contents(Moved to 0600)", ["Base", "[Text box] Moved to 0600"]),
+    (
+        "/Subtype/Widget/FT/Sig/T(Commander)/Rect[50 395 90 415]/V<</Type/Sig/Name(Reyes)/Contents<00>>>",
+        ["Base", "[Form field: Commander] signed by Reyes"],
+    ),
+    ("/Subtype/Text/F 2/Rect[50 395 90 415]/Contents(nobody sees it)", ["Base"]),
+    (
+        "/Subtype/FileAttachment/Rect[50 395 90 415]/FS<</F(annex.txt)>>/Contents(Annex B)",
+        ["Base", "[Attached file, not read] annex.txt Annex B"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("annotation", "expected"), ANNOTATIONS)
+def test_annotations(annotation, expected):
+    keys = b"/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F 5 0 R>>>>"
+    appearance = stream(b"BT /F 12 Tf 2 4 Td (CANCELLED) Tj ET", keys)
+    document = made(line("Base"), page=f"/Annots[<</Type/Annot {annotation}>>]", more=[appearance])
+    assert texts(document) == expected
+    if "FileAttachment" in annotation:
+        assert ("embedded_file", "annex.txt is not read") in [(n.kind, n.detail) for n in document.notices]
+
+
+def test_a_link_whose_words_say_its_address_is_left_alone():
+    link = "/Annots[<</Type/Annot/Subtype/Link/Rect[50 695 200 715]/A<</S/URI/URI(https://example.org/)>>>>]"
+    assert texts(made(line("See example.org"), page=link)) == ["See example.org"]
+
+
+def test_embedded_files_are_reported():
+    document = made(
+        line("Base"),
+        catalog="/Names<</EmbeddedFiles<</Names[(a)<</Type/Filespec/F(annex.txt)/EF<</F 6 0 R>>>>]>>>>",
+        more=[stream(b"annex", b"/Type/EmbeddedFile")],
+    )
+    assert [(n.kind, n.detail) for n in document.notices] == [("embedded_file", "annex.txt is not read")]
+
+
+def unicode_font(signs):
+    """A font whose codes from 33 on mean these signs, and 32 a space."""
+    pairs = "\n".join(f"<{33 + at:02X}> <{ord(sign):04X}>" for at, sign in enumerate(signs))
+    return [
+        f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/FirstChar 33/LastChar {32 + len(signs)}"
+        f"/Widths[{' 600' * len(signs)}]/ToUnicode 7 0 R>>".encode(),
+        stream(
+            b"begincmap 1 begincodespacerange <00> <FF> endcodespacerange\n"
+            + f"{len(signs)} beginbfchar\n{pairs}\nendbfchar endcmap".encode()
+        ),
+    ]
+
+
+def test_right_to_left_text_is_in_the_order_of_reading_and_its_digits_left_to_right():
+    one, two = "سلام", "لنا"
+    signs = sorted(set(one + two + "12.5"))
+    codes = {sign: 33 + at for at, sign in enumerate(signs)}
+    # As printed: words run leftwards, the number between them rightwards.
+    shown = [(two[::-1], 50), ("12.5", 74), (one[::-1], 104)]
+    content = b""
+    for text, x in shown:
+        written = "".join(f"{codes[sign]:02X}" for sign in text)
+        content += f"BT /A 10 Tf {x} 700 Td <{written}> Tj ET\n".encode()
+    document = made(content, resources="/Font<</A 6 0 R>>", more=unicode_font("".join(signs)))
+    assert "\t".join(texts(document)).split() == [one, "12.5", two]
+
+
+def test_embedded_cmaps_give_the_text():
+    cmap = (
+        b"/CIDInit /ProcSet findresource begin begincmap /CMapName /Own def /WMode 0 def\n"
+        b"1 begincodespacerange <00> <FF> endcodespacerange\n1 begincidrange <41> <5A> 1 endcidrange\nendcmap"
+    )
+    font = (
+        b"<</Type/Font/Subtype/Type0/BaseFont/Helvetica/Encoding 7 0 R/ToUnicode 8 0 R/DescendantFonts"
+        b"[<</Type/Font/Subtype/CIDFontType2/BaseFont/Helvetica/DW 700/CIDSystemInfo<</Registry(Adobe)"
+        b"/Ordering(Identity)/Supplement 0>>>>]>>"
+    )
+    meaning = b"begincmap 1 begincodespacerange <00> <FF> endcodespacerange\n"
+    meaning += b"1 beginbfrange <41> <5A> <0041> endbfrange endcmap"
+    content = line("Base") + b"BT /A 12 Tf 50 600 Td (ORDER) Tj ET"
+    document = made(
+        content,
+        resources="/Font<</F 5 0 R/A 6 0 R>>",
+        more=[font, stream(cmap, b"/Type/CMap/CMapName/Own"), stream(meaning)],
+    )
+    assert texts(document) == ["Base", "ORDER"]
+
+
+def test_signs_beyond_the_first_plane_are_one_character():
+    font = unicode_font("A")
+    font[1] = font[1].replace(b"<0041>", b"<D835DC5D>")
+    document = made(b"BT /A 12 Tf 50 700 Td (!) Tj ET", resources="/Font<</A 6 0 R>>", more=font)
+    assert texts(document) == ["\N{MATHEMATICAL ITALIC SMALL P}"]
+
+
+def b85(data):
+    return base64.a85encode(data) + b"~>"
+
+
+def forms(depth, times):
+    """Forms inside one another, each of which draws the next one several times."""
+    for at in range(depth):
+        body = b"/X Do " * times if at < depth - 1 else b"BT /F 12 Tf 50 700 Td (Deep) Tj ET"
+        keys = "/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</Font<</F 5 0 R>>"
+        keys += f"/XObject<</X {7 + at} 0 R>>>>"
+        yield stream(body, keys.encode())
+
+
+BIG = bytes(3_000_000)
+BOMBS = {
+    "forms": lambda: pdf(b"/X Do", resources="/XObject<</X 6 0 R>>", more=list(forms(12, 10))),
+    "text": lambda: pdf(b"BT /F 1 Tf (" + b"a" * 2_000_000 + b") Tj ET"),
+    "content": lambda: pdf(
+        b"/X Do " * 2000,
+        resources="/XObject<</X 6 0 R>>",
+        more=[stream(b" " * 100_000, b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]")],
+    ),
+    "two layers": lambda: pdf(
+        more=[stream(zlib.compress(zlib.compress(BIG)), b"/Filter[/FlateDecode/FlateDecode]")]
+    ),
+    "hex": lambda: pdf(
+        more=[stream(zlib.compress(BIG).hex().encode(), b"/Filter[/ASCIIHexDecode/FlateDecode]")]
+    ),
+    "base 85": lambda: pdf(more=[stream(b85(zlib.compress(BIG)), b"/Filter[/ASCII85Decode/FlateDecode]")]),
+    "runs": lambda: pdf(more=[stream(zlib.compress(b"\x81\0" * 30_000), b"/Filter[/Fl/RL]")]),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_that_would_never_end_is_refused_before_it_is_read(name, monkeypatch):
+    monkeypatch.setattr(bounds, "MAX_UNPACKED", 2_500_000)
+    with pytest.raises(ReadError, match="more than"):
+        read_bytes(BOMBS[name](), Path("bomb.pdf"), "pdf")
+
+
+def test_forms_that_draw_themselves_or_are_nested_are_read():
+    own = stream(b"/X Do BT /F 12 Tf 50 700 Td (Once) Tj ET", b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]"
+                 b"/Resources<</Font<</F 5 0 R>>/XObject<</X 6 0 R>>>>")  # fmt: skip
+    assert texts(made(b"/X Do", resources="/XObject<</X 6 0 R>>", more=[own])) == ["Once"]
+    assert texts(made(b"/X Do", resources="/XObject<</X 6 0 R>>", more=list(forms(10, 1)))) == ["Deep"]
+
+
+def test_a_file_whose_structure_is_damaged_is_read_with_a_notice():
+    document = read_bytes(
+        pdf(line("Kept")).replace(b"MediaBox[0 0 600 800]", b"MediaBox 9 0 R/MB[800]"),
+        Path("made.pdf"),
+        "pdf",
+    )
+    assert texts(document) == ["Kept"]
+    assert [notice.kind for notice in document.notices] == ["unread_part"]
+
+
+def test_equal_bytes_give_an_equal_document(tmp_path):
+    path = tmp_path / "made.pdf"
+    path.write_bytes(pdf(SEEN + line("Order 66", before="1 g")))
+    assert read_document(path) == read_document(path)
+
+
+def test_files_are_read_in_threads():
+    data = pdf(SEEN + line("Order 66", before="1 g"))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: read_bytes(data, Path("made.pdf"), "pdf"), range(16)))
+    assert found == found[:1] * 16
