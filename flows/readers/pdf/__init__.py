@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from flows.readers.pdf.lines import (
     text_of,
 )
 from flows.readers.pdf.page import MAX_CHARS, PageText, Word, read_page
+from flows.readers.pdf.ruled import ruled_tables
 from flows.readers.pdf.source import opened
-from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_tables
+from flows.readers.pdf.tables import RuledTable, cell_text, open_table
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
@@ -170,11 +172,13 @@ class _Writer:
 
     def _areas(self, words: list[Word]) -> None:
         for area in areas(words):
-            if area.kind == "doubt":
+            if area.kind in {"rows", "columns"}:
                 self.notice("uncertain_layout", "columns of text or rows of a table")
+                how = "line by line" if area.kind == "rows" else "column by column"
                 self.note(
-                    "whether what follows is columns or rows of a table is uncertain; check it on the page"
+                    f"whether what follows is columns or rows of a table is uncertain; it is read {how}"
                 )
+                self._groups([line] for line in lines_of(area.words))
             elif area.kind == "table":
                 rows = open_table(area.words, area.gutters)
                 self.found.append(Block(BlockKind.table, pipe_table(rows), self.place))
@@ -186,7 +190,10 @@ class _Writer:
         if interleaved(lines):
             self.notice("uncertain_layout", "lines that stand beside one another at different heights")
             self.note("columns may be mixed up in what follows; it is read line by line")
-        for group in paragraphs(lines, right):
+        self._groups(paragraphs(lines, right))
+
+    def _groups(self, groups: Iterable[list[Line]]) -> None:
+        for group in groups:
             item = group[0].words[0].item
             if isinstance(item, RuledTable):
                 self._table(item)
