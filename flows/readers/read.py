@@ -11,7 +11,7 @@ from flows.readers.words import normalised
 from flows.schema.document import Block, Document, Notice
 from flows.schema.errors import ReadError
 
-READER_VERSIONS = {"docx": 1, "pdf": 1, "xlsx": 1, "csv": 1, "md": 1, "txt": 1, "eml": 1}
+READER_VERSIONS = {"docx": 1, "pdf": 2, "xlsx": 1, "csv": 1, "md": 1, "txt": 1, "eml": 1}
 """Raised whenever the same bytes give another document; part of a packet's key."""
 
 SUFFIXES = {
