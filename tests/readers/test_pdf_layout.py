@@ -276,6 +276,16 @@ def test_tables_near_each_other_stay_apart(made, places, caption):
     assert sorted(tables) == sorted(pipe(rows[n]) for n in range(len(places)))
 
 
+def test_a_header_above_nothing_but_a_table_is_taken_once(made):
+    def draw(canvas):
+        canvas.drawString(72, 50, "EXERCISE")
+        grid(canvas, XS, YS, ROWS)
+
+    document = made(draw, draw, draw)
+    assert running(document) == [("[Header] EXERCISE", "pages 1-3")]
+    assert kinds(document, "table", "paragraph") == [pipe(ROWS)] * 3
+
+
 def test_rules_drawn_twice_and_cells_drawn_apart_are_one_table(made):
     def apart(canvas):
         for r, row in enumerate(ROWS):

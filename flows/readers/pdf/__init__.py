@@ -66,7 +66,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             found.page.close()
             page.close()
             pages.append(found)
-    heads, feet = take_out(pages)
+    heads, feet = take_out(pages, tables)
     blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
     words = [word for page in pages for word in page.words]
     everything = words + [

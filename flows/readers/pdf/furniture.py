@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from flows.readers.pdf.lines import Line, lines_of
 from flows.readers.pdf.page import PageText, Word
+from flows.readers.pdf.tables import RuledTable
 
 _MARGIN = 0.14  # share of the height at either end in which running lines stand
 _SAME = 4.0  # points by which their height may differ
@@ -38,12 +39,18 @@ class _Candidate:
     level: float  # points from the edge of the page
 
 
-def take_out(pages: list[PageText]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def take_out(
+    pages: list[PageText], tables: Mapping[int, list[RuledTable]]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Take repeated headers and footers out of the pages' words.
 
     A running line stands at the same height of most pages, apart from the text, and nothing in it
     differs but a page number. Parts of a document may have their own. Any other line is kept where
-    it is, and so are all lines of a document whose pages would be left without text.
+    it is, and so are all lines of a document whose pages would be left empty.
+
+    Args:
+        pages: whose words are taken from.
+        tables: those of each page by its number; their words are no longer among the page's.
 
     Returns:
         Headers and footers, each with the pages it is on: `('SECRET', 'pages 1-12')`; text as on the
@@ -53,10 +60,20 @@ def take_out(pages: list[PageText]) -> tuple[list[tuple[str, str]], list[tuple[s
     upright = [page for page in pages if page.words and page.turned == turns.most_common(1)[0][0]]
     groups = list(_repeated(upright))
     spacing = {page.number: _spacing(page) for page in upright}
+    boxes = {
+        page.number: [
+            Word("", x0, top, x1, bottom, bottom - top)
+            for x0, top, x1, bottom in [*page.images, *(table.box for table in tables.get(page.number, ()))]
+        ]
+        for page in upright
+    }
     while True:
         groups = _on_most_pages(groups, len(upright))
         running = {id(word) for group in groups for c in group for word in c.line.words}
-        bodies = {page.number: [w for w in page.words if id(w) not in running] for page in upright}
+        bodies = {
+            page.number: [w for w in page.words if id(w) not in running] + boxes[page.number]
+            for page in upright
+        }
         kept = [group for group in groups if _is_apart(group, bodies, spacing)]
         if len(kept) == len(groups):
             break
