@@ -276,9 +276,10 @@ def test_tables_near_each_other_stay_apart(made, places, caption):
     assert sorted(tables) == sorted(pipe(rows[n]) for n in range(len(places)))
 
 
-def test_a_header_above_nothing_but_a_table_is_taken_once(made):
+@pytest.mark.parametrize("y", [50, 97])
+def test_a_header_above_nothing_but_a_table_is_taken_once(made, y):
     def draw(canvas):
-        canvas.drawString(72, 50, "EXERCISE")
+        canvas.drawString(72, y, "EXERCISE")
         grid(canvas, XS, YS, ROWS)
 
     document = made(draw, draw, draw)

@@ -204,7 +204,9 @@ def _is_apart(group: list[_Candidate], bodies: dict[int, list[Word]], spacing: d
             continue
         gap, nearest = min(gaps, key=lambda entry: entry[0])
         beside += 1
-        if gap >= _FAR * line.size or gap >= max(_APART * line.size, _WIDER * spacing[number]):
+        # The edge of a table or an image parts them as well as a gap does.
+        least = max(_APART * line.size, _WIDER * spacing[number]) if nearest.text else 0.0
+        if gap >= min(least, _FAR * line.size):
             level = [word for word in bodies[number] if word.top < nearest.middle < word.bottom]
             apart += not _columns(line) & _columns(Line(sorted(level, key=lambda word: word.x0)))
     return beside > 1 and 2 * apart > beside
