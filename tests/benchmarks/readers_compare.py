@@ -5,7 +5,8 @@ Not part of the test run, as the others need environments of their own:
     python tests/benchmarks/readers_compare.py --python /path/to/env/bin/python --python ...
 
 Each converter runs in the first of the given interpreters that has it; one that none has is left out.
-The tables are printed in Markdown, as flows/readers/README.md shows them.
+The tables are printed in Markdown, as flows/readers/README.md shows them. With `--recall FOLDER` it prints
+how much of the text that poppler finds in each PDF file of the folder is in ours, and why some is not.
 """
 
 import argparse
@@ -16,11 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "documents"
 ROOT = Path(__file__).parents[2]
+RECALL = 0.995  # of poppler's letters and digits
+FEWEST = 20  # signs of a text that has a share worth stating
 
 
 def ours():
@@ -403,15 +408,73 @@ def compare(pythons, media, folder):
     print("| reading, s per MB | " + " | ".join(speed for *_, speed in speeds) + " |")
 
 
+def signs(text):
+    """Letters and digits, which all converters agree on; ligatures and full-width forms spelt out."""
+    return Counter(sign for sign in unicodedata.normalize("NFKC", text) if sign.isalnum())
+
+
+def page_count(place):
+    """Pages of a running line's place: `pages 1-3, 5` are four."""
+    ends = [part.split("-") for part in place.removeprefix("pages ").split(", ")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
+
+
+def explained(path, expected):
+    """Share of the expected signs that our text has, and what explains the rest."""
+    from flows.readers import read_document
+    from flows.schema.errors import ReadError
+
+    try:
+        document = read_document(path)
+    except ReadError as error:
+        return 0.0, f"refused: {error}".replace(str(path), path.name)
+    found = Counter()
+    for block in document.blocks:
+        times = page_count(block.place) if block.kind in {"header", "footer"} else 1
+        found.update({sign: count * times for sign, count in signs(block.text).items()})
+    causes = [("", Counter())]
+    for kind in ("hidden_text", "broken_encoding", "normalised"):
+        details = [notice.detail for notice in document.notices if notice.kind == kind]
+        if details:
+            causes.append((kind, signs(" ".join(details))))
+    for cause, more in causes:
+        found.update(more)
+        share = 1 - (expected - found).total() / expected.total()
+        if share >= RECALL:
+            return share, cause
+    return share, ", ".join(cause for cause, _ in causes[1:]) or "unexplained"
+
+
+def recall(folders):
+    sys.path.insert(0, str(ROOT))
+    rows = []
+    for path in sorted(path for folder in folders for path in Path(folder).rglob("*.pdf")):
+        for option in ("-layout", "-raw"):
+            done = subprocess.run(["pdftotext", option, path, "-"], capture_output=True, check=False)
+            expected = signs(done.stdout.decode(errors="replace"))
+            if expected.total() >= FEWEST:
+                rows.append((*explained(path, expected), option, path.name))
+    print("\n| recall | of poppler | file | why not all |\n|---|---|---|---|")
+    for share, cause, option, name in sorted(rows):
+        if share < RECALL or cause:
+            print(f"| {share:.4f} | {option} | {name} | {cause} |")
+    reached = sum(share >= RECALL for share, *_ in rows)
+    print(f"\n{reached} of {len(rows)} texts of poppler reach {RECALL}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--python", action="append", default=[], help="an interpreter that has some converters"
     )
     parser.add_argument("--worker", nargs=2, metavar=("MEDIA", "TOOL"), help=argparse.SUPPRESS)
+    parser.add_argument("--recall", nargs="+", metavar="FOLDER", help="compare PDF files with poppler")
     options = parser.parse_args()
     if options.worker:
         worker(*options.worker)
+        return
+    if options.recall:
+        recall(options.recall)
         return
     with tempfile.TemporaryDirectory() as folder:
         for media in TOOLS:

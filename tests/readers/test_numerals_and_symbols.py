@@ -6,7 +6,7 @@ from lxml import etree
 from pdfminer.glyphlist import glyphname2unicode
 from reportlab.pdfbase import _fontdata
 
-from flows.readers.contrast import contrast, invisible, unreadable
+from flows.readers.contrast import invisible
 from flows.readers.docx.equations import linear
 from flows.readers.docx.numerals import numeral, padded
 from flows.readers.symbols import bullet, in_font, symbol
@@ -103,14 +103,6 @@ def test_marks_and_boxes():
 def test_invisible_is_the_colour_of_the_ground_within_rounding(colour, ground, expected):
     assert invisible(colour, ground) is expected
     assert invisible(ground, colour) is expected
-
-
-def test_contrast_is_that_of_wcag():
-    assert contrast("FFFFFF", "000000") == pytest.approx(21)
-    assert contrast("777777", "FFFFFF") == pytest.approx(4.48, abs=0.005)
-    assert contrast("auto", "FFFFFF") is None
-    assert unreadable("F2F2F2", "FFFFFF")
-    assert not unreadable("D9D9D9", "FFFFFF")
 
 
 @pytest.mark.parametrize(

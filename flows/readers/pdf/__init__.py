@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from flows.readers.limits import MAX_TEXT, progress
 from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
 from flows.readers.pdf.layout import areas
@@ -23,8 +25,9 @@ from flows.readers.pdf.lines import (
     text_of,
 )
 from flows.readers.pdf.page import PageText, Word, read_page
+from flows.readers.pdf.ruled import ruled_tables
 from flows.readers.pdf.source import opened
-from flows.readers.pdf.tables import RuledTable, cell_text, open_table, ruled_tables
+from flows.readers.pdf.tables import RuledTable, cell_text, open_table
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.errors import ReadError
@@ -38,7 +41,6 @@ _LARGER = 1.15  # a heading's type, against that of the text
 _BROKEN = 0.02  # share of unknown characters from which a page's text is not to be trusted
 _LABEL_LINES = 3  # lines that the head of a column has at most
 MAX_HEADING = 200
-MAX_ALL_CHARS = 10_000_000  # of a document: some three thousand full pages
 
 
 def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
@@ -61,10 +63,11 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             Notice("embedded_file", "document", f"{name} is not read") for name in source.attachments()
         ]
         for number in range(1, len(source.sheets) + 1):
+            progress(number, len(source.sheets))
             found = read_page(source, number)
             count += found.count
-            if count > MAX_ALL_CHARS:
-                raise ReadError(path, f"more than {MAX_ALL_CHARS:,} characters", "fewer", "split it")
+            if count > MAX_TEXT:
+                raise ReadError(path, f"more than {MAX_TEXT:,} characters", "fewer", "split it")
             linked(found)
             extras[number] = beside(found)
             notices += [
@@ -73,7 +76,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             tables[number] = ruled_tables(found)
             found.page.close()
             pages.append(found)
-    heads, feet = take_out(pages)
+    heads, feet = take_out(pages, tables)
     blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
     words = [word for page in pages for word in page.words]
     everything = words + [
@@ -181,11 +184,13 @@ class _Writer:
 
     def _areas(self, words: list[Word]) -> None:
         for area in areas(words):
-            if area.kind == "doubt":
+            if area.kind in {"rows", "columns"}:
                 self.notice("uncertain_layout", "columns of text or rows of a table")
+                how = "line by line" if area.kind == "rows" else "column by column"
                 self.note(
-                    "whether what follows is columns or rows of a table is uncertain; check it on the page"
+                    f"whether what follows is columns or rows of a table is uncertain; it is read {how}"
                 )
+                self._groups([line] for line in lines_of(area.words))
             elif area.kind == "table":
                 rows = open_table(area.words, area.gutters)
                 self.found.append(Block(BlockKind.table, pipe_table(rows), self.place))
@@ -197,7 +202,10 @@ class _Writer:
         if interleaved(lines):
             self.notice("uncertain_layout", "lines that stand beside one another at different heights")
             self.note("columns may be mixed up in what follows; it is read line by line")
-        for group in paragraphs(lines, right):
+        self._groups(paragraphs(lines, right))
+
+    def _groups(self, groups: Iterable[list[Line]]) -> None:
+        for group in groups:
             item = group[0].words[0].item
             if isinstance(item, RuledTable):
                 self._table(item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from flows.readers.pdf.lines import Line, is_marker, lines_of
@@ -13,6 +14,7 @@ _MIN_LINES = 3  # lines that each side of a gutter must have
 _PROSE_WORDS = 4  # words that a line of running text has at least, in the middle
 _PROSE_FILL = 0.5  # share of lines that reach across the column, for it to be running text
 _ALIGNED = 0.7  # share of lines with a partner on the other side, for rows of a table
+_CLOSE = 0.6  # heights of type between the lines of one paragraph at most
 MAX_DEPTH = 24
 MAX_WORDS = 20_000  # of a page; a page that a person can read has two thousand
 MAX_CANDIDATES = 60  # places that are tried as a gutter; more only cost time
@@ -23,8 +25,8 @@ class Area:
     """A piece of a page in reading order.
 
     Attributes:
-        kind: `text` (one column), `table` (columns of a table without rules) or `doubt` (a note
-            stands before it).
+        kind: `text` (one column), `table` (columns of a table without rules), or where it is unsure
+            which of them: `rows` (read line by line) or `columns` (empty; the columns follow).
         words: what is in it.
         gutters: where the columns of a table are parted.
         right: right edge of the column.
@@ -43,7 +45,7 @@ class _Gutter:
     bottom: float
     upper: float  # from here to `lower` both sides have words
     lower: float
-    score: float
+    score: tuple[float, float]
 
 
 def areas(words: list[Word], right_edge: float | None = None, depth: int = 0) -> list[Area]:
@@ -56,29 +58,55 @@ def areas(words: list[Word], right_edge: float | None = None, depth: int = 0) ->
         return []
     edge = max(word.x1 for word in words) if right_edge is None else right_edge
     if len(words) > MAX_WORDS:
-        return [Area("doubt", []), Area("text", words, right=edge)]
+        return [Area("rows", words, right=edge)]
     gutter = _best_gutter(words) if depth < MAX_DEPTH else None
     if gutter is None:
         return [Area("text", words, right=edge)]
     above = [word for word in words if word.middle < gutter.top]
     below = [word for word in words if word.middle > gutter.bottom]
     inside = [word for word in words if gutter.top <= word.middle <= gutter.bottom]
+    if above:  # the short last line of a paragraph above the columns is none of theirs
+        end = max(word.bottom for word in above)
+        last = [w for w in inside if w.middle < gutter.upper and w.top - end < _CLOSE * w.size]
+        above, inside = above + last, [word for word in inside if not any(word is w for w in last)]
     left = [word for word in inside if (word.x0 + word.x1) / 2 < gutter.x]
     right = [word for word in inside if (word.x0 + word.x1) / 2 >= gutter.x]
+    kind = _judge(left, right)
     # A column is as wide as its widest line, not as the gutter beside it; above and below, as the page.
     deeper = depth + 1
-    parts = areas(above, edge, deeper)
-    kind = _judge(left, right)
-    if kind == "table":
-        rows = [word for word in inside if gutter.upper <= word.middle <= gutter.lower]
-        parts += areas([word for word in inside if word.middle < gutter.upper], edge, deeper)
-        parts.append(Area("table", rows, _all_gutters(rows)))
-        parts += areas([word for word in inside if word.middle > gutter.lower], edge, deeper)
-    else:
-        parts += [Area("doubt", [])] if kind == "doubt" else []
+    if kind in {"text", "columns"}:
+        parts = areas(above, edge, deeper) + ([Area(kind, [])] if kind == "columns" else [])
         parts += areas(left, None, deeper) + areas(right, None, deeper)
-    parts += areas(below, edge, deeper)
-    return parts
+        return parts + areas(below, edge, deeper)
+    top, bottom = _rows_around(inside, gutter) if kind == "table" else (gutter.upper, gutter.lower)
+    rows = [word for word in inside if top <= word.middle <= bottom]
+    parts = areas(above + [word for word in inside if word.middle < top], edge, deeper)
+    if kind == "table":  # an image beside its rows is no cell
+        parts.append(Area("text", [word for word in rows if word.item is not None], right=edge))
+        rows = [word for word in rows if word.item is None]
+    parts.append(Area(kind, rows, all_gutters(rows), edge))
+    return parts + areas([word for word in inside if word.middle > bottom] + below, edge, deeper)
+
+
+def _rows_around(inside: list[Word], gutter: _Gutter) -> tuple[float, float]:
+    """Top and bottom of a table, with the rows at its ends that have nothing on one side of the gutter."""
+    lines = lines_of(inside)
+    rows = [at for at, line in enumerate(lines) if gutter.upper <= line.words[0].middle <= gutter.lower]
+    if not rows:
+        return gutter.upper, gutter.lower
+    gutters = all_gutters([word for at in rows for word in lines[at].words])
+    steps = [lines[two].top - lines[one].top for one, two in pairwise(rows)]
+    first, last, step = rows[0], rows[-1], max(steps, default=0.0)
+
+    def is_row(line: Line) -> bool:
+        crossed = any(word.x0 < x < word.x1 for word in line.words for x in gutters)
+        return line.words[0].item is None and line.has_gap and not crossed
+
+    while first > 0 and is_row(lines[first - 1]) and lines[first].top - lines[first - 1].top <= step:
+        first -= 1
+    while last + 1 < len(lines) and is_row(lines[last + 1]) and lines[last + 1].top - lines[last].top <= step:
+        last += 1
+    return min(gutter.upper, lines[first].top), max(gutter.lower, lines[last].bottom)
 
 
 def _width(words: list[Word]) -> float:
@@ -148,10 +176,11 @@ def _measured(inside: list[Word], x: float, top: float, bottom: float) -> _Gutte
         return None
     if all(is_marker(line.text) for line in left_lines):
         return None  # bullets and numbers belong to the text behind them
-    return _Gutter(x, top, bottom, upper - 1, lower + 1, (lower - upper) * fewest)
+    # Of equal strips the longest: one in the ragged margin of a long column ends at its longer lines.
+    return _Gutter(x, top, bottom, upper - 1, lower + 1, (round((lower - upper) * fewest, 3), bottom - top))
 
 
-def _prose(lines: list[Line]) -> bool:
+def prose(lines: list[Line]) -> bool:
     """Whether lines are running text: several words each, most of them filling the column."""
     texts = [line for line in lines if line.words[0].item is None]
     if len(texts) < _MIN_LINES:
@@ -162,25 +191,29 @@ def _prose(lines: list[Line]) -> bool:
 
 
 def _judge(left: list[Word], right: list[Word]) -> str:
-    """What two sides of a gutter are: `columns` of text, a `table`, or `doubt`."""
-    left_lines, right_lines = lines_of(left), lines_of(right)
-    prose = _prose(left_lines), _prose(right_lines)
-    if all(prose):
-        return "columns"
+    """What two sides of a gutter are: `text` in columns, a `table`, or unsure: `rows` or `columns`."""
+    left_lines, right_lines = (
+        lines_of(word for word in side if not isinstance(word.item, str)) for side in (left, right)
+    )
+    running = prose(left_lines), prose(right_lines)
+    if all(running) or not left_lines or not right_lines:
+        return "text"
     middles = sorted(line.words[0].middle for line in right_lines)
     partners = 0
     for line in left_lines:
         at = bisect_left(middles, line.words[0].middle - 0.3 * line.size)
         partners += at < len(middles) and middles[at] <= line.words[0].middle + 0.3 * line.size
     aligned = partners / min(len(left_lines), len(right_lines))
+    tables = [any(line.words[0].item is not None for line in side) for side in (left_lines, right_lines)]
     if aligned >= _ALIGNED:
-        return "table"
-    if aligned < 1 - _ALIGNED or any(prose):
-        return "columns"
-    return "doubt"
+        # A table is no cell of another: two beside each other stand in columns.
+        return "text" if all(tables) else "rows" if any(tables) else "table"
+    if aligned < 1 - _ALIGNED or any(running):
+        return "text"
+    return "rows" if aligned >= 0.5 else "columns"  # noqa: PLR2004 -- what most lines are
 
 
-def _all_gutters(words: list[Word]) -> list[float]:
+def all_gutters(words: list[Word]) -> list[float]:
     """Middles of all strips without ink that run through the whole of a table."""
     least = max(0.6 * _width(words), 4.0)
     gutters: list[float] = []

@@ -19,6 +19,7 @@ _SUSPENDED = frozenset({"and", "or", "to", "und"})  # pre- and post-war
 _MIXED = 3  # such neighbours that are taken for mixed columns; one or two are accents or signs
 _PROSE_WORDS = 3  # words of a line from which it can be running text
 _COMPOUND = 3  # letters that the parts of a compound have at least: 'to' and 'in' begin too many words
+GAP = 1.8  # heights of type; a gap from here on parts columns
 _SAME_LINE = 0.5  # share of the lower one's height that two words overlap by if they stand on one line
 
 
@@ -67,7 +68,17 @@ class Line:
     def has_gap(self) -> bool:
         """Whether a gap as between columns is in it: such a line is a row, it does not wrap."""
         words = self.words[1:] if is_marker(self.words[0].text) else self.words
-        return any(right.x0 - left.x1 > 1.8 * right.size for left, right in pairwise(words))
+        return any(right.x0 - left.x1 > GAP * right.size for left, right in pairwise(words))
+
+    @property
+    def segments(self) -> list[list[Word]]:
+        """Its words, parted where a gap as between columns is."""
+        parts = [[self.words[0]]]
+        for left, right in pairwise(self.words):
+            if right.x0 - left.x1 > GAP * right.size:
+                parts.append([])
+            parts[-1].append(right)
+        return parts
 
     @property
     def text(self) -> str:
@@ -76,7 +87,7 @@ class Line:
         end = None
         for word in self.words:
             if end is not None and word.x0 - end > 0.12 * word.size:
-                parts.append("\t" if word.x0 - end > 1.8 * word.size else " ")
+                parts.append("\t" if word.x0 - end > GAP * word.size else " ")
             parts.append(word.text)
             end = word.x1
         return "".join(parts)

@@ -1,29 +1,31 @@
 # ruff: noqa: RUF001 -- minus signs and dashes are told from hyphens on purpose
-"""Tables of a page: ruled ones by their lines, others by the columns that their words stand in."""
+"""Rows of tables: ruled ones by their cells, others by the columns that their words stand in."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
 
-from flows.readers.pdf.ink import MAX_SHAPES
-from flows.readers.pdf.lines import Hyphens, Line, lines_of, paragraphs, text_of
-from flows.readers.pdf.page import PageText, Word
+from flows.readers.pdf.lines import Hyphens, Line, is_marker, lines_of, paragraphs, text_of
+from flows.readers.pdf.page import Word
 
 MAX_FRAME_LINES = 12  # a cell with more lines is a column of a form or a frame around text, not a cell
 MAX_FRAME_ROWS = 4
 _FIGURE = re.compile(r"[-+(]?[$€£]?[\d.,\s]+[%)]?|[-–—]|N/?A", re.IGNORECASE)
-_EDGE = 2.0  # points within which two rules are the same
+_STEADY = 0.8  # share of lines that must agree before a row between rules is taken apart
+_USUAL = 0.7  # share of the cells of a stack of figures that have as many lines
+_MIN_STACK = 3  # lines of words that make a stack of rows; two may be wrapped text that is level by chance
+
+Box = tuple[float, float, float, float]
 
 
 @dataclass(slots=True)
 class RuledCell:
     """A cell between rules: its box, its place in the grid from 0, its span, its words."""
 
-    box: tuple[float, float, float, float]
+    box: Box
     row: int
     column: int
     rows: int
@@ -35,31 +37,42 @@ class RuledCell:
 class RuledTable:
     """A table between rules."""
 
-    box: tuple[float, float, float, float]
+    box: Box
     cells: list[RuledCell]
 
     @property
     def is_frame(self) -> bool:
         """Whether its rules only part columns of running text, or frame a whole page."""
-        rows = 1 + max(cell.row for cell in self.cells)
-        return rows <= MAX_FRAME_ROWS and any(
-            len(lines_of(cell.words)) > MAX_FRAME_LINES for cell in self.cells
+        by_row = self.by_row()
+        return len(by_row) <= MAX_FRAME_ROWS and any(
+            any(len(lines_of(cell.words)) > MAX_FRAME_LINES for cell in cells) and not self.levels(cells)
+            for cells in by_row.values()
         )
+
+    def by_row(self) -> dict[int, list[RuledCell]]:
+        """Its cells by the row that they begin in."""
+        rows: dict[int, list[RuledCell]] = {}
+        for cell in self.cells:
+            rows.setdefault(cell.row, []).append(cell)
+        return rows
+
+    def levels(self, cells: list[RuledCell]) -> list[float]:
+        """The heights of the lines of a row between rules that holds several rows; else nothing."""
+        body = cells[0].row > 0 and len({cell.row for cell in self.cells}) == 2  # noqa: PLR2004 -- head and body
+        return _stacked(cells, under_head=body)
 
     def rows(self, hyphens: Hyphens) -> list[list[str]]:
         """The table's rows; a merged cell stands once, with its span."""
         count = 1 + max(cell.row + cell.rows - 1 for cell in self.cells)
         columns = 1 + max(cell.column + cell.columns - 1 for cell in self.cells)
         grid: list[list[str]] = []
-        by_row: dict[int, list[RuledCell]] = {}
-        for cell in self.cells:
-            by_row.setdefault(cell.row, []).append(cell)
+        by_row = self.by_row()
         edges = self._edges(columns)
         for at in range(count):
             cells = by_row.get(at, [])
-            split = _stacked(cells)
-            if split:
-                grid += [[*row, *[""] * (columns - len(row))] for row in _unstacked(split, columns)]
+            levels = self.levels(cells) if cells else []
+            if levels:
+                grid += _unstacked(cells, levels, columns)
                 continue
             row = [""] * columns
             for cell in cells:
@@ -77,31 +90,71 @@ class RuledTable:
         return [edges.get(at, 0.0) for at in range(columns)]
 
 
-def _stacked(cells: list[RuledCell]) -> list[tuple[RuledCell, list[Line]]]:
-    """The lines of a row's cells if the row stacks several rows of figures; else nothing.
+def _stacked(cells: list[RuledCell], *, under_head: bool) -> list[float]:
+    """The heights of the lines of a row between rules that holds several rows of the table; else nothing.
 
-    Printed tables rule every fifth line or so. That a row is such a stack is taken from its
-    figures: most lines are numbers, and nearly all cells have as many lines, level with each other.
+    Printed tables rule every fifth line, or under the head only. Such cells have their lines level with
+    each other, and most are figures, or the first word of the next line had room on the line.
+
+    Args:
+        cells: of the row.
+        under_head: whether it is all that stands under a head. Then two lines are enough, and not each
+            line needs a first column; elsewhere such lines may be wrapped text that is level by chance.
     """
-    found = [(cell, lines_of(cell.words)) for cell in cells if cell.words]
-    counts = Counter(len(lines) for _, lines in found)
-    usual = counts.most_common(1)[0][0] if counts else 0
-    if usual < 2 or len(found) < 2 or counts[usual] < 0.8 * len(found):  # noqa: PLR2004 -- a stack is of two at least
+    filled = sorted((cell for cell in cells if cell.words), key=lambda cell: cell.column)
+    found = [(cell, lines_of(cell.words)) for cell in filled]
+    counts = [len(lines) for _, lines in found]
+    usual = max(counts, key=counts.count, default=0)
+    if len(found) < 2 or max(counts) < 2:  # noqa: PLR2004 -- a stack is of two at least
         return []
-    texts = [line.text for _, lines in found for line in lines]
-    figures = sum(1 for text in texts if _FIGURE.fullmatch(text))
-    levels = {round(line.middle / (line.size / 2 or 1)) for _, lines in found for line in lines}
-    return found if figures >= 0.5 * len(texts) and len(levels) <= 2 * usual else []
-
-
-def _unstacked(found: list[tuple[RuledCell, list[Line]]], columns: int) -> list[list[str]]:
     longest = max((lines for _, lines in found), key=len)
-    rows = [[""] * columns for _ in longest]
-    for cell, lines in found:
-        for line in lines:
-            at = min(range(len(longest)), key=lambda n, line=line: abs(longest[n].middle - line.middle))
-            rows[at][cell.column] = f"{rows[at][cell.column]} {line.text}".strip()
-    return rows
+    texts = [line.text for _, lines in found for line in lines]
+    levels = {round(line.middle / (line.size / 2 or 1)) for _, lines in found for line in lines}
+    figures = sum(1 for text in texts if _FIGURE.fullmatch(text)) >= 0.5 * len(texts)
+    if figures and usual > 1 and len(levels) <= 2 * usual and counts.count(usual) >= _USUAL * len(found):
+        return [line.middle for line in longest]
+    rows = lines_of(word for cell, _ in found for word in cell.words)
+    listed = any(
+        is_marker(line.words[0].text) and len(line.words) > 1 for _, lines in found for line in lines
+    )
+    if (
+        listed
+        or len(rows) > 1.1 * len(longest)
+        or len(rows) < (2 if under_head else _MIN_STACK)
+        or counts[0] < (2 if under_head else _STEADY * len(rows))
+        or sum(2 * count >= len(rows) for count in counts) < 2  # noqa: PLR2004 -- two columns at least are level
+    ):
+        return []
+    free = [[not _wraps(one, two, cell.box[2]) for one, two in pairwise(lines)] for cell, lines in found]
+    every = [one for column in free for one in column]
+    # Rows are read off the first column; others may be wrapped, or just be full.
+    steady = sum(free[0]) >= _STEADY * len(free[0]) and sum(every) >= 0.5 * len(every)
+    return [line.middle for line in rows] if steady else []
+
+
+def _wraps(above: Line, below: Line, right: float) -> bool:
+    """Whether the first word of the lower line had no room on the upper one before `right`."""
+    return above.x1 + above.size + below.words[0].x1 - below.words[0].x0 >= right
+
+
+def _unstacked(cells: list[RuledCell], levels: list[float], columns: int) -> list[list[str]]:
+    """A row for each level; a line that wraps one cell of the row above is joined to it."""
+    rows: list[dict[int, Line]] = [{} for _ in levels]
+    for cell in cells:
+        for line in lines_of(cell.words):
+            row = rows[min(range(len(levels)), key=lambda n, line=line: abs(levels[n] - line.middle))]
+            row[cell.column] = Line([*row[cell.column].words, *line.words]) if cell.column in row else line
+    rights = {cell.column: cell.box[2] for cell in cells}
+    texts: list[list[str]] = []
+    above: dict[int, Line] = {}
+    for row in rows:
+        at, line = next(iter(row.items()), (0, None))
+        if texts and line and len(row) == 1 and at in above and at and _wraps(above[at], line, rights[at]):
+            texts[-1][at] += " " + line.text
+        else:
+            texts.append([row[at].text if at in row else "" for at in range(columns)])
+        above = row
+    return texts
 
 
 def _place(cell: RuledCell, row: list[str], edges: list[float], hyphens: Hyphens) -> None:
@@ -119,11 +172,15 @@ def _place(cell: RuledCell, row: list[str], edges: list[float], hyphens: Hyphens
         if not crossed and all(parts):
             above = "\n".join(line.text for line in lines[:-1]) + mark
             for at, words in enumerate(parts):
-                row[cell.column + at] = Line(words).text
-            row[cell.column] = f"{above}\n{row[cell.column]}"
+                _add(row, cell.column + at, Line(words).text if at else f"{above}\n{Line(words).text}")
             return
     text = cell_text(cell, hyphens)
-    row[cell.column] = text + mark if text else ""
+    _add(row, cell.column, text + mark if text else "")
+
+
+def _add(row: list[str], at: int, text: str) -> None:
+    """Write into a row's cell, below what another box at the same place has put there."""
+    row[at] = "\n".join(filter(None, (row[at], text)))
 
 
 def cell_text(cell: RuledCell, hyphens: Hyphens) -> str:
@@ -134,65 +191,6 @@ def cell_text(cell: RuledCell, hyphens: Hyphens) -> str:
     # A cell's text is centred or inset: where its widest line ends is where it wraps.
     right = min(cell.box[2], max(line.x1 for line in lines) + lines[0].size)
     return "\n".join(text_of(group, hyphens) for group in paragraphs(lines, right, narrow=True))
-
-
-def _edges(values: list[float]) -> list[float]:
-    edges: list[float] = []
-    for value in sorted(values):
-        if not edges or value - edges[-1] > _EDGE:
-            edges.append(value)
-    return edges
-
-
-def _nearest(edges: list[float], value: float) -> int:
-    at = bisect_right(edges, value + _EDGE) - 1
-    return max(at, 0)
-
-
-def ruled_tables(found: PageText) -> list[RuledTable]:
-    """Tables that are drawn with lines, their words taken out of `found.words`.
-
-    A box with text in one cell only is no table; its words stay where they are.
-    """
-    page: Any = found.page
-    if len(page.lines) + len(page.rects) + len(page.curves) > MAX_SHAPES:
-        return []
-    tables: list[RuledTable] = []
-    for source in page.find_tables():
-        boxes = [tuple(float(edge) for edge in cell) for cell in source.cells]
-        columns = _edges([edge for box in boxes for edge in (box[0], box[2])])
-        rows = _edges([edge for box in boxes for edge in (box[1], box[3])])
-        cells: list[RuledCell] = []
-        for x0, top, x1, bottom in boxes:
-            left, right = _nearest(columns, x0), _nearest(columns, x1)
-            upper, lower = _nearest(rows, top), _nearest(rows, bottom)
-            if right > left and lower > upper:
-                cells.append(RuledCell((x0, top, x1, bottom), upper, left, lower - upper, right - left))
-        box = tuple(float(edge) for edge in source.bbox)
-        table = RuledTable((box[0], box[1], box[2], box[3]), cells)
-        words = _fill(table, found.words)
-        if sum(1 for cell in cells if cell.words) > 1:
-            taken = {id(word) for word in words}
-            found.words = [word for word in found.words if id(word) not in taken]
-            tables.append(table)
-    return tables
-
-
-def _fill(table: RuledTable, words: list[Word]) -> list[Word]:
-    """Give each cell the words whose middle is in it; all words that were given."""
-    x0, top, x1, bottom = table.box
-    taken: list[Word] = []
-    cells = sorted(table.cells, key=lambda cell: (cell.box[1], cell.box[0]))
-    for word in words:
-        x, y = (word.x0 + word.x1) / 2, word.middle
-        if not (x0 <= x <= x1 and top <= y <= bottom):
-            continue
-        for cell in cells:
-            if cell.box[0] <= x <= cell.box[2] and cell.box[1] <= y <= cell.box[3]:
-                cell.words.append(word)
-                taken.append(word)
-                break
-    return taken
 
 
 def open_table(words: list[Word], gutters: list[float]) -> list[list[str]]:
