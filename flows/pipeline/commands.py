@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
@@ -24,7 +24,7 @@ from flows.pipeline.report import (
 from flows.pipeline.scenarios import load, names_of
 from flows.pipeline.showing import show_board, show_tasks, shown
 from flows.pipeline.site import write_site
-from flows.pipeline.stored import left_out, load_graded, load_scenarios
+from flows.pipeline.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.pipeline.task_validation import validate_tasks
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
@@ -118,13 +118,26 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     results = project / settings.results
     folder = results / settings.benchmark.name
     scenarios, broken = load_scenarios(project, settings)
+    if not folder.is_dir():
+        raise _nothing(folder)
+    with results_lock(results):
+        return _report(folder, settings, scenarios, broken, screen)
+
+
+def _report(
+    folder: Path,
+    settings: Settings,
+    scenarios: Mapping[str, Scenario],
+    broken: Sequence[StaffbenchError],
+    screen: Screen,
+) -> int:
     graded, problems = load_graded(folder, scenarios)
     named = left_out(folder, problems)
     problems = [*broken, *problems]
     if not graded and not problems:
-        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
+        raise _nothing(folder)
     if graded:
-        objects = ObjectStore(results / ".cache" / "objects")
+        objects = ObjectStore(folder.parent / ".cache" / "objects")
         board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
         paths = write_leaderboard(folder, board)
         paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
@@ -137,6 +150,10 @@ def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     elif gone := _retract(folder, settings.scoring, problems):
         screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
     return _fail(problems, screen)
+
+
+def _nothing(folder: Path) -> StaffbenchError:
+    return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
 
 
 def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:

@@ -183,7 +183,7 @@ def _job(
     from flows.pipeline.evaluate import Job
     from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
     from flows.pipeline.run_record import run_record
-    from flows.pipeline.stored import left_out, load_graded, load_scenarios
+    from flows.pipeline.stored import left_out, load_graded, load_scenarios, results_lock
 
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
@@ -196,15 +196,16 @@ def _job(
         if not finished.outcomes:
             return ""
         scenarios, broken = load_scenarios(batch.project, first.settings, first.scenarios)
-        graded, problems = load_graded(folder, scenarios)
-        for problem in (*broken, *problems):
-            screen.fault(f"left out of the leaderboard: {problem}")
-        if not graded:
-            return ""
-        named = left_out(folder, problems)
-        board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects, named)
-        write_leaderboard(folder, board)
-        write_task_table(folder, board, graded, scenarios, first.settings.scoring)
+        with results_lock(batch.results):
+            graded, problems = load_graded(folder, scenarios)
+            for problem in (*broken, *problems):
+                screen.fault(f"left out of the leaderboard: {problem}")
+            if not graded:
+                return ""
+            named = left_out(folder, problems)
+            board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects, named)
+            write_leaderboard(folder, board)
+            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         boards.append((board, graded, scenarios))
         return to_markdown(board)
 

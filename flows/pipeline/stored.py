@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
+from flows.adapters.tracking import locked
 from flows.pipeline.batch import rubric_digest, rule_versions
 from flows.pipeline.graded import Graded
 from flows.pipeline.scenarios import load, names_of
@@ -24,6 +26,18 @@ _FIRST_VERSION = "1"
 """Of each rule of the offline judge: the only one that graded before files named it."""
 _FEW = 8
 """So many scenarios are named in a note; of more, how many."""
+
+
+def results_lock(results: Path) -> AbstractContextManager[None]:
+    """Held while tables are written, and from reading all of them to writing the board that they make.
+
+    A board that was made of an earlier reading would otherwise replace that of a run which ended meanwhile,
+    and lack its row.
+
+    Raises:
+        StoreError: the folder can't be written.
+    """
+    return locked(results / ".cache" / "results.lock")
 
 
 def load_scenarios(

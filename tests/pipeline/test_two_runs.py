@@ -1,0 +1,88 @@
+"""Two commands at once in one folder of results: no board lacks the row of either."""
+
+import fcntl
+import json
+import shutil
+import threading
+
+import pytest
+
+from flows.adapters import tracking
+from flows.adapters.screen import Screen
+from flows.pipeline import commands, stored
+from flows.pipeline import report as report_module
+from tests.support.bench import Project
+from tests.support.plain_flow import run_here, without_prefect
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch):
+    without_prefect(monkeypatch)
+    return Project(tmp_path, project / "conf", {})
+
+
+def run(folder, model):
+    return run_here(folder, f"model={model}", "tracking=none")
+
+
+def report(folder, _):
+    return commands.report(folder, [], Screen())
+
+
+@pytest.mark.parametrize("first", [run, report])
+def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, monkeypatch, first):
+    """The second comes while the first has read the verdicts and not yet written the board."""
+    assert run(here.folder, "strong") == 0
+    assert run(here.folder, "weak") == 0
+    own = here.results / "ma_bench"
+    aside = here.folder / "aside"
+    aside.mkdir()
+    for table in ("verdicts", "scores"):
+        shutil.move(own / table / "weak-default-3000-v1", aside / table)
+    arrived = threading.Event()  # the second waits for the lock, or has ended without one
+    codes, threads = [], []
+
+    def flock(file, how):
+        if threading.current_thread() in threads:
+            arrived.set()
+        fcntl.flock(file, how)
+
+    def second():
+        codes.append(report(here.folder, ""))
+        arrived.set()
+
+    def pausing(*arguments):
+        if not threads:
+            for table in ("verdicts", "scores"):
+                shutil.move(aside / table, own / table / "weak-default-3000-v1")
+            threads.append(threading.Thread(target=second))
+            threads[0].start()
+            arrived.wait()
+        return original(*arguments)
+
+    original = report_module.build_leaderboard
+    spied = type("fcntl", (), {"flock": staticmethod(flock), "LOCK_EX": fcntl.LOCK_EX})
+    monkeypatch.setattr(tracking, "fcntl", spied)
+    monkeypatch.setattr(report_module, "build_leaderboard", pausing)
+    monkeypatch.setattr(commands, "build_leaderboard", pausing)
+    codes.append(first(here.folder, "strong"))
+    threads[0].join()
+    assert codes == [0, 0]
+    board = json.loads((own / "leaderboard.json").read_text())
+    assert sorted(row["model"] for row in board["rows"]) == ["strong", "weak"]
+
+
+def test_the_lock_excludes_threads_and_is_free_after_a_fault(tmp_path):
+    with pytest.raises(ZeroDivisionError), stored.results_lock(tmp_path):
+        lock = next((tmp_path / ".cache").iterdir())
+        with lock.open() as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        raise ZeroDivisionError
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_folder_that_holds_no_lock_is_a_fault_that_names_it(tmp_path):
+    (tmp_path / ".cache").write_text("a file")
+    with pytest.raises(stored.StoreError, match="written"), stored.results_lock(tmp_path):
+        pass
