@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
@@ -112,44 +112,60 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     return problems
 
 
-def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Tables from stored verdicts, by any weights."""
+def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned: bool = False) -> int:
+    """Tables from stored verdicts, by any weights.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark and weights.
+        screen: where it is told.
+        versioned: True to leave out verdicts that DVC does not list, such as those of a stage that has
+            other outputs since: a stage's tables must follow from what it depends on.
+    """
     settings = _settings(project, overrides)
     results = project / settings.results
     folder = results / settings.benchmark.name
     scenarios, broken = load_scenarios(project, settings)
+    is_wanted = _versioned(project, screen) if versioned else None
     if not folder.is_dir():
         raise _nothing(folder)
     with results_lock(results):
-        return _report(folder, settings, scenarios, broken, screen)
-
-
-def _report(
-    folder: Path,
-    settings: Settings,
-    scenarios: Mapping[str, Scenario],
-    broken: Sequence[StaffbenchError],
-    screen: Screen,
-) -> int:
-    graded, problems = load_graded(folder, scenarios)
-    named = left_out(folder, problems)
-    problems = [*broken, *problems]
-    if not graded and not problems:
-        raise _nothing(folder)
-    if graded:
-        objects = ObjectStore(folder.parent / ".cache" / "objects")
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
-        paths = write_leaderboard(folder, board)
-        paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
-        paths.append(
-            write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
-        )
-        show_board(screen, board, frozenset())
-        show_tasks(screen, board, graded, scenarios, settings.scoring)
-        screen.note("Written: " + ", ".join(shown(path) for path in paths))
-    elif gone := _retract(folder, settings.scoring, problems):
-        screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
+        graded, problems = load_graded(folder, scenarios, is_wanted)
+        named = left_out(folder, problems)
+        problems = [*broken, *problems]
+        if not graded and not problems:
+            raise _nothing(folder)
+        if graded:
+            objects = ObjectStore(results / ".cache" / "objects")
+            board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
+            paths = write_leaderboard(folder, board)
+            paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
+            paths.append(
+                write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
+            )
+            show_board(screen, board, frozenset())
+            show_tasks(screen, board, graded, scenarios, settings.scoring)
+            screen.note("Written: " + ", ".join(shown(path) for path in paths))
+        elif gone := _retract(folder, settings.scoring, problems):
+            screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
     return _fail(problems, screen)
+
+
+def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
+    """Whether DVC lists a file; one that it does not is named on the screen."""
+    from flows.adapters.versions import is_below, versioned_outputs
+
+    listed = versioned_outputs(project)
+
+    def is_listed(path: Path) -> bool:
+        found = is_below(path.resolve(), listed)
+        if not found:
+            screen.note(
+                f"Left out, since DVC does not list it: {shown(path)} (staffbench version takes it in)"
+            )
+        return found
+
+    return is_listed
 
 
 def _nothing(folder: Path) -> StaffbenchError:

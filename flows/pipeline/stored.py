@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
@@ -64,12 +64,18 @@ def load_scenarios(
 
 
 def load_graded(
-    folder: Path, scenarios: Mapping[str, Scenario]
+    folder: Path, scenarios: Mapping[str, Scenario], is_wanted: Callable[[Path], bool] | None = None
 ) -> tuple[list[Graded], list[StaffbenchError]]:
-    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on."""
+    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        scenarios: by id.
+        is_wanted: False for a file of verdicts that is passed over; None where all are wanted.
+    """
     found: list[Graded] = []
     problems: list[StaffbenchError] = []
-    for path in table_files(folder / "verdicts"):
+    for path in filter(is_wanted, table_files(folder / "verdicts")):
         try:
             found.append(_load(folder, path, scenarios))
         except StaffbenchError as error:

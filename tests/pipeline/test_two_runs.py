@@ -6,11 +6,14 @@ import shutil
 import threading
 
 import pytest
+import yaml
 
 from flows.adapters import tracking
 from flows.adapters.screen import Screen
+from flows.adapters.versions import versioned_outputs
 from flows.pipeline import commands, stored
 from flows.pipeline import report as report_module
+from flows.schema.errors import StoreError
 from tests.support.bench import Project
 from tests.support.plain_flow import run_here, without_prefect
 
@@ -73,16 +76,52 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
 
 
 def test_the_lock_excludes_threads_and_is_free_after_a_fault(tmp_path):
-    with pytest.raises(ZeroDivisionError), stored.results_lock(tmp_path):
-        lock = next((tmp_path / ".cache").iterdir())
-        with lock.open() as file, pytest.raises(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        raise ZeroDivisionError
+    lock = tmp_path / ".cache" / "results.lock"
+
+    def fail():
+        with stored.results_lock(tmp_path):
+            with lock.open() as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_folder_that_holds_no_lock_is_a_fault_that_names_it(tmp_path):
     (tmp_path / ".cache").write_text("a file")
-    with pytest.raises(stored.StoreError, match="written"), stored.results_lock(tmp_path):
+    with pytest.raises(StoreError, match=r"results\.lock: can't be written"), stored.results_lock(tmp_path):
         pass
+
+
+def test_a_versioned_report_holds_what_dvc_lists_and_no_more(here, capsys, monkeypatch):
+    """What a stage wrote before its outputs were renamed stays on disk, and is nobody's any more."""
+    for model, cap in (("strong", 3000), ("strong", 6), ("weak", 3000), ("weak", 6)):
+        assert run_here(here.folder, f"model={model}", f"word_cap={cap}", "tracking=none") == 0
+    monkeypatch.setenv("DVC_NO_ANALYTICS", "true")
+    from dvc.repo import Repo
+
+    Repo.init(str(here.folder), no_scm=True).close()
+    made = "results/ma_bench/verdicts/strong-default-3000-v1/offline.parquet"
+    stage = {
+        "cmd": "staffbench run",
+        "outs": ["results/ma_bench/verdicts/${model}-default-3000-v1/offline.parquet"],
+    }
+    (here.folder / "dvc.yaml").write_text(
+        yaml.safe_dump({"vars": [{"model": "strong"}], "stages": {"evaluate": stage}})
+    )
+    added = next((here.results / "ma_bench" / "verdicts").glob("weak-default-6-v1*/offline.parquet"))
+    outs = [{"md5": "0" * 32, "size": 1, "hash": "md5", "path": added.name}]
+    added.with_name(f"{added.name}.dvc").write_text(yaml.safe_dump({"outs": outs}))
+    assert made in {str(path.relative_to(here.folder)) for path in versioned_outputs(here.folder)}
+    capsys.readouterr()
+    assert commands.report(here.folder, [], Screen(), versioned=True) == 0
+    board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
+    assert sorted((row["model"], row["word_cap"]) for row in board["rows"]) == [("strong", 3000), ("weak", 6)]
+    out = capsys.readouterr().out
+    assert out.count("Left out, since DVC does not list it") == 2
+    assert commands.report(here.folder, [], Screen()) == 0
+    board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
+    assert len(board["rows"]) == 4
