@@ -1,6 +1,8 @@
 """A run that ended too early: the same command goes on, and nothing that was had is paid for twice."""
 
 import json
+import re
+import shutil
 import signal
 import threading
 import time
@@ -9,7 +11,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from tests.support.bench import ITEM, answer, remote
+from tests.support.bench import ITEM, STRENGTHS, answer, remote
 from tests.support.scripted_server import Say, ScriptedServer, Status
 
 
@@ -219,6 +221,50 @@ def test_a_judge_that_never_answers_validly_leaves_its_items_unparsed(bench):
         assert (row["score"], row["n_ungraded"]) == (None, 6)
         asked = [call for call in server.billed if call.body["model"].startswith("judge")]
         assert sum("items is 2" in call.prompt for call in asked) == 4  # the fault is named
+
+
+@pytest.mark.parametrize("mode", ["failed_only", "per_item"])
+def test_the_same_command_asks_again_for_what_a_mended_judge_can_answer(bench, mode):
+    """Only on the brief whose items have no verdict; the row stays the same row."""
+    broken, graded = True, answer if mode == "failed_only" else answer_one
+
+    def script(call):
+        if not call.body["model"].startswith("judge"):
+            return answer(call)
+        in_alder = str(STRENGTHS["alder"]) in call.prompt
+        return Say("That is hard to say.") if broken and in_alder else graded(call)
+
+    with ScriptedServer(script) as server:
+        overrides = remote(server, "seeds=1", f"judge.mode={mode}", "judge.max_attempts=2")
+        questions = 1 if mode == "failed_only" else 3
+        done = bench("run", *overrides)
+        assert (done.code, done.paid) == (4, 2 + questions * 3)
+        (before,) = bench.board()
+        assert before["n_ungraded"] == 3
+        assert bench("run", *overrides, "retry=none").paid == 0
+        still = bench("run", *overrides)
+        assert (still.code, still.paid) == (4, questions * 2)  # as many attempts as before, and no more
+        broken = False
+        plan = bench("plan", *overrides)
+        assert f"0 of 2 | {questions} of {questions * 2}" in re.sub(r" *[│┃] *", " | ", plan.out)
+        again = bench("run", *overrides, "retry=unparsed")
+        assert (again.code, again.paid) == (0, questions), again.err
+        (row,) = bench.board()
+        assert (row["n_ungraded"], row["score"]) == (0, 1)
+        assert [row[key] for key in ("condition", "judge_id", "judge_digest")] == [
+            before[key] for key in ("condition", "judge_id", "judge_digest")
+        ]
+        shutil.rmtree(bench.results / ".cache")
+        replayed = bench("run", *overrides, "retry=none")  # what counted is found behind what was rejected
+        assert (replayed.code, replayed.paid) == (0, 0)
+        assert bench.board()[0]["score"] == 1
+
+
+def answer_one(call):
+    """The judge of one item at a time, who finds everything in order."""
+    ((item_id, kind),) = ITEM.findall(call.prompt)
+    verdict = {"id": item_id, "met": kind == "requirement", "reason": ""}
+    return Say(json.dumps({"verdicts": [verdict]}))
 
 
 def test_the_key_is_nowhere_in_what_a_run_leaves(bench, endpoint):

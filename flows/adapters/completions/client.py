@@ -61,10 +61,12 @@ class CallOutcome:
     Attributes:
         completion: answer, refusal or error.
         replayed: True where it was in the store and nobody was called.
+        earlier: True where it was there before this run.
     """
 
     completion: Completion
     replayed: bool
+    earlier: bool = False
 
 
 class Client:
@@ -147,6 +149,10 @@ class Client:
                 task.cancel()
             raise
 
+    def knows(self, request: Request) -> bool:
+        """True where something is stored for `request`, whatever it is. May be called from another thread."""
+        return self._store.get(_key(request)) is not None
+
     def stop(self) -> None:
         """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
 
@@ -215,7 +221,7 @@ class Client:
     def _stands(self, stored: Completion) -> bool:
         """Whether a stored completion is the outcome, or is asked again."""
         if stored.status is CompletionStatus.error:
-            return self._retry is Retry.none
+            return self._retry in (Retry.none, Retry.unparsed)
         if stored.status is CompletionStatus.refused:
             return self._retry is not Retry.refused
         return True
@@ -223,7 +229,7 @@ class Client:
     def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
         self.totals.replayed += 1
         self._emit(CallEvent(CallEventKind.replayed, stored.key, model.label))
-        return CallOutcome(stored, replayed=True)
+        return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
         """Refuse before anything is sent what would go wrong afterwards."""
