@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.adapters.completions.aside import ClientAside
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
@@ -98,6 +100,9 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             for one in remote:
                 check_key(one.model)
                 check_key(one.judge)
+            for one in remote:
+                _check_no_secret(one)
+            for one in remote:
                 if settings.runner.batch:
                     check_batches(_called(one), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
@@ -283,6 +288,12 @@ def _expected(batch: Batch) -> dict[str, int]:
 
 def _calls_anybody(settings: Settings) -> bool:
     return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
+
+
+def _check_no_secret(settings: Settings) -> None:
+    """Before anything is written: names, parameters and notes go into files, MLflow and Prefect's page."""
+    for section, values in asdict(settings).items():
+        check_no_secret(section, values)
 
 
 def _called(settings: Settings) -> list[ModelSettings]:

@@ -24,6 +24,7 @@ _UNSENT = (
     "note",
     "price",
     "api_key_env",
+    "headers",
     "context_tokens",
     "benchmark_effort",
     "takes_images",

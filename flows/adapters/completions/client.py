@@ -31,13 +31,15 @@ _log = logging.getLogger(__name__)
 # Fields that the request has elsewhere, and, for litellm, those with which it would retry, route or
 # drop on its own.
 _RESERVED: Mapping[Transport, frozenset[str]] = {
-    Transport.openai_http: frozenset({"model", "messages"}),
+    Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
     Transport.gguf: frozenset({"model", "messages"}),
     Transport.litellm: frozenset(
         {
             "model",
             "messages",
             "api_key",
+            "extra_headers",
+            "headers",
             "api_base",
             "base_url",
             "timeout",

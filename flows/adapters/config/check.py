@@ -15,6 +15,7 @@ from typing import Any, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
+from flows.adapters.config.secrets import refuse_secrets
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import Severity
@@ -43,12 +44,12 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
         ConfigError, Problems: what is wrong, all of it.
     """
     for section in ("model", "judge"):
-        _refuse_nameless(section, container.get(section))
+        _refuse_unfit(section, container.get(section))
     judge: Any = container.get("judge")
     if isinstance(judge, dict):
         members: Any = cast("dict[str, Any]", judge).get("members")
         for name, member in cast("dict[str, Any]", members or {}).items():
-            _refuse_nameless(f"{MEMBERS}{name}", member)
+            _refuse_unfit(f"{MEMBERS}{name}", member)
     try:
         settings = _adapter().validate_json(json.dumps(container), strict=True)
     except ValidationError as error:
@@ -64,10 +65,11 @@ def _adapter() -> TypeAdapter[Settings]:
     return TypeAdapter(Settings)  # 20 ms to build, and every point of a sweep is checked
 
 
-def _refuse_nameless(section: str, settings: Any) -> None:
+def _refuse_unfit(section: str, settings: Any) -> None:
     if not isinstance(settings, dict):
         return  # pydantic says what is wrong with it
     settings = cast("dict[str, Any]", settings)
+    refuse_secrets(section, settings)
     remote = settings.get("writer") == Writer.remote.value
     if remote and not settings.get("name"):
         raise ConfigError(
@@ -290,7 +292,7 @@ def is_member(key: str) -> bool:
 
 def below_free_key(name: str) -> bool:
     """True for a key below one that may hold whatever an endpoint takes: `model.parameters.top_p`."""
-    return any(f".{free}." in name for free in ("parameters", "efforts"))
+    return any(f".{free}." in name for free in ("parameters", "efforts", "headers"))
 
 
 def is_weight(name: str) -> bool:

@@ -9,6 +9,8 @@ into all its points, which the pipeline then runs side by side under one limit.
 from __future__ import annotations
 
 import copy
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseException
 from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
@@ -125,12 +127,12 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
         try:
             sweeps = parser.parse_override(override).is_sweep_override() or sweeps
         except Exception as error:
-            raise ConfigError(override, "not an override", "key=value", str(error).splitlines()[0]) from error
+            refuse_unknown([override], _known(project))
+            raise _unquoted(override, str(error), multirun=multirun) from error
     if sweeps and not multirun:
+        (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
         raise ConfigError(
-            " ".join(overrides),
-            "a list of values without -m",
-            remedy="add -m for a sweep, or quote the value",
+            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {_quoted(first)}"
         )
     grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
     if grid:
@@ -142,6 +144,35 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
     for batch in batches:
         jobs += [list(job) for job in batch]
     return jobs
+
+
+def _unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
+    """What to type instead of an override that Hydra's grammar does not take."""
+    where = " ".join(override.split())
+    if "=" in override:
+        suggested = _quoted(override, multirun=multirun)
+        if suggested:
+            return ConfigError(where, "a value that has to be quoted", suggested)
+    return ConfigError(
+        where, "not an override", "key=value", " ".join(why.split()) if "=" in override else ""
+    )
+
+
+def _quoted(override: str, *, multirun: bool = False) -> str:
+    """The override with its value quoted for Hydra, and all of it for a shell; empty where that is none."""
+    key, _, value = override.partition("=")
+    parts = value.split(",") if multirun else [value]
+    parser = OverridesParser.create()
+    quoted: list[str] = []
+    for part in parts:
+        escaped = re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), part)
+        quoted.append(f'"{escaped}"')
+        try:
+            if parser.parse_override(f"{key}={quoted[-1]}").value() != part:
+                return ""
+        except HydraException:
+            return ""
+    return shlex.quote(f"{key}={','.join(quoted)}")
 
 
 def _compose_point(project: Path, overrides: list[str]) -> Point:
@@ -203,7 +234,8 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         lines = str(error).split("\n")
         # YAML's errors say where only in the lines after the first.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
-        raise ConfigError(" ".join(overrides) or "conf", found) from error
+        plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
+        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
     return container, dict(choices), sweep
 
 
@@ -248,8 +280,8 @@ def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
 
     A member of a panel is chosen as a judge is (`judge.members.second=offline`), for which Hydra
     wants to be told the axis. An option whose name is a number (`word_cap=500`) must be quoted; a
-    number of words that has no option of its own is the key `word_cap.words`. A key below
-    `parameters`, where anything may stand, needs Hydra's `++`.
+    number of words that has no option of its own is the key `word_cap.words`. `parameters`, and keys
+    below, where anything may stand, need Hydra's `++`.
     """
     key, _, value = override.partition("=")
     if is_member(key):
@@ -257,6 +289,6 @@ def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
         return f"{prefix}judge@{override.removeprefix(prefix)}"
     if key == "word_cap" and value.isdigit():
         return f"word_cap='{value}'" if value in known["word_cap"] else f"word_cap.words={value}"
-    if below_free_key(key):
-        return f"++{override}"
+    if below_free_key(f"{key}.") and not key.startswith("~"):
+        return f"++{override.lstrip('+')}"
     return override
