@@ -148,14 +148,17 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
 
 def _unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
     """What to type instead of an override that Hydra's grammar does not take."""
-    where = " ".join(override.split())
-    if "=" in override:
-        suggested = _quoted(override, multirun=multirun)
-        if suggested:
-            return ConfigError(where, "a value that has to be quoted", suggested)
-    return ConfigError(
-        where, "not an override", "key=value", " ".join(why.split()) if "=" in override else ""
-    )
+    where, why = " ".join(override.split()), " ".join(why.split())
+    _, has_value, value = override.partition("=")
+    if not has_value:
+        return ConfigError(where, "not an override", "key=value")
+    if value[:1] + value[-1:] in ("{}", "[]"):
+        expected = f"texts in double quotes within {value[0]} {value[-1]}"
+        return ConfigError(where, "not an override", expected, why)
+    suggested = _quoted(override, multirun=multirun)
+    if not suggested:
+        return ConfigError(where, "not an override", "key=value", why)
+    return ConfigError(where, "a value that has to be quoted", suggested)
 
 
 def _quoted(override: str, *, multirun: bool = False) -> str:
