@@ -17,6 +17,8 @@ from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.rows import as_row
 from flows.stages.aggregate import Grouping, breakdowns, most_unlike
 
+_LONGEST_PARAM = 500  # MLflow refuses a record with one of more than some thousand characters
+
 
 def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
     """What MLflow is shown of an evaluation."""
@@ -64,7 +66,7 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
     return RunRecord(
         name=f"{condition.label} · {judge.label}",
         identity=identity,
-        params=params,
+        params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
         metrics=_metrics(evaluation, outcome),
         tags=tags,
         texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},

@@ -1,11 +1,13 @@
 """What composes, what is refused, and which name is offered instead."""
 
+import dataclasses
+import re
 import shlex
 
 import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
-from flows.schema.condition import condition_of, judge_of
+from flows.schema.condition import condition_of, file_name, judge_of
 from flows.schema.errors import StaffbenchError
 from flows.schema.settings import Effort
 
@@ -258,6 +260,69 @@ def test_a_name_that_no_file_can_have_is_made_one(project):
     point = one(project, *REMOTE)
     label = condition_of(point.settings, point.changed).label
     assert label.startswith("a_b-medium-3000-v1-")
+
+
+NAMES = [
+    "x" * 300,
+    "a/b",
+    "../../etc/passwd",
+    ".hidden",
+    "-rf",
+    "a\0b",
+    "日本",
+    "a\nb",
+    "CON: 1",
+    "\U0001f600",
+    "",
+    " ",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_file_name_is_short_plain_and_its_own(name):
+    (found, cut, same) = (
+        file_name([name, "medium"]),
+        file_name([f"{name}{'y' * 300}", "v1"]),
+        file_name([f"{name}{'y' * 300}", "v2"]),
+    )
+    for one in (found, cut, same, file_name([name], "0123456789")):
+        assert re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", one)
+        assert len(one) < 120
+    assert cut != same
+    assert file_name([name], "0123456789").endswith("-01234567")
+
+
+@pytest.mark.parametrize("key", ["model.name", "model.label"])
+def test_names_that_differ_only_in_signs_or_far_behind_are_two_conditions(project, key):
+    words = [word for word in REMOTE if not word.startswith(key)]
+    labels = set()
+    for value in ("x" * 300, "x" * 299 + "y", "a/b", "a_b"):
+        point = one(project, *words, f"model.name={value}", f"{key}='{value}'")
+        labels.add(condition_of(point.settings, point.changed).label.casefold())
+    assert len(labels) == 4
+
+
+def test_a_presets_label_with_signs_ends_in_its_digest(project):
+    point = one(project, *REMOTE)
+    model = dataclasses.replace(point.settings.model, label="My model")
+    condition = condition_of(dataclasses.replace(point.settings, model=model), frozenset())
+    assert condition.label == f"My_model-medium-3000-v1-{condition.digest[:8]}"
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("benchmark.name=../up", "benchmark.name: '../up'; expected up to 60 of"),
+        ("benchmark.name=a/b", "benchmark.name: 'a/b'"),
+        ("benchmark.name=Completions", "free in results/"),
+        (f"benchmark.name={'b' * 61}", "benchmark.name"),
+        ("scoring.name=../x", "scoring.name: '../x'"),
+        (f"results={'r' * 256}", "the name is too long"),
+        (f"results={'/'.join(['r' * 200] * 25)}", "the name is too long"),
+    ],
+)
+def test_a_folder_that_can_not_be_is_refused_before_anything_runs(project, override, said):
+    assert said in refusal(project, override)
 
 
 def test_the_composed_configuration_can_be_read(project):

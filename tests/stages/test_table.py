@@ -121,8 +121,8 @@ def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
     (note,) = [note for note in notes(found) if "no width" in note]
     assert note == (
         "An interval of no width, as of a, b, says only that all 12 scenarios scored alike. One-sided "
-        "at 95%, up to 25.0% of all scenarios may score otherwise: the rule of three on scenarios, 3/n and 100% "
-        "at most (Hanley and Lippman-Hand 1983)."
+        "at 95%, up to 25.0% of all scenarios may score otherwise: the rule of three on scenarios, 3/n and "
+        "100% at most (Hanley and Lippman-Hand 1983)."
     )
     assert note in to_markdown(found)
     assert [row["ci_unlike"] for row in json.loads(to_json(found))["rows"]] == [0.25, 0.25, None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -33,6 +34,10 @@ from flows.schema.settings import (
 
 MEMBERS = "judge.members."
 """What the key of a panel's member begins with; its name follows."""
+
+_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
+_TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})
+"""Names that others have in the folder of results, or of data."""
 
 _FEW = 20  # words that a person reads in a message
 
@@ -142,6 +147,10 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         for key, value in not_negative.items()
         if value is not None and value < 0
     ]
+    for key, name in (("benchmark.name", s.benchmark.name), ("scoring.name", s.scoring.name)):
+        if not _FOLDER.fullmatch(name) or name.lower() in _TAKEN:
+            fit = "up to 60 of A-Z, a-z, 0-9, _ . + -, beginning with a letter or digit, free in results/"
+            found.append((key, repr(name), fit))
     if not 0 < s.scoring.interval_level < 1:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:

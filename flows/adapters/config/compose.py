@@ -9,6 +9,8 @@ into all its points, which the pipeline then runs side by side under one limit.
 from __future__ import annotations
 
 import copy
+import errno
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -97,6 +99,14 @@ def options(project: Path) -> dict[str, list[str]]:
 
 def _refuse_file(results: Path) -> None:
     """Here, since every command that reads or writes results composes first."""
+    named = f"results={' '.join(str(results).split())}"
+    try:
+        os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as what will lie there
+    except ValueError:
+        raise ConfigError(named, "a sign that no path has", "a folder") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ConfigError(named, "the name is too long", "a folder with a shorter name or path") from None
     there = results
     with suppress(OSError):  # what can't be looked at is told by what wants to write there
         there = next(folder for folder in (results, *results.parents) if folder.exists())
