@@ -5,10 +5,11 @@ passwords of proxies, and what litellm finds in the environment by itself. How a
 depends on whether a text may hold it by chance:
 
 - sixteen characters or more: anywhere, in every form;
-- shorter, with a letter and a digit or another sign, from six: anywhere, in every form, but plainly only
-  where it stands by itself;
-- shorter, and a word or a number ("not-needed", "none"): a placeholder for servers that take any key. In
-  messages from eight characters, and below that after what introduces a key; never in the text of a reply.
+- from six, where a letter and a digit touch, or that begins as keys do ("k3y-77", "sk-1234"): anywhere, in
+  every form, but plainly only where it stands by itself;
+- what else is shorter, such as words, dates and numbers ("not-needed", "team-1"): a placeholder for servers
+  that take any key, or a header that is no secret. In messages from eight characters, and below that after
+  what introduces a key; never in the text of a reply.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _PLACE = "[key]"
 _LONG = 16
 _SHORTEST_MIXED = 6
 _SHORTEST_WORD = 8
-_WORD = re.compile(r"[A-Za-z._-]+|[0-9]+")
+_MIXED = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|^(?:sk|pk|key|api|token)[-_]")
 _FOUND_BY_LITELLM = re.compile(r"(?:KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
@@ -217,15 +218,15 @@ def _is_certain(secret: str) -> bool:
     """True where no ordinary text holds it by chance."""
     if len(secret) >= _LONG:
         return True
-    return len(secret) >= _SHORTEST_MIXED and not _WORD.fullmatch(secret)
+    return len(secret) >= _SHORTEST_MIXED and bool(_MIXED.search(secret))
 
 
 def _secrets(key: str | None) -> list[str]:
     """What is looked for, longest first: one may hold another."""
     found = {key or "", *_of_proxies()}
     for name in _names:
-        value = os.environ.get(name, "").strip()
-        found |= {value, value.split(" ")[-1]}  # a header may name its scheme before what is secret
+        # A header may name its scheme before what is secret.
+        found.add(os.environ.get(name, "").strip().rpartition(" ")[2])
     return sorted(found - {""}, key=lambda secret: (-len(secret), secret))
 
 

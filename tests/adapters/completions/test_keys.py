@@ -125,6 +125,16 @@ SHORT = [
     ("p4ss!word", "cDRzcyF3b3Jk is p4ss!word", None, "p4ss%21word", "[key]"),
     ("none", "bad key: none, none", "bad key: [key], none", "none: none", "none: none"),
     ("12345", "token=12345 of 12345", "token=[key] of 12345", "It has: 12345 men.", "It has: 12345 men."),
+    ("sk-1234", "sk-1234", "[key]", "So: sk-1234", "So: [key]"),
+    ("2026-01-01", "on 2026-01-01", "on [key]", "D-day: 2026-01-01", "D-day: 2026-01-01"),
+    ("team-1", "for team-1", "for team-1", "for: team-1", "for: team-1"),
+    (
+        "Task Force Atlas",
+        "for Task Force Atlas",
+        "for Task Force Atlas",
+        "Task Force Atlas",
+        "Task Force Atlas",
+    ),
     ("lm-studio", "bad lm-studio", "bad [key]", "at: lm-studio", "at: lm-studio"),
 ]
 
