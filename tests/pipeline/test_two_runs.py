@@ -11,10 +11,12 @@ import yaml
 from flows.adapters import tracking
 from flows.adapters.screen import Screen
 from flows.adapters.versions import versioned_outputs
-from flows.pipeline import commands, stored
+from flows.pipeline import commands, evaluate, harbor_tables, stored
 from flows.pipeline import report as report_module
+from flows.pipeline.harbor import import_job
 from flows.schema.errors import StoreError
 from tests.support.bench import Project
+from tests.support.harbor_trees import copy_job
 from tests.support.plain_flow import run_here, without_prefect
 
 
@@ -73,6 +75,28 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
     assert codes == [0, 0]
     board = json.loads((own / "leaderboard.json").read_text())
     assert sorted(row["model"] for row in board["rows"]) == ["strong", "weak"]
+
+
+@pytest.mark.parametrize("command", ["run", "import"])
+def test_tables_are_written_under_the_lock_of_the_board(here, project, monkeypatch, command):
+    """Else a board could be made of new briefs and old verdicts."""
+    module = evaluate if command == "run" else harbor_tables
+    name = "write_results" if command == "run" else "write_system"
+    original, tried = getattr(module, name), []
+
+    def write(results, *arguments):
+        with (results / ".cache" / "results.lock").open() as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        tried.append(results)
+        return original(results, *arguments)
+
+    monkeypatch.setattr(module, name, write)
+    if command == "run":
+        assert run(here.folder, "strong") == 0
+    else:
+        job = copy_job("0.25.0", here.folder)
+        import_job(project, [f"results={here.results}"], job, Screen())
+    assert tried
 
 
 def test_the_lock_excludes_threads_and_is_free_after_a_fault(tmp_path):
