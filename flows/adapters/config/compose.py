@@ -11,8 +11,6 @@ from __future__ import annotations
 import copy
 import errno
 import os
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +31,7 @@ from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
 from flows.adapters.config.effect import refuse_without_effect
+from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import apart, refuse_unweighted
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
@@ -138,11 +137,11 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
             sweeps = parser.parse_override(override).is_sweep_override() or sweeps
         except Exception as error:
             refuse_unknown([override], _known(project))
-            raise _unquoted(override, str(error), multirun=multirun) from error
+            raise unquoted(override, str(error), multirun=multirun) from error
     if sweeps and not multirun:
         (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
         raise ConfigError(
-            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {_quoted(first)}"
+            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {quoted(first)}"
         )
     grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
     if grid:
@@ -154,38 +153,6 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
     for batch in batches:
         jobs += [list(job) for job in batch]
     return jobs
-
-
-def _unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
-    """What to type instead of an override that Hydra's grammar does not take."""
-    where, why = " ".join(override.split()), " ".join(why.split())
-    _, has_value, value = override.partition("=")
-    if not has_value:
-        return ConfigError(where, "not an override", "key=value")
-    if value[:1] + value[-1:] in ("{}", "[]"):
-        expected = f"texts in double quotes within {value[0]} {value[-1]}"
-        return ConfigError(where, "not an override", expected, why)
-    suggested = _quoted(override, multirun=multirun)
-    if not suggested:
-        return ConfigError(where, "not an override", "key=value", why)
-    return ConfigError(where, "a value that has to be quoted", suggested)
-
-
-def _quoted(override: str, *, multirun: bool = False) -> str:
-    """The override with its value quoted for Hydra, and all of it for a shell; empty where that is none."""
-    key, _, value = override.partition("=")
-    parts = value.split(",") if multirun else [value]
-    parser = OverridesParser.create()
-    quoted: list[str] = []
-    for part in parts:
-        escaped = re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), part)
-        quoted.append(f'"{escaped}"')
-        try:
-            if parser.parse_override(f"{key}={quoted[-1]}").value() != part:
-                return ""
-        except HydraException:
-            return ""
-    return shlex.quote(f"{key}={','.join(quoted)}")
 
 
 def _compose_point(project: Path, overrides: list[str]) -> Point:
