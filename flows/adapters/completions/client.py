@@ -190,6 +190,7 @@ class Client:
                 return self._replay(stored, call.model)
             sender, limits = self._ready(call.model)
             completion = await self._attempts.complete(call, sender, limits)
+            self._asked_now.add(call.key)  # before it is there for others to find
             try:
                 await self._store.put(call.request, completion)
                 kept = self._kept(call.key)
@@ -200,7 +201,6 @@ class Client:
                 call.leave()
             if self._batches is not None:
                 self._batches.stored(call.key)
-            self._asked_now.add(call.key)
             self.totals.add(completion, lost_tries=call.lost)
             self._emit(
                 CallEvent(
