@@ -105,6 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     made["validate"].add_argument(
         "--index", action="store_true", help="write the Parquet index of a folder of tasks, from its trees"
     )
+    made["report"].add_argument(
+        "--versioned", action="store_true", help="of verdicts that DVC lists; what its stages run"
+    )
     made["ui"].add_argument("--port", type=int, default=5000, help="of the page (default: %(default)s)")
     return parser
 
@@ -176,8 +179,9 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
         return commands.packets(project, overrides, parsed.show, screen)
     if parsed.command == "validate":
         return commands.validate(project, overrides, screen, index=parsed.index)
+    if parsed.command == "report":
+        return commands.report(project, overrides, screen, versioned=parsed.versioned)
     plain = {
-        "report": commands.report,
         "agreement": commands.agreement,
         "version": commands.version,
     }

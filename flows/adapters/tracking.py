@@ -140,11 +140,27 @@ class Tracker:
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Hold a lock that the kernel releases when the process ends, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def locked(path: Path) -> Generator[None]:
+    """Hold a lock that the kernel releases when the process ends, however it ends.
+
+    Threads of one process exclude one another too.
+
+    Raises:
+        StoreError: the lock's file can't be made, or its file system has no locks.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    except OSError as error:
+        raise StoreError(
+            path, f"can't be written ({error.strerror})", remedy="make its folder writable"
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            remedy = "keep the results on a file system with locks"
+            raise StoreError(path, f"can't be locked ({error.strerror})", remedy=remedy) from error
         yield
 
 
@@ -153,7 +169,7 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    with _locked(results / ".cache" / _LOCK):
+    with locked(results / ".cache" / _LOCK):
         from mlflow.tracking import MlflowClient
 
         if not (results / _STORE).exists():
@@ -183,7 +199,7 @@ def _log_all(client: Any, results: Path, experiment_id: str, title: str, records
     """Log what is new of `records` as they come, and put it under one run where it is more than one."""
     new: list[Any] = []
     for record in records:
-        with _locked(results / ".cache" / _LOCK):  # another process may have the same record
+        with locked(results / ".cache" / _LOCK):  # another process may have the same record
             if not _is_logged(client, experiment_id, record.identity):
                 new.append(_log_one(client, experiment_id, record))
     if len(new) > 1:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def version_results(project: Path, extra: Sequence[Path]) -> list[Path]:
             for stage in whole:
                 repo.commit(stage.addressing, force=True)
             made = {Path(out.fs_path) for stage in stages for out in stage.outs}
-            rest = [path for path in extra if path.exists() and not _is_below(path.resolve(), made)]
+            rest = [path for path in extra if path.exists() and not is_below(path.resolve(), made)]
             add: Any = repo.add
             added: list[Any] = add([str(path) for path in rest]) if rest else []
             files = [Path(stage.path) for stage in added]
@@ -47,5 +48,24 @@ def version_results(project: Path, extra: Sequence[Path]) -> list[Path]:
     return [project / "dvc.lock", *files]
 
 
-def _is_below(path: Path, folders: set[Path]) -> bool:
+def versioned_outputs(project: Path) -> frozenset[Path]:
+    """Files and folders that DVC lists: outputs of the stages as they are now, and what was added one by one.
+
+    Nothing is locked, so that a stage may ask.
+
+    Raises:
+        StoreError: DVC can't read its files.
+    """
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    try:
+        with Repo(str(project)) as repo:
+            return frozenset(Path(out.fs_path) for out in repo.index.outs)
+    except DvcException as error:
+        raise StoreError(project / "dvc.yaml", f"DVC can't read what it lists ({error})") from error
+
+
+def is_below(path: Path, folders: AbstractSet[Path]) -> bool:
+    """True for one of `folders`, and for what lies in one."""
     return not folders.isdisjoint({path, *path.parents})

@@ -276,14 +276,15 @@ def _is_self_judged(settings: Settings) -> bool:
 
 def _clashes(evaluations: Sequence[Evaluation]) -> list[StaffbenchError]:
     """Two evaluations of a run that would write the same files."""
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     problems: list[StaffbenchError] = []
     for evaluation in evaluations:
-        if _name(evaluation) in seen:
+        name = tuple(part.casefold() for part in _name(evaluation))  # some disks take capitals for small ones
+        if name in seen:
             problems.append(
                 ConfigError(evaluation.name, "twice in one run", "each condition, and each member, once")
             )
-        seen.add(_name(evaluation))
+        seen.add(name)
     return problems
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
@@ -24,7 +24,7 @@ from flows.pipeline.report import (
 from flows.pipeline.scenarios import load, names_of
 from flows.pipeline.showing import show_board, show_tasks, shown
 from flows.pipeline.site import write_site
-from flows.pipeline.stored import left_out, load_graded, load_scenarios
+from flows.pipeline.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.pipeline.task_validation import validate_tasks
 from flows.schema.document import Packet
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
@@ -112,31 +112,64 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     return problems
 
 
-def report(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Tables from stored verdicts, by any weights."""
+def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned: bool = False) -> int:
+    """Tables from stored verdicts, by any weights.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark and weights.
+        screen: where it is told.
+        versioned: True to leave out verdicts that DVC does not list, such as those of a stage that has
+            other outputs since: a stage's tables must follow from what it depends on.
+    """
     settings = _settings(project, overrides)
     results = project / settings.results
     folder = results / settings.benchmark.name
     scenarios, broken = load_scenarios(project, settings)
-    graded, problems = load_graded(folder, scenarios)
-    named = left_out(folder, problems)
-    problems = [*broken, *problems]
-    if not graded and not problems:
-        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
-    if graded:
-        objects = ObjectStore(results / ".cache" / "objects")
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
-        paths = write_leaderboard(folder, board)
-        paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
-        paths.append(
-            write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
-        )
-        show_board(screen, board, frozenset())
-        show_tasks(screen, board, graded, scenarios, settings.scoring)
-        screen.note("Written: " + ", ".join(shown(path) for path in paths))
-    elif gone := _retract(folder, settings.scoring, problems):
-        screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
+    is_wanted = _versioned(project, screen) if versioned else None
+    if not folder.is_dir():
+        raise _nothing(folder)
+    with results_lock(results):
+        graded, problems = load_graded(folder, scenarios, is_wanted)
+        named = left_out(folder, problems)
+        problems = [*broken, *problems]
+        if not graded and not problems:
+            raise _nothing(folder)
+        if graded:
+            objects = ObjectStore(results / ".cache" / "objects")
+            board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
+            paths = write_leaderboard(folder, board)
+            paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
+            paths.append(
+                write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
+            )
+            show_board(screen, board, frozenset())
+            show_tasks(screen, board, graded, scenarios, settings.scoring)
+            screen.note("Written: " + ", ".join(shown(path) for path in paths))
+        elif gone := _retract(folder, settings.scoring, problems):
+            screen.note("No row is left. Deleted or emptied: " + ", ".join(shown(path) for path in gone))
     return _fail(problems, screen)
+
+
+def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
+    """Whether DVC lists a file; one that it does not is named on the screen."""
+    from flows.adapters.versions import is_below, versioned_outputs
+
+    listed = versioned_outputs(project)
+
+    def is_listed(path: Path) -> bool:
+        found = is_below(path.resolve(), listed)
+        if not found:
+            screen.note(
+                f"Left out, since DVC does not list it: {shown(path)} (staffbench version takes it in)"
+            )
+        return found
+
+    return is_listed
+
+
+def _nothing(folder: Path) -> StaffbenchError:
+    return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
 
 
 def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:

@@ -33,6 +33,7 @@ from flows.pipeline.stages import (
     take_packet,
     truncate_work,
 )
+from flows.pipeline.stored import results_lock
 from flows.pipeline.submissions import Submission, pages_of, read_work, submissions_of, submit_work
 from flows.pipeline.together import all_of
 from flows.schema.brief import Brief, BriefStatus
@@ -214,7 +215,8 @@ async def _evaluate_one(
         estimate=_estimate(settled.value),
         submissions=[submission for chain in chains for submission in chain.submissions],
     )
-    files = write_results(batch.results, evaluation, outcome, batch.packets.values())
+    with results_lock(batch.results):
+        files = write_results(batch.results, evaluation, outcome, batch.packets.values())
     missing = [
         f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
         for brief in outcome.briefs

@@ -93,6 +93,7 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     from flows.pipeline.harbor_rubric import rubric_here
     from flows.pipeline.harbor_tables import check_bounds, write_system
     from flows.pipeline.showing import shown
+    from flows.pipeline.stored import results_lock
 
     results = project / compose_points(project, overrides, multirun=False)[0].settings.results
     rubric = partial(rubric_here, project, overrides)
@@ -100,9 +101,10 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     for part in parts:
         check_bounds(part)
         _check_folder(results / part.origin.benchmark)
-    written = [
-        path for part in parts for system in part.systems for path in write_system(results, part, system)
-    ]
+    with results_lock(results):
+        written = [
+            path for part in parts for system in part.systems for path in write_system(results, part, system)
+        ]
     for part in parts:
         _show(part, screen)
     screen.note("Written: " + ", ".join(shown(path) for path in written))

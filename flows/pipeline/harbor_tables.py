@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from flows.pipeline.harbor_verdicts import score_row, verdicts_of
 from flows.pipeline.report_file import WORD_RULE
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.condition import Condition, Judge
+from flows.schema.condition import Condition, Judge, file_name
 from flows.schema.harbor import (
     HARBOR,
     REFUSALS,
@@ -32,7 +31,6 @@ from flows.stages.truncate import WORD_COUNTER
 SCORING = "harbor_reward"
 """Name of the weights: the verifier's own, whatever they are."""
 _PROMPT = "task"  # the agent is sent the task's own instruction
-_NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
 _BRIEF_KEYS = ("scenario_id", "seed")
 _NO_REPORT = {
     ReportState.missing: BriefStatus.missing,
@@ -136,7 +134,7 @@ def condition_of_system(part: Part, system: SystemSummary) -> Condition:
     model = system.model or system.agent or "unknown"
     parts = [HARBOR, job.version or "unknown", system.agent or "unknown", model, effort, digest[:8]]
     return Condition(
-        label=_label(parts),
+        label=file_name(parts),
         digest=digest,
         benchmark=origin.benchmark,
         model=model,
@@ -156,7 +154,7 @@ def judge_of_system(part: Part, system: SystemSummary) -> Judge:
     name = " + ".join(named) or "verifier"
     content = {"harness": HARBOR, "version": part.job.version, "judges": named}
     return Judge(
-        label=_label([HARBOR, name]),
+        label=file_name([HARBOR, name]),
         digest=sha256_text(canonical_json(content)),
         name=name,
         effort=None,
@@ -243,7 +241,3 @@ def _about_harbor(part: Part, system: SystemSummary) -> dict[str, Any]:
         },
         "damage": [[damage.where, damage.detail] for damage in job.damage],
     }
-
-
-def _label(parts: Sequence[str]) -> str:
-    return "-".join(_NOT_IN_FILE_NAMES.sub("_", part) for part in parts)

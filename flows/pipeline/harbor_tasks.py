@@ -181,8 +181,9 @@ def report_task(
 
 
 def judge_keys(judge: JudgeSettings) -> tuple[str, ...]:
-    """Environment variables that hold the keys of a judge, or of a panel's members; sorted."""
-    found = {judge.api_key_env, *(member.api_key_env for member in (judge.members or {}).values())}
+    """Environment variables that hold the keys and headers of a judge, or of a panel's members; sorted."""
+    judges = [judge, *(judge.members or {}).values()]
+    found = {name for one in judges for name in (one.api_key_env, *(one.headers or {}).values())}
     return tuple(sorted(name for name in found if name))
 
 

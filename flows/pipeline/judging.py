@@ -19,7 +19,7 @@ from flows.schema.condition import judge_fields, quorum_of
 from flows.schema.errors import Stopped
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, JudgeSettings
+from flows.schema.settings import JudgeKind, JudgeSettings, Retry
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.judge import (
     JUDGE_VERSION,
@@ -272,18 +272,29 @@ async def _ask_all(
 
 async def _ask(batch: Batch, evaluation: Evaluation, call: JudgeCall) -> tuple[Sequence[ItemVerdict], int]:
     assert batch.client is not None
-    return await ask(batch.client, evaluation.settings.judge, call)
+    return await ask(batch.client, evaluation.settings.judge, call, evaluation.settings.retry)
 
 
 async def ask(
-    client: ClientAside, judge: JudgeSettings, call: JudgeCall
+    client: ClientAside, judge: JudgeSettings, call: JudgeCall, retry: Retry
 ) -> tuple[Sequence[ItemVerdict], int]:
-    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed."""
+    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed.
+
+    Where an earlier run used up its attempts, `retry` says whether as many follow. Attempts that are stored
+    are replayed in any case: one of them may be the reply that counts.
+    """
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
+    again = asks_again(retry, [VerdictStatus.unparsed.value])
     missed = 0
-    step: JudgeCall | Sequence[ItemVerdict] = call
-    while isinstance(step, JudgeCall):
-        outcome = await client.complete(step.request, judge, asked)
-        missed += misses_canary(step, outcome.completion)
-        step = judge_outcome(step, outcome.completion, judge.max_attempts)
-    return step, missed
+    while True:
+        outcome = await client.complete(call.request, judge, asked)
+        missed += misses_canary(call, outcome.completion)
+        follows = judge_outcome(call, outcome.completion, call.attempt + 1)
+        if not isinstance(follows, JudgeCall):
+            return follows, missed
+        used_up = call.attempt % judge.max_attempts == 0
+        if used_up and not (again and outcome.earlier) and not client.knows(follows.request):
+            unparsed = judge_outcome(call, outcome.completion, call.attempt)
+            assert not isinstance(unparsed, JudgeCall)
+            return unparsed, missed
+        call = follows

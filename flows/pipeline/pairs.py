@@ -70,7 +70,7 @@ async def _ask_pairs(
         for brief, pairs in by_brief.items()
         for call in build_requests([item for item, _ in pairs], brief, judge, settings.judge_prompt, 1)
     ]
-    answers = await all_of([ask(client, judge, call) for call in calls])
+    answers = await all_of([ask(client, judge, call, settings.retry) for call in calls])
     passed = {verdict.item_id: verdict.passed for verdicts, _ in answers for verdict in verdicts}
     return [
         LabelledVerdict(item, label, passed[item.item_id])

@@ -14,11 +14,13 @@ from flows.pipeline.plan_reports import planned_report
 from flows.pipeline.plan_text import Calls, Planned, plan_notes, plan_row, plan_warnings
 from flows.pipeline.report_writers import expected_words
 from flows.pipeline.run import check_shared
+from flows.pipeline.together import asks_again
 from flows.pipeline.writers import write_local
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, Retry, Writer
+from flows.schema.verdict import VerdictStatus
 from flows.stages.generate import Written, build_messages, build_request, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
 from flows.stages.judge.shield import shield
@@ -159,10 +161,13 @@ class _Planner:
 
     def _unanswered(self, call: JudgeCall, max_attempts: int, retry: Retry) -> Request | None:
         """The first of a question's attempts that has no answer; None where its verdicts are known."""
-        step = call
+        step, again = call, asks_again(retry, [VerdictStatus.unparsed.value])
         while (stored := self._answer(step.request, retry)) is not None:
-            outcome = judge_outcome(step, stored, max_attempts)
+            outcome = judge_outcome(step, stored, step.attempt + 1)
             if not isinstance(outcome, JudgeCall):
+                return None
+            used_up = step.attempt % max_attempts == 0
+            if used_up and not again and self._answer(outcome.request, Retry.none) is None:
                 return None
             step = outcome
         return step.request

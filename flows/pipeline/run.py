@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from flows.adapters.completions.aside import ClientAside
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
@@ -98,6 +100,9 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             for one in remote:
                 check_key(one.model)
                 check_key(one.judge)
+            for one in remote:
+                _check_no_secret(one)
+            for one in remote:
                 if settings.runner.batch:
                     check_batches(_called(one), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
@@ -183,7 +188,7 @@ def _job(
     from flows.pipeline.evaluate import Job
     from flows.pipeline.report import build_leaderboard, write_leaderboard, write_task_table
     from flows.pipeline.run_record import run_record
-    from flows.pipeline.stored import left_out, load_graded, load_scenarios
+    from flows.pipeline.stored import left_out, load_graded, load_scenarios, results_lock
 
     first = batch.evaluations[0]
     folder = batch.results / first.condition.benchmark
@@ -196,15 +201,16 @@ def _job(
         if not finished.outcomes:
             return ""
         scenarios, broken = load_scenarios(batch.project, first.settings, first.scenarios)
-        graded, problems = load_graded(folder, scenarios)
-        for problem in (*broken, *problems):
-            screen.fault(f"left out of the leaderboard: {problem}")
-        if not graded:
-            return ""
-        named = left_out(folder, problems)
-        board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects, named)
-        write_leaderboard(folder, board)
-        write_task_table(folder, board, graded, scenarios, first.settings.scoring)
+        with results_lock(batch.results):
+            graded, problems = load_graded(folder, scenarios)
+            for problem in (*broken, *problems):
+                screen.fault(f"left out of the leaderboard: {problem}")
+            if not graded:
+                return ""
+            named = left_out(folder, problems)
+            board = build_leaderboard(graded, scenarios, first.settings.scoring, batch.objects, named)
+            write_leaderboard(folder, board)
+            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         boards.append((board, graded, scenarios))
         return to_markdown(board)
 
@@ -282,6 +288,12 @@ def _expected(batch: Batch) -> dict[str, int]:
 
 def _calls_anybody(settings: Settings) -> bool:
     return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
+
+
+def _check_no_secret(settings: Settings) -> None:
+    """Before anything is written: names, parameters and notes go into files, MLflow and Prefect's page."""
+    for section, values in asdict(settings).items():
+        check_no_secret(section, values)
 
 
 def _called(settings: Settings) -> list[ModelSettings]:

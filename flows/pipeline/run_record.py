@@ -15,7 +15,9 @@ from flows.pipeline.batch import Evaluation
 from flows.pipeline.record import Outcome, ResultFiles
 from flows.schema.completion import canonical_json, sha256_text
 from flows.schema.rows import as_row
-from flows.stages.aggregate import Grouping, breakdowns
+from flows.stages.aggregate import Grouping, breakdowns, most_unlike
+
+_LONGEST_PARAM = 500  # MLflow refuses a record with one of more than some thousand characters
 
 
 def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
@@ -64,7 +66,7 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
     return RunRecord(
         name=f"{condition.label} · {judge.label}",
         identity=identity,
-        params=params,
+        params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
         metrics=_metrics(evaluation, outcome),
         tags=tags,
         texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},
@@ -86,6 +88,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "score_high": estimate.score_high,
         "ci_low": interval.low if interval else None,
         "ci_high": interval.high if interval else None,
+        "ci_unlike": most_unlike(interval, estimate.n_scenarios, evaluation.settings.scoring.interval_level),
         "correct": estimate.correct,
         "passed": estimate.passed,
         "wrong": estimate.wrong,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
+from flows.adapters.tracking import locked
 from flows.pipeline.batch import rubric_digest, rule_versions
 from flows.pipeline.graded import Graded
 from flows.pipeline.scenarios import load, names_of
@@ -24,6 +26,18 @@ _FIRST_VERSION = "1"
 """Of each rule of the offline judge: the only one that graded before files named it."""
 _FEW = 8
 """So many scenarios are named in a note; of more, how many."""
+
+
+def results_lock(results: Path) -> AbstractContextManager[None]:
+    """Held while tables are written, and from reading all of them to writing the board that they make.
+
+    A board that was made of an earlier reading would otherwise replace that of a run which ended meanwhile,
+    and lack its row.
+
+    Raises:
+        StoreError: the folder can't be written.
+    """
+    return locked(results / ".cache" / "results.lock")
 
 
 def load_scenarios(
@@ -50,12 +64,18 @@ def load_scenarios(
 
 
 def load_graded(
-    folder: Path, scenarios: Mapping[str, Scenario]
+    folder: Path, scenarios: Mapping[str, Scenario], is_wanted: Callable[[Path], bool] | None = None
 ) -> tuple[list[Graded], list[StaffbenchError]]:
-    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on."""
+    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        scenarios: by id.
+        is_wanted: False for a file of verdicts that is passed over; None where all are wanted.
+    """
     found: list[Graded] = []
     problems: list[StaffbenchError] = []
-    for path in table_files(folder / "verdicts"):
+    for path in filter(is_wanted, table_files(folder / "verdicts")):
         try:
             found.append(_load(folder, path, scenarios))
         except StaffbenchError as error:

@@ -25,10 +25,11 @@ async def all_of(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
-    """True where a stage with outcomes of these statuses is to be run again."""
+    """True where outcomes of these statuses are asked for again, one or more of them."""
     again = {
         Retry.none: set[str](),
-        Retry.failed: {"error"},
-        Retry.refused: {"error", "refused"},
+        Retry.unparsed: {"unparsed"},
+        Retry.failed: {"error", "unparsed"},
+        Retry.refused: {"error", "unparsed", "refused"},
     }[retry]
     return not again.isdisjoint(statuses)

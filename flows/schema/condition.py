@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -19,11 +20,13 @@ from flows.schema.settings import (
 )
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
+_LONGEST_NAME = 110  # of 255, and some systems count less: an ending and a scratch file's marks follow
 _UNSENT = (
     "label",
     "note",
     "price",
     "api_key_env",
+    "headers",
     "context_tokens",
     "benchmark_effort",
     "takes_images",
@@ -209,10 +212,26 @@ def quorum_of(judge: JudgeSettings) -> int:
     return voters // 2 + 1 if judge.quorum is None else judge.quorum
 
 
-def _label(parts: list[str], digest: str, changed: AbstractSet[str]) -> str:
-    if changed:
-        parts = [*parts, digest[:8]]
-    return "-".join(_NOT_IN_FILE_NAMES.sub("_", part) for part in parts)
+def file_name(parts: Sequence[str], digest: str = "") -> str:
+    """A name fit for a file or folder on any system, and short enough for what is put around it.
+
+    Args:
+        parts: what it is made of; any text.
+        digest: whose first eight digits end it. Where there is none, a name that had to be cut ends in digits
+            of all that it was made of, so that two of them stay two.
+    """
+    name = "-".join(_NOT_IN_FILE_NAMES.sub("_", part) for part in parts)
+    if name[:1] in ("", ".", "-"):  # none, hidden or a folder above, an option of a command
+        name = f"_{name[1:]}"
+    if not digest and len(name) > _LONGEST_NAME:
+        digest = sha256_text(canonical_json(list(parts)))
+    return f"{name[:_LONGEST_NAME]}-{digest[:8]}" if digest else name
+
+
+def _label(parts: Sequence[str], digest: str, changed: AbstractSet[str]) -> str:
+    # A preset's own label may be made of signs alone; none of ours is.
+    is_plain = not any(_NOT_IN_FILE_NAMES.search(part) for part in parts)
+    return file_name(parts, digest if changed or not is_plain else "")
 
 
 def _digest(value: object) -> str:

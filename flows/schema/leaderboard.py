@@ -38,6 +38,8 @@ class LeaderboardRow:
             were measured; None where nothing has such a limit.
         n_unmeasured: reports with a limit that was not measured; None where no report has one.
         n_missing, n_corrupt: attempts without a report, and with one that does not open: they score 0.
+        ci_unlike: where the interval has no width, since all scenarios scored alike: the most of all
+            scenarios, as a share, that may score otherwise, at `ci_level`; else None.
         n_at_limit: attempts that ended at a limit of the harness; what lay there was judged.
     """
 
@@ -82,6 +84,7 @@ class LeaderboardRow:
     n_missing: int = 0
     n_corrupt: int = 0
     n_at_limit: int = 0
+    ci_unlike: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

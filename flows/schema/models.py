@@ -105,6 +105,8 @@ class ModelSettings(Strict):
         structured_output: True where the endpoint takes a JSON schema for the reply.
         folder: where the briefs lie; None unless `files`.
         note: what a reader of a table must know about this model; may be empty.
+        headers: further headers of each request: for each the environment variable that holds its value,
+            which is sent and kept nowhere.
         takes_images: True where it takes images beside the text.
         takes_tools: True where it can be offered tools, and be answered when it asks for one.
     """
@@ -128,6 +130,7 @@ class ModelSettings(Strict):
     structured_output: bool
     folder: str | None
     note: str
+    headers: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
     # At the end, so that a judge's own fields may follow: what no preset says is that it takes neither.
     takes_images: bool = field(default=False, kw_only=True)
     takes_tools: bool = field(default=False, kw_only=True)

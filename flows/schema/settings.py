@@ -57,8 +57,9 @@ class Retry(StrEnum):
     """Which stored outcomes are asked again."""
 
     none = "none"
-    failed = "failed"  # calls that ended without a reply
-    refused = "refused"  # those, and refusals too
+    unparsed = "unparsed"  # questions of a judge whose every reply was rejected
+    failed = "failed"  # those, and calls that ended without a reply
+    refused = "refused"  # all of those, and refusals too
 
 
 class Protocol(StrEnum):

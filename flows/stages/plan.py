@@ -88,7 +88,7 @@ def is_answered(completion: Completion | None, retry: Retry) -> bool:
         return False
     match completion.status:
         case CompletionStatus.error:
-            return retry is Retry.none
+            return retry in (Retry.none, Retry.unparsed)
         case CompletionStatus.refused:
             return retry is not Retry.refused
         case CompletionStatus.complete | CompletionStatus.cut:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
@@ -71,6 +72,7 @@ def notes(board: Leaderboard) -> list[str]:
             f"With {min(few)} scenarios an interval spans little more than the scenarios that were run: "
             "it describes them and is too narrow to rank models by."
         )
+    found += _no_width_notes(board)
     found += board.differences
     if any(row.n_ungraded for row in board.rows):
         found.append(
@@ -92,6 +94,26 @@ def notes(board: Leaderboard) -> list[str]:
     found += [f"{label}: {note}." for label, note in board.model_notes]
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]
     return found
+
+
+def _no_width_notes(board: Leaderboard) -> list[str]:
+    """Rows whose scenarios all scored alike: their interval has no width, and is no certainty."""
+    rows: dict[tuple[float, int, float], set[str]] = {}
+    for row in board.rows:
+        if row.ci_unlike is not None:
+            rows.setdefault((row.ci_level or 0.0, row.n_scenarios, row.ci_unlike), set()).add(row.condition)
+    return [
+        f"An interval of no width, as of {', '.join(sorted(names))}, says only that all {n} scenarios scored "
+        f"alike. One-sided at {100 * level:g}%, up to {percent(most)} of all scenarios may score otherwise: "
+        f"the rule of three on scenarios, {rule_of_three(level)}/n and 100% at most (Hanley and Lippman-Hand "
+        "1983)."
+        for (level, n, most), names in sorted(rows.items())
+    ]
+
+
+def rule_of_three(level: float) -> str:
+    """The rule's number at a level: 3 at 95%."""
+    return f"{round(-math.log(1 - level), 1):g}"
 
 
 def to_markdown(board: Leaderboard) -> str:

@@ -1,9 +1,13 @@
 """What composes, what is refused, and which name is offered instead."""
 
+import dataclasses
+import re
+import shlex
+
 import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
-from flows.schema.condition import condition_of, judge_of
+from flows.schema.condition import condition_of, file_name, judge_of
 from flows.schema.errors import StaffbenchError
 from flows.schema.settings import Effort
 
@@ -107,6 +111,116 @@ def test_an_experiment_is_a_grid_and_an_override_narrows_it(project):
     assert [p.settings.model.label for p in points] == ["weak"]
 
 
+@pytest.mark.parametrize(
+    "override",
+    [
+        "+model.parameters.temperature=0.5",
+        "++model.parameters.temperature=0.5",
+        "model.parameters={temperature: 0.5}",
+        "+model.parameters={temperature: 0.5}",
+    ],
+)
+def test_ways_to_write_a_parameter_are_one_condition(project, override):
+    plain, written = (one(project, *REMOTE, word) for word in ("model.parameters.temperature=0.5", override))
+    assert written.settings.model.parameters == {"temperature": 0.5}
+    labels = {condition_of(point.settings, point.changed).label for point in (plain, written)}
+    assert len(labels) == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ä b",
+        "a=b",
+        "http://h/v1?version=1",
+        "a'b",
+        'say "a"',
+        "(a",
+        "{a",
+        "x]",
+        "日本",
+        "a#1",
+        "~x",
+        'a\\"',
+    ],
+)
+def test_a_value_that_must_be_quoted_is_refused_with_what_to_type(project, value):
+    message = refusal(project, f"model.note={value}")
+    assert "\n" not in message
+    said, _, suggested = message.rpartition("; expected ")
+    assert said == f"model.note={value}: a value that has to be quoted"
+    (typed,) = shlex.split(suggested)  # as a shell hands it over
+    assert one(project, typed).settings.model.note == value
+
+
+def test_what_no_quotes_help_is_refused_in_a_line(project):
+    within = refusal(project, "model.parameters={a: b=c}")
+    assert within.startswith(
+        "model.parameters={a: b=c}: not an override; expected texts in double quotes within"
+    )
+    assert refusal(project, "model.note") == "model.note: not an override; expected key=value"
+    assert "no key 'model nöte'" in refusal(project, "model nöte=x")
+    assert refusal(project, "model.note=a,b").endswith(
+        """add -m for a sweep, or type 'model.note="a,b"'""".replace("add", "Add")
+    )
+    assert refusal(project, "model.note=a,ä", multirun=True).endswith("""'model.note="a","ä"'""")
+    assert refusal(project, "model.note=${nobody}").endswith("For ${ as it stands, write \\${")
+    assert one(project, "model.note=\\${nobody}").settings.model.note == "${nobody}"
+
+
+SECRETS = [
+    ("model.api_base='http://h/v1?api-version=2&key=abc'", "under 'key'"),
+    ("model.api_base='http://h/v1?API-KEY=abc'", "under 'API-KEY'"),
+    ("model.api_base='http://h/v1?sv=1&sig=abc'", "under 'sig'"),
+    ("model.api_base='http://h/v1?access_token=abc'", "under 'access_token'"),
+    ("model.api_base='http://h/v1?code=abc'", "under 'code'"),
+    ("model.api_base='http://h/v1?x=0a1b2c3d4e5f60718293a4b5c6d7e8f9'", "under 'x'"),
+    ("model.api_base='http://user:abc@h/v1'", "a user or a password in the address"),
+    ("model.api_base='http://abc@h/v1'", "a user or a password in the address"),
+    ("model.parameters.extra_headers={Authorization: abc}", "extra_headers would be stored"),
+    ("model.parameters.headers={x: abc}", "headers would be stored"),
+    ("model.parameters.extra_body={a: [{api_key: abc}]}", "api_key would be stored"),
+    ("model.parameters.Authorization=abc", "Authorization would be stored"),
+    ("model.parameters.aws_secret_access_key=abc", "aws_secret_access_key would be stored"),
+    ("model.efforts.high={token: abc}", "token would be stored"),
+    ("model.headers.X-Key=abc-def", "model.headers.X-Key: no name of an environment variable"),
+    ("model.headers={X@Y: ABC}", "'X@Y' is no name of a header"),
+    ("model.headers.Host=ABC", "is set already"),
+    ("model.headers={X-A: ABC, x-a: ABC}", "is set already"),
+    ("model.api_key_env=sk-abc", "model.api_key_env: no name of an environment variable"),
+]
+
+
+@pytest.mark.parametrize(("number", "override", "said"), [(n, *case) for n, case in enumerate(SECRETS)])
+def test_a_secret_in_a_configuration_is_refused_and_not_shown(project, number, override, said):
+    section = ("model", "judge", "judge.members.second")[number % 3]
+    words = {"model": REMOTE, "judge": [word.replace("model", "judge", 1) for word in REMOTE]}
+    panel = ["judge=panel", "judge.members.first=offline", "judge.members.second=openai_compatible"]
+    panel += [word.replace("model", "judge.members.second", 1) for word in REMOTE[1:]]
+    message = refusal(project, *words.get(section, panel), override.replace("model", section, 1))
+    assert said.replace("model", section) in message
+    assert "abc" not in message.replace("access_", "")
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "model.api_base='https://h/v1?api-version=2026-01-01-preview'",
+        "model.parameters={max_tokens: 5, prompt_cache_key: a, extra_body: {stop_token_ids: [1]}}",
+        "model.headers={X-Team: MY_TEAM, anthropic-beta: MY_BETA}",
+    ],
+)
+def test_what_only_looks_like_a_secret_is_taken(project, override):
+    assert one(project, *REMOTE, override)
+
+
+def test_headers_by_variable_are_no_part_of_a_condition(project):
+    plain, other = one(project, *REMOTE), one(project, *REMOTE, "model.headers.X-Team=MY_TEAM")
+    assert other.settings.model.headers == {"X-Team": "MY_TEAM"}
+    digests = {condition_of(point.settings, point.changed).digest for point in (plain, other)}
+    assert len(digests) == 1
+
+
 def test_a_key_below_parameters_may_be_anything(project):
     settings = one(project, *REMOTE, "model.parameters.top_p=0.5").settings
     assert settings.model.parameters == {"top_p": 0.5}
@@ -146,6 +260,69 @@ def test_a_name_that_no_file_can_have_is_made_one(project):
     point = one(project, *REMOTE)
     label = condition_of(point.settings, point.changed).label
     assert label.startswith("a_b-medium-3000-v1-")
+
+
+NAMES = [
+    "x" * 300,
+    "a/b",
+    "../../etc/passwd",
+    ".hidden",
+    "-rf",
+    "a\0b",
+    "日本",
+    "a\nb",
+    "CON: 1",
+    "\U0001f600",
+    "",
+    " ",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_file_name_is_short_plain_and_its_own(name):
+    (found, cut, same) = (
+        file_name([name, "medium"]),
+        file_name([f"{name}{'y' * 300}", "v1"]),
+        file_name([f"{name}{'y' * 300}", "v2"]),
+    )
+    for one in (found, cut, same, file_name([name], "0123456789")):
+        assert re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", one)
+        assert len(one) < 120
+    assert cut != same
+    assert file_name([name], "0123456789").endswith("-01234567")
+
+
+@pytest.mark.parametrize("key", ["model.name", "model.label"])
+def test_names_that_differ_only_in_signs_or_far_behind_are_two_conditions(project, key):
+    words = [word for word in REMOTE if not word.startswith(key)]
+    labels = set()
+    for value in ("x" * 300, "x" * 299 + "y", "a/b", "a_b"):
+        point = one(project, *words, f"model.name={value}", f"{key}='{value}'")
+        labels.add(condition_of(point.settings, point.changed).label.casefold())
+    assert len(labels) == 4
+
+
+def test_a_presets_label_with_signs_ends_in_its_digest(project):
+    point = one(project, *REMOTE)
+    model = dataclasses.replace(point.settings.model, label="My model")
+    condition = condition_of(dataclasses.replace(point.settings, model=model), frozenset())
+    assert condition.label == f"My_model-medium-3000-v1-{condition.digest[:8]}"
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("benchmark.name=../up", "benchmark.name: '../up'; expected up to 60 of"),
+        ("benchmark.name=a/b", "benchmark.name: 'a/b'"),
+        ("benchmark.name=Completions", "free in results/"),
+        (f"benchmark.name={'b' * 61}", "benchmark.name"),
+        ("scoring.name=../x", "scoring.name: '../x'"),
+        (f"results={'r' * 256}", "the name is too long"),
+        (f"results={'/'.join(['r' * 200] * 25)}", "the name is too long"),
+    ],
+)
+def test_a_folder_that_can_not_be_is_refused_before_anything_runs(project, override, said):
+    assert said in refusal(project, override)
 
 
 def test_the_composed_configuration_can_be_read(project):

@@ -121,7 +121,8 @@ def others(hint, value):
         int: lambda: 1 if value is None else value + 1,
         float: lambda: 0.5 if value is None else value + 0.01,
     }
-    return [changed[hint]() if hint in changed else f"{value or 'http:'}x"]
+    # Where there is none an address, or the name of a variable, which no address is.
+    return [changed[hint]()] if hint in changed else [f"{value}x"] if value else ["http:x", "ANY_x"]
 
 
 def identity(container, named):

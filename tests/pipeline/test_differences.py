@@ -212,6 +212,20 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     assert str(here.folder) not in page
 
 
+@pytest.mark.parametrize("name", ["m" * 400, "org/m:1 @x", "modell-ä"], ids=["long", "signs", "letters"])
+def test_a_model_of_any_name_is_paid_for_once_and_stored(here, endpoint, name):
+    words = [word for word in remote(endpoint) if not word.startswith("model.name")]
+    words += [f'model.name="{name}"', "judge.name=judge-" + "j" * 400, "seeds=1"]
+    local(here, *words)
+    assert len(endpoint.billed) == 4
+    (row,) = board(here)["rows"]
+    assert row["model"] == name
+    assert row["n_ungraded"] == 0
+    assert report(here.folder, [], Screen()) == 0
+    local(here, *words)
+    assert len(endpoint.billed) == 4
+
+
 def rewrite(path, schema, keys, change):
     """Store a table again with its metadata changed."""
     rows, about = read_table(path, schema)

@@ -271,3 +271,29 @@ def test_prefect_skips_a_panel_that_is_done_and_not_one_with_a_failed_member(ben
         third = bench("run", *overrides)
         assert (third.code, third.paid, third.replayed) == (0, 0, 0)
         assert third.stages[0] == third.stages[1]
+
+
+def test_a_member_and_its_panel_ask_again_together_for_what_was_unparsed(tmp_path, project, monkeypatch):
+    without_prefect(monkeypatch)
+    here, broken = Project(tmp_path, project / "conf", {}), True
+
+    def script(call):
+        return Say("hm") if broken and call.body["model"] == "judge-1" else answer(call)
+
+    def paid():
+        before = len(server.billed)
+        code = run_here(tmp_path, *words)
+        return code, len(server.billed) - before, {row["judge"]: row["n_ungraded"] for row in here.board()}
+
+    with ScriptedServer(script) as server:
+        words = ["model=strong", "judge=panel", "judge.members.third=offline", "seeds=2", "tracking=none"]
+        for place, name in (("first", "judge-1"), ("second", "judge-2")):
+            member = f"judge.members.{place}"
+            words += [f"{member}=openai_compatible", f"{member}.name={name}"]
+            words += [f"{member}.api_base={server.base}", f"{member}.max_attempts=2"]
+        none = {"judge-2": 0, "offline": 0, "panel": 0}  # two of three are a majority
+        assert paid() == (4, 2 * 2 + 2, {**none, "judge-1": 12})
+        assert paid() == (4, 2 * 2, {**none, "judge-1": 12})
+        broken = False
+        assert paid() == (0, 2, {**none, "judge-1": 0})
+        assert paid() == (0, 0, {**none, "judge-1": 0})

@@ -20,6 +20,7 @@ from flows.stages.aggregate import (
     aggregate,
     bootstrap,
     breakdown,
+    most_unlike,
     paired_difference,
 )
 
@@ -178,6 +179,25 @@ def test_exact_interval(values, level, low, high):
     found = bootstrap(values, replace(SCORING, interval_level=level))
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
     assert found.method == f"bootstrap percentile over scenarios, exact, {level * 100:g}%"
+
+
+@pytest.mark.parametrize(
+    ("values", "level", "most"),
+    [
+        ([1.0] * 12, 0.95, 3 / 12),
+        ([0.0] * 12, 0.95, 3 / 12),  # as uncertain at the other end, and between
+        ([0.5] * 30, 0.95, 3 / 30),
+        ([1.0] * 12, 0.99, 4.6 / 12),  # -ln(0.01) = 4.605
+        ([1.0] * 2, 0.95, 1.0),  # no share is more than all
+        ([0.1 + 0.2, 0.3] * 5, 0.95, 3 / 10),  # equal but for rounding
+        ([1.0] * 11 + [0.9], 0.95, None),
+        ([1.0], 0.95, None),  # no interval
+    ],
+)
+def test_equal_scores_leave_a_one_sided_bound(values, level, most):
+    interval = bootstrap(values, replace(SCORING, interval_level=level))
+    found = most_unlike(interval, len(values), level)
+    assert found == (None if most is None else pytest.approx(most))
 
 
 @given(st.lists(st.integers(-20, 20), min_size=2, max_size=5), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))

@@ -55,6 +55,13 @@ def test_point_and_interval_stand_at_their_values():
     assert {"0.500", "0.250 to 0.750", "10 / 30"} <= set(texts(svg))
 
 
+def test_an_interval_of_no_width_is_no_bar():
+    svg = scores(replace(ROW, score=1.0, ci_low=1.0, ci_high=1.0, ci_unlike=0.3), ROW)
+    assert len(drawn(svg, "line", "bar")) == 3  # of the other row: a bar and its ends
+    assert "1.000 to 1.000, up to 30.0% otherwise" in texts(svg)
+    assert any("all scenarios scored alike" in (text or "") for text in texts(svg))
+
+
 def test_axis_holds_0_and_1_and_what_lies_below():
     svg = scores(replace(ROW, score=-0.3, ci_low=-0.35, ci_high=-0.2))
     ticks = [text for text in texts(svg) if text and text.replace(".", "").lstrip("-").isdigit()]

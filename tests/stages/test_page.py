@@ -622,3 +622,10 @@ def test_an_attempt_is_told_turn_by_turn_and_nothing_in_it_is_markup():
     assert "not among these results" in attempt_page("m", "task", 1, [])
     links = [attrs["href"] for attrs in Page(attempt_page("m", "task", 1, [], judges=["j", "k"])).all("a")]
     assert links == ["../../index.html", "../../m/j/task-1.html", "../../m/k/task-1.html"]
+
+
+def test_an_interval_of_no_width_says_how_many_may_score_otherwise():
+    row = replace(ROW, ci_low=1.0, ci_high=1.0, ci_method="bootstrap", ci_unlike=0.25)
+    said = "of no width, since all scored alike: up to 25.0% of all scenarios may score otherwise"
+    assert said in Page(a_condition(row)).said
+    assert "of no width" not in Page(a_condition()).said

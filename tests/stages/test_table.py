@@ -112,3 +112,18 @@ def test_what_rows_differ_in_is_a_note_and_what_was_left_out_stands_in_both_file
     content = json.loads(to_json(rows))
     assert (content["differences"], content["left_out"]) == (["Rows differ: a; b."], ["c: broken"])
     assert "Left out" not in to_markdown(board(is_stand_in=False))
+
+
+def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
+    whole = replace(ROW, ci_low=1.0, ci_high=1.0, score=1.0, n_scenarios=12, ci_unlike=0.25)
+    rows = (replace(whole, condition="b"), replace(whole, condition="a"), replace(ROW, condition="c"))
+    found = replace(board(is_stand_in=False), rows=rows)
+    (note,) = [note for note in notes(found) if "no width" in note]
+    assert note == (
+        "An interval of no width, as of a, b, says only that all 12 scenarios scored alike. One-sided "
+        "at 95%, up to 25.0% of all scenarios may score otherwise: the rule of three on scenarios, 3/n and "
+        "100% at most (Hanley and Lippman-Hand 1983)."
+    )
+    assert note in to_markdown(found)
+    assert [row["ci_unlike"] for row in json.loads(to_json(found))["rows"]] == [0.25, 0.25, None]
+    assert not any("no width" in note for note in notes(replace(found, rows=(ROW,))))

@@ -43,6 +43,10 @@ class ClientAside:
             self._aside = _Aside()
         return await self._aside.do(work)
 
+    def knows(self, request: Request) -> bool:
+        """See `Client.knows`."""
+        return self._client.knows(request)
+
     def stop(self) -> None:
         """See `Client.stop`."""
         self._client.stop()

@@ -16,7 +16,7 @@ from flows.adapters.completions.calls import with_ids
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.faults import Course, Fault, FaultKind, course
 from flows.adapters.completions.halts import Halts, Target
-from flows.adapters.completions.keys import read_key, scrub, scrub_reply, scrub_value
+from flows.adapters.completions.keys import read_headers, read_key, scrub, scrub_reply, scrub_value
 from flows.adapters.completions.limits import Lease, ProviderLimits
 from flows.adapters.completions.pauses import Pauses
 from flows.adapters.completions.reply import Reply
@@ -34,7 +34,9 @@ _TRIES_TO_CONNECT = 3
 class Sender(Protocol):
     """One transport: makes one try, and decides nothing."""
 
-    async def send(self, request: Request, key: str | None) -> Reply:
+    async def send(
+        self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
         """The reply, or a `Fault`."""
         ...
 
@@ -131,7 +133,7 @@ class Attempts:
 
     async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
         """Wait for room, make one try, and record it."""
-        key = read_key(call.model)
+        key, headers = read_key(call.model), read_headers(call.model)
         estimate = self._budget.estimate(call.request, call.model)
         lease = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
         try:
@@ -145,7 +147,7 @@ class Attempts:
         self._totals.in_flight += 1
         self._tell(call, CallEventKind.sent, number=len(call.attempts) + 1)
         try:
-            result = await _send(sender, call, key)
+            result = await _send(sender, call, key, headers)
         finally:
             call.out = False
             self._totals.in_flight -= 1
@@ -203,10 +205,10 @@ class Attempts:
         self._emit(CallEvent(kind, call.key, call.model.label, number, wait_s, detail))
 
 
-async def _send(sender: Sender, call: Call, key: str | None) -> Reply | Fault:
-    """One try, with the key taken out of whatever it brought."""
+async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[str, str]) -> Reply | Fault:
+    """One try, with every secret taken out of whatever it brought."""
     try:
-        reply = await sender.send(call.request, key)
+        reply = await sender.send(call.request, key, headers)
     except Fault as fault:
         fault.detail = _short(scrub(fault.detail, key))
         return fault.with_traceback(None)

@@ -31,13 +31,15 @@ _log = logging.getLogger(__name__)
 # Fields that the request has elsewhere, and, for litellm, those with which it would retry, route or
 # drop on its own.
 _RESERVED: Mapping[Transport, frozenset[str]] = {
-    Transport.openai_http: frozenset({"model", "messages"}),
+    Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
     Transport.gguf: frozenset({"model", "messages"}),
     Transport.litellm: frozenset(
         {
             "model",
             "messages",
             "api_key",
+            "extra_headers",
+            "headers",
             "api_base",
             "base_url",
             "timeout",
@@ -61,10 +63,12 @@ class CallOutcome:
     Attributes:
         completion: answer, refusal or error.
         replayed: True where it was in the store and nobody was called.
+        earlier: True where it was there before this run.
     """
 
     completion: Completion
     replayed: bool
+    earlier: bool = False
 
 
 class Client:
@@ -147,6 +151,10 @@ class Client:
                 task.cancel()
             raise
 
+    def knows(self, request: Request) -> bool:
+        """True where something is stored for `request`, whatever it is. May be called from another thread."""
+        return self._store.get(_key(request)) is not None
+
     def stop(self) -> None:
         """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
 
@@ -182,6 +190,7 @@ class Client:
                 return self._replay(stored, call.model)
             sender, limits = self._ready(call.model)
             completion = await self._attempts.complete(call, sender, limits)
+            self._asked_now.add(call.key)  # before it is there for others to find
             try:
                 await self._store.put(call.request, completion)
                 kept = self._kept(call.key)
@@ -192,7 +201,6 @@ class Client:
                 call.leave()
             if self._batches is not None:
                 self._batches.stored(call.key)
-            self._asked_now.add(call.key)
             self.totals.add(completion, lost_tries=call.lost)
             self._emit(
                 CallEvent(
@@ -215,7 +223,7 @@ class Client:
     def _stands(self, stored: Completion) -> bool:
         """Whether a stored completion is the outcome, or is asked again."""
         if stored.status is CompletionStatus.error:
-            return self._retry is Retry.none
+            return self._retry in (Retry.none, Retry.unparsed)
         if stored.status is CompletionStatus.refused:
             return self._retry is not Retry.refused
         return True
@@ -223,7 +231,7 @@ class Client:
     def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
         self.totals.replayed += 1
         self._emit(CallEvent(CallEventKind.replayed, stored.key, model.label))
-        return CallOutcome(stored, replayed=True)
+        return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
         """Refuse before anything is sent what would go wrong afterwards."""

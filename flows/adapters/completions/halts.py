@@ -21,7 +21,8 @@ class Target:
 
     Attributes:
         endpoint: transport and address.
-        account: those, the model and the variable of the key: what a bad key or an unknown model spoils.
+        account: those, the model and the variables of key and headers: what a bad key or an unknown
+            model spoils.
     """
 
     endpoint: tuple[str, ...] = field(repr=False)
@@ -31,7 +32,8 @@ class Target:
     def of(cls, model: ModelSettings) -> Target:
         """The target of a model's calls."""
         endpoint = (model.transport.value, model.api_base or f"provider {model.provider}")
-        return cls(endpoint, (*endpoint, model.name or "", model.api_key_env or ""))
+        headers = [part for header in sorted((model.headers or {}).items()) for part in header]
+        return cls(endpoint, (*endpoint, model.name or "", model.api_key_env or "", *headers))
 
 
 class Halts:

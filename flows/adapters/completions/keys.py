@@ -1,4 +1,16 @@
-"""Provider keys: read when a call is sent, and taken out of whatever comes back."""
+"""Secrets: read from the environment when a call is sent, and taken out of whatever comes back.
+
+Looked for are all that the run was given: keys and headers of its writers, judges and members of panels,
+passwords of proxies, and what litellm finds in the environment by itself. How a secret is looked for
+depends on whether a text may hold it by chance:
+
+- sixteen characters or more: anywhere, in every form;
+- from six, where a letter and a digit touch, or that begins as keys do ("k3y-77", "sk-1234"): anywhere, in
+  every form, but plainly only where it stands by itself;
+- what else is shorter, such as words, dates and numbers ("not-needed", "team-1"): a placeholder for servers
+  that take any key, or a header that is no secret. In messages from eight characters, and below that after
+  what introduces a key; never in the text of a reply.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +21,23 @@ import json
 import os
 import re
 import urllib.parse
+import urllib.request
+from collections.abc import Iterator
 from typing import Any, cast
 
 from flows.schema.errors import ConfigError, ProviderError
-from flows.schema.settings import ModelSettings
+from flows.schema.settings import ModelSettings, Transport
 
 _PLACE = "[key]"
-_SHORTEST_SECRET = 8  # below: "none", "EMPTY", placeholders for servers that ask for a key and take any
-_SHORTEST_IN_TEXT = 16  # below: "not-needed", "lm-studio", which a reply may hold as words
+_LONG = 16
+_SHORTEST_MIXED = 6
+_SHORTEST_WORD = 8
+_MIXED = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|^(?:sk|pk|key|api|token)[-_]")
+_FOUND_BY_LITELLM = re.compile(r"(?:KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+_names: set[str] = set()
+"""Environment variables that hold secrets of this process. Their values are read when they are needed."""
 
 
 def read_key(model: ModelSettings) -> str | None:
@@ -28,14 +49,8 @@ def read_key(model: ModelSettings) -> str | None:
     name = model.api_key_env
     if name is None:
         return None
-    key = os.environ.get(name, "").strip()  # a newline at the end is what `echo` leaves
-    if not key:
-        raise ProviderError(
-            f"model {model.label}",
-            f"the environment variable {name} is not set",
-            "the provider's key in it",
-            f"export {name}=..., or set model.api_key_env=null (judge.api_key_env=null) where none is needed",
-        )
+    none_needed = "or set model.api_key_env=null (judge.api_key_env=null) where none is needed"
+    key = _read(model, name, "the provider's key in it", f"export {_shown(name)}=..., {none_needed}")
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(
             f"model {model.label}",
@@ -45,17 +60,72 @@ def read_key(model: ModelSettings) -> str | None:
     return key
 
 
-def check_key(model: ModelSettings) -> None:
-    """Make sure, before anything runs, that the key of `model` is there.
+def read_headers(model: ModelSettings) -> dict[str, str]:
+    """The further headers of `model` by name, from the environment.
 
     Raises:
-        ProviderError: it is not.
+        ProviderError: a variable is not set, or holds what no HTTP header can.
+    """
+    found: dict[str, str] = {}
+    for header, name in (model.headers or {}).items():
+        value = _read(model, name, f"the header {header} in it", f"export {_shown(name)}=...")
+        if not value.isascii() or not value.isprintable():
+            raise ProviderError(
+                f"model {model.label}",
+                f"the environment variable {name} holds a character that no header has",
+                "printable ASCII",
+            )
+        found[header] = value
+    return found
+
+
+def _read(model: ModelSettings, name: str, expected: str, remedy: str) -> str:
+    _names.add(name)
+    value = os.environ.get(name, "").strip()  # a newline at the end is what `echo` leaves
+    if not value:
+        found = f"the environment variable {_shown(name)} is not set"
+        raise ProviderError(f"model {model.label}", found, expected, remedy)
+    return value
+
+
+def _shown(name: str) -> str:
+    """A variable's name; not what may be a key in its place."""
+    return name if _VARIABLE.fullmatch(name) or name in os.environ else "NAME"
+
+
+def check_key(model: ModelSettings) -> None:
+    """Make sure, before anything runs, that the key and the headers of `model` are there.
+
+    Raises:
+        ProviderError: one is not.
     """
     read_key(model)
+    read_headers(model)
+    if model.transport is Transport.litellm and model.api_key_env is None:
+        _names.update(name for name in os.environ if _FOUND_BY_LITELLM.search(name))
+
+
+def check_no_secret(where: str, settings: object) -> None:
+    """Refuse settings that hold a secret of the environment: they are stored with every result.
+
+    Args:
+        where: the section, for the message.
+        settings: it, as JSON can hold it.
+
+    Raises:
+        ConfigError: one is in them. It is not shown.
+    """
+    text = json.dumps(settings, ensure_ascii=False)
+    if any(_is_certain(secret) and _pattern(secret).search(text) for secret in _secrets(None)):
+        raise ConfigError(
+            where,
+            "a key, header or password of the environment stands in these settings, which are stored",
+            remedy="name its environment variable: in api_key_env, or in headers",
+        )
 
 
 def check_no_key(model: ModelSettings, sent: str, key: str | None) -> None:
-    """Refuse a request that carries a key: what is sent is stored.
+    """Refuse a request that carries a secret: what is sent is stored.
 
     Args:
         model: whom to ask.
@@ -63,32 +133,39 @@ def check_no_key(model: ModelSettings, sent: str, key: str | None) -> None:
         key: of the model.
 
     Raises:
-        ConfigError: the key is in it, or the address holds a password.
+        ConfigError: one is in it, or the address holds a password.
     """
     host = urllib.parse.urlsplit(model.api_base or "").netloc
-    if "@" in host or scrub(sent, key) != sent:
+    found = any(_is_certain(one) and _pattern(one).search(sent) for one in _secrets(key))
+    if "@" in host or found or (len(key or "") >= _SHORTEST_WORD and json.dumps(key) in sent):
         raise ConfigError(
             f"model {model.label}",
             "a secret in api_base or parameters: they are stored with every reply",
-            remedy="put it into an environment variable and name that in api_key_env",
+            remedy="put it into an environment variable and name that in api_key_env, or in headers",
         )
 
 
 def scrub(text: str, key: str | None) -> str:
-    """A message without the key, however it is written: plain, quoted, escaped, in hex, in base64."""
-    if key is None or len(key) < _SHORTEST_SECRET:
-        return text
-    return _pattern(key).sub(_PLACE, text)
+    """A message without any secret, however it is written: plain, quoted, escaped, in hex, in base64."""
+    for secret in _secrets(key):
+        if _is_certain(secret) or len(secret) >= _SHORTEST_WORD:
+            text = _pattern(secret).sub(_PLACE, text)
+        else:
+            introduced = rf"((?i:\bbearer\s+|[:=]\s*[\"']?)){re.escape(secret)}(?![\w-])"
+            text = re.sub(introduced, rf"\1{_PLACE}", text)
+    return text
 
 
 def scrub_reply(text: str, key: str | None) -> tuple[str, str]:
-    """The text of a reply without the key, and a note where it was there.
+    """The text of a reply without secrets, and a note where one was there.
 
-    Only what no brief holds by chance is taken out of one: a long key.
+    Only what no brief holds by chance is taken out of one.
     """
-    if key is None or len(key) < _SHORTEST_IN_TEXT or not any(form in text for form in _forms(key)):
-        return text, ""
-    return _pattern(key).sub(_PLACE, text), "the provider's key was in the reply and was taken out"
+    cleaned = text
+    for secret in _secrets(key):
+        if _is_certain(secret) and any(form in cleaned for form in _forms(secret)):
+            cleaned = _pattern(secret).sub(_PLACE, cleaned)
+    return cleaned, "" if cleaned == text else "the provider's key was in the reply and was taken out"
 
 
 def scrub_value(value: Any, key: str | None) -> tuple[Any, str]:
@@ -131,4 +208,32 @@ def _forms(key: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=64)
 def _pattern(key: str) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, _forms(key))), re.IGNORECASE)  # hex comes in both cases
+    forms = [re.escape(form) for form in _forms(key) if form != key]
+    if len(key) >= _LONG or not _is_certain(key):
+        return re.compile("|".join([re.escape(key), *forms]), re.IGNORECASE)  # hex comes in both cases
+    return re.compile("|".join([rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])", *forms]))
+
+
+def _is_certain(secret: str) -> bool:
+    """True where no ordinary text holds it by chance."""
+    if len(secret) >= _LONG:
+        return True
+    return len(secret) >= _SHORTEST_MIXED and bool(_MIXED.search(secret))
+
+
+def _secrets(key: str | None) -> list[str]:
+    """What is looked for, longest first: one may hold another."""
+    found = {key or "", *_of_proxies()}
+    for name in _names:
+        # A header may name its scheme before what is secret.
+        found.add(os.environ.get(name, "").strip().rpartition(" ")[2])
+    return sorted(found - {""}, key=lambda secret: (-len(secret), secret))
+
+
+def _of_proxies() -> Iterator[str]:
+    """Passwords of the proxies that the environment names, and the pairs that are sent in base64."""
+    for address in urllib.request.getproxies().values():
+        host = address.rpartition("@")[0].rpartition("//")[2]
+        for pair in (host, urllib.parse.unquote(host)):
+            password = pair.partition(":")[2]
+            yield from (pair, password) if password else ()

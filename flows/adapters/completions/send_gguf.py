@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import IO, Any
 
@@ -34,12 +35,18 @@ class GGUFSender:
         self._servers: dict[str, _Server] = {}
         self._starting = asyncio.Lock()
 
-    async def send(self, request: Request, key: str | None) -> Reply:
+    async def send(
+        self,
+        request: Request,
+        key: str | None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the server is ours
+    ) -> Reply:
         """Make one try; the server is started where it does not run, or no longer.
 
         Args:
             request: what to send.
             key: not needed.
+            headers: not needed.
 
         Raises:
             Fault: there is no completion, or no server.

@@ -14,7 +14,7 @@ import asyncio
 import logging
 import os
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -39,12 +39,15 @@ class LiteLLMSender:
         self._library: Any = None
         self._importing = asyncio.Lock()
 
-    async def send(self, request: Request, key: str | None) -> Reply:
+    async def send(
+        self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
         """Make one try.
 
         Args:
             request: what to send; its parameters are litellm's, and are passed as they are.
             key: of the provider; None where litellm finds its credentials itself.
+            headers: further ones; None for none.
 
         Raises:
             Fault: there is no completion.
@@ -54,7 +57,7 @@ class LiteLLMSender:
         # Raised after its cause was let go: litellm's errors hold the request, with its headers.
         try:
             async with asyncio.timeout(self._runner.total_timeout_s):
-                return await self._send(library, request, key)
+                return await self._send(library, request, key, headers or {})
         except Fault as raised:
             fault = raised
         except TimeoutError:
@@ -68,11 +71,14 @@ class LiteLLMSender:
         if self._library is not None:
             await self._library.close_litellm_async_clients()
 
-    async def _send(self, library: Any, request: Request, key: str | None) -> Reply:
+    async def _send(
+        self, library: Any, request: Request, key: str | None, headers: Mapping[str, str]
+    ) -> Reply:
         import httpx  # slow to import, and only litellm needs it
 
         runner = self._runner
-        credentials = {} if key is None else {"api_key": key}
+        credentials: dict[str, Any] = {} if key is None else {"api_key": key}
+        credentials |= {"extra_headers": dict(headers)} if headers else {}
         address = {} if request.api_base is None else {"api_base": request.api_base}
         response = await library.acompletion(
             model=request.model,

@@ -7,7 +7,7 @@ import json
 import socket
 import urllib.parse
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
@@ -47,12 +47,15 @@ class OpenAISender:
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[str, str | None] = {}
 
-    async def send(self, request: Request, key: str | None) -> Reply:
+    async def send(
+        self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
         """Make one try.
 
         Args:
             request: what to send.
             key: of the endpoint; None to send none.
+            headers: further ones, which go before our own; None for none.
 
         Raises:
             Fault: there is no completion.
@@ -60,7 +63,7 @@ class OpenAISender:
         fault: Fault
         # Raised after its cause was let go: see WIRE_ERRORS.
         try:
-            return await self._send(request, key)
+            return await self._send(request, key, headers or {})
         except Fault as raised:
             fault = raised
         except WIRE_ERRORS as error:
@@ -73,7 +76,7 @@ class OpenAISender:
             await self._session.close()
             self._session = None
 
-    async def _send(self, request: Request, key: str | None) -> Reply:
+    async def _send(self, request: Request, key: str | None, more: Mapping[str, str]) -> Reply:
         base = request.api_base or OPENAI_BASE
         body = _encode(
             {
@@ -85,6 +88,8 @@ class OpenAISender:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
+        own = {name.lower() for name in more}
+        headers = {name: value for name, value in headers.items() if name.lower() not in own} | dict(more)
         async with self._open().post(
             f"{base.rstrip('/')}/chat/completions",
             data=body if len(body) <= _WARNED_BODY_BYTES else io.BytesIO(body),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
+from flows.adapters.config.secrets import refuse_secrets
 from flows.schema.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import Severity
@@ -33,6 +35,10 @@ from flows.schema.settings import (
 MEMBERS = "judge.members."
 """What the key of a panel's member begins with; its name follows."""
 
+_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
+_TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})
+"""Names that others have in the folder of results, or of data."""
+
 _FEW = 20  # words that a person reads in a message
 
 
@@ -43,12 +49,12 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
         ConfigError, Problems: what is wrong, all of it.
     """
     for section in ("model", "judge"):
-        _refuse_nameless(section, container.get(section))
+        _refuse_unfit(section, container.get(section))
     judge: Any = container.get("judge")
     if isinstance(judge, dict):
         members: Any = cast("dict[str, Any]", judge).get("members")
         for name, member in cast("dict[str, Any]", members or {}).items():
-            _refuse_nameless(f"{MEMBERS}{name}", member)
+            _refuse_unfit(f"{MEMBERS}{name}", member)
     try:
         settings = _adapter().validate_json(json.dumps(container), strict=True)
     except ValidationError as error:
@@ -64,10 +70,11 @@ def _adapter() -> TypeAdapter[Settings]:
     return TypeAdapter(Settings)  # 20 ms to build, and every point of a sweep is checked
 
 
-def _refuse_nameless(section: str, settings: Any) -> None:
+def _refuse_unfit(section: str, settings: Any) -> None:
     if not isinstance(settings, dict):
         return  # pydantic says what is wrong with it
     settings = cast("dict[str, Any]", settings)
+    refuse_secrets(section, settings)
     remote = settings.get("writer") == Writer.remote.value
     if remote and not settings.get("name"):
         raise ConfigError(
@@ -140,6 +147,10 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         for key, value in not_negative.items()
         if value is not None and value < 0
     ]
+    for key, name in (("benchmark.name", s.benchmark.name), ("scoring.name", s.scoring.name)):
+        if not _FOLDER.fullmatch(name) or name.lower() in _TAKEN:
+            fit = "up to 60 of A-Z, a-z, 0-9, _ . + -, beginning with a letter or digit, free in results/"
+            found.append((key, repr(name), fit))
     if not 0 < s.scoring.interval_level < 1:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
@@ -290,7 +301,7 @@ def is_member(key: str) -> bool:
 
 def below_free_key(name: str) -> bool:
     """True for a key below one that may hold whatever an endpoint takes: `model.parameters.top_p`."""
-    return any(f".{free}." in name for free in ("parameters", "efforts"))
+    return any(f".{free}." in name for free in ("parameters", "efforts", "headers"))
 
 
 def is_weight(name: str) -> bool:

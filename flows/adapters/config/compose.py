@@ -9,6 +9,8 @@ into all its points, which the pipeline then runs side by side under one limit.
 from __future__ import annotations
 
 import copy
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,11 +26,12 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseException
 from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
 from flows.adapters.config.effect import refuse_without_effect
+from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import apart, refuse_unweighted
 from flows.schema.errors import ConfigError
 from flows.schema.settings import Settings
@@ -95,6 +98,14 @@ def options(project: Path) -> dict[str, list[str]]:
 
 def _refuse_file(results: Path) -> None:
     """Here, since every command that reads or writes results composes first."""
+    named = f"results={' '.join(str(results).split())}"
+    try:
+        os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as what will lie there
+    except ValueError:
+        raise ConfigError(named, "a sign that no path has", "a folder") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ConfigError(named, "the name is too long", "a folder with a shorter name or path") from None
     there = results
     with suppress(OSError):  # what can't be looked at is told by what wants to write there
         there = next(folder for folder in (results, *results.parents) if folder.exists())
@@ -125,12 +136,12 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
         try:
             sweeps = parser.parse_override(override).is_sweep_override() or sweeps
         except Exception as error:
-            raise ConfigError(override, "not an override", "key=value", str(error).splitlines()[0]) from error
+            refuse_unknown([override], _known(project))
+            raise unquoted(override, str(error), multirun=multirun) from error
     if sweeps and not multirun:
+        (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
         raise ConfigError(
-            " ".join(overrides),
-            "a list of values without -m",
-            remedy="add -m for a sweep, or quote the value",
+            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {quoted(first)}"
         )
     grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
     if grid:
@@ -203,7 +214,8 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         lines = str(error).split("\n")
         # YAML's errors say where only in the lines after the first.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
-        raise ConfigError(" ".join(overrides) or "conf", found) from error
+        plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
+        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
     return container, dict(choices), sweep
 
 
@@ -248,8 +260,8 @@ def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
 
     A member of a panel is chosen as a judge is (`judge.members.second=offline`), for which Hydra
     wants to be told the axis. An option whose name is a number (`word_cap=500`) must be quoted; a
-    number of words that has no option of its own is the key `word_cap.words`. A key below
-    `parameters`, where anything may stand, needs Hydra's `++`.
+    number of words that has no option of its own is the key `word_cap.words`. `parameters`, and keys
+    below, where anything may stand, need Hydra's `++`.
     """
     key, _, value = override.partition("=")
     if is_member(key):
@@ -257,6 +269,6 @@ def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
         return f"{prefix}judge@{override.removeprefix(prefix)}"
     if key == "word_cap" and value.isdigit():
         return f"word_cap='{value}'" if value in known["word_cap"] else f"word_cap.words={value}"
-    if below_free_key(key):
-        return f"++{override}"
+    if below_free_key(f"{key}.") and not key.startswith("~"):
+        return f"++{override.lstrip('+')}"
     return override

@@ -6,7 +6,7 @@ they are what a condition was sampled on (MA-Bench, 5.1 and figure 1).
 
 from flows.stages.aggregate.breakdown import UNSTATED, Count, Grouping, breakdown, breakdowns
 from flows.stages.aggregate.estimate import Difference, aggregate, paired_difference
-from flows.stages.aggregate.interval import bootstrap
+from flows.stages.aggregate.interval import bootstrap, most_unlike
 
 AGGREGATE_VERSION = "1"
 """Raised when the same scores would give another estimate."""
@@ -21,5 +21,6 @@ __all__ = [
     "bootstrap",
     "breakdown",
     "breakdowns",
+    "most_unlike",
     "paired_difference",
 ]

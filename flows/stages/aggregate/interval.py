@@ -16,6 +16,7 @@ from flows.schema.verdict import Interval
 
 _EXACT_UP_TO = 10  # scenarios; 92,378 distinct resamples there, 1.4 million at twelve
 _DRAW_SEED = 20_261_019  # any fixed number: equal scores give equal intervals
+_NO_WIDTH = 1e-9  # what rounding leaves between equal means
 _DRAW_COLUMNS = 1_000  # resamples held in memory at once
 
 
@@ -65,6 +66,21 @@ def bootstrap(values: Sequence[float], scoring: ScoringSettings) -> Interval | N
     high = means[::-1][np.searchsorted(np.cumsum(weights[::-1]), rank)]
     name = f"bootstrap percentile over scenarios, {how}, {level * 100:g}%"
     return Interval(float(low), float(high), name)
+
+
+def most_unlike(interval: Interval | None, n_scenarios: int, level: float) -> float | None:
+    """One-sided upper bound on the share of scenarios that score otherwise, where all scored alike.
+
+    A bootstrap of equal values has no width and says nothing of what was not sampled. The rule of three does:
+    none of n scenarios differed, so at 95% at most 3/n of all do (Hanley and Lippman-Hand 1983). At another
+    level 3 becomes -ln(1 - level), to one decimal.
+
+    Returns:
+        Within (0, 1]; None where there is no interval, or one with a width.
+    """
+    if interval is None or interval.high - interval.low > _NO_WIDTH:
+        return None
+    return min(1.0, round(-math.log(1 - level), 1) / n_scenarios)
 
 
 @lru_cache(maxsize=4)

@@ -68,6 +68,8 @@ def score_figure(
         ]
         said.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
     subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows, few_scenarios)}"]
+    if any(row.ci_unlike is not None for row in rows):
+        subtitle.append("Without a bar: all scenarios scored alike; the note says how many more may not.")
     if any(row.n_ungraded for row in rows):
         subtitle.append("Dotted: the bounds, if every missing verdict had failed or had passed.")
     title = f"Score by condition ({scoring} scoring)"
@@ -84,7 +86,7 @@ def _marks(row: LeaderboardRow, y: float, at: Callable[[float], float]) -> list[
         marks += [
             line(at(end), below - 3, at(end), below + 3, "zero") for end in (row.score_low, row.score_high)
         ]
-    if row.ci_low is not None and row.ci_high is not None:
+    if row.ci_low is not None and row.ci_high is not None and row.ci_unlike is None:
         marks.append(line(at(row.ci_low), y, at(row.ci_high), y, "bar"))
         marks += [line(at(end), y - 5, at(end), y + 5, "bar") for end in (row.ci_low, row.ci_high)]
     if row.score is not None:
@@ -123,7 +125,8 @@ def _interval_note(rows: Sequence[LeaderboardRow], few_scenarios: int) -> str:
 
 def _span(row: LeaderboardRow) -> str:
     if row.ci_low is not None and row.ci_high is not None:
-        return f"{row.ci_low:.3f} to {row.ci_high:.3f}"
+        alike = "" if row.ci_unlike is None else f", up to {100 * row.ci_unlike:.1f}% otherwise"
+        return f"{row.ci_low:.3f} to {row.ci_high:.3f}{alike}"
     if row.n_ungraded and row.score_low is not None and row.score_high is not None:
         return f"bounds {row.score_low:.3f}, {row.score_high:.3f}"
     return "no interval"

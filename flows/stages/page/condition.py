@@ -80,6 +80,11 @@ def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[
     if row.ci_low is not None and row.ci_high is not None:
         method = own(row.ci_method or "")
         interval = f'{row.ci_low:.3f} to {row.ci_high:.3f} <span class="soft">({method})</span>'
+    if row.ci_unlike is not None:
+        otherwise = (
+            f"up to {percent(row.ci_unlike)} of all {said.scenario}s may score otherwise (rule of three)"
+        )
+        interval += f"; of no width, since all scored alike: {otherwise}"
     judge = own(row.judge_id) + (" (the same model as the writer)" if row.self_judged else "")
     pairs = [
         ("Model", own(row.model) + (f' <span class="soft">({own(note)})</span>' if note else "")),

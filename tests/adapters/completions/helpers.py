@@ -60,6 +60,7 @@ def a_model(base, **changes):
         "price": Price(2.0, 10.0, "2026-11-01"),
         "efforts": {},
         "parameters": {},
+        "headers": {},
     }
     return ModelSettings(**(fields | changes))
 

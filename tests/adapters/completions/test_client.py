@@ -153,6 +153,7 @@ def test_after_the_last_try_an_error_is_stored(tmp_path, answer, outcome):
     ("first", "retry", "asked_again"),
     [
         (Status(400), Retry.none, False),
+        (Status(400), Retry.unparsed, False),
         (Status(400), Retry.failed, True),
         (Status(400), Retry.refused, True),
         (Say(None, finish="content_filter"), Retry.none, False),

@@ -4,8 +4,18 @@ import urllib.parse
 
 import pytest
 
-from flows.adapters.completions.keys import check_key, check_no_key, read_key, scrub, scrub_reply
+from flows.adapters.completions import keys
+from flows.adapters.completions.keys import (
+    check_key,
+    check_no_key,
+    check_no_secret,
+    read_headers,
+    read_key,
+    scrub,
+    scrub_reply,
+)
 from flows.schema.errors import ConfigError, ProviderError
+from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import a_model
 
 KEY = "sk-Pl4nted/+=&\"key'0123456789"
@@ -93,3 +103,81 @@ def test_a_request_that_carries_a_secret_is_refused():
     assert KEY not in str(caught.value)
     with pytest.raises(ConfigError, match="a secret in api_base"):
         check_no_key(a_model("http://user:pass@127.0.0.1:9/v1"), "", None)
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """Puts secrets into the environment and lets a run read them, as a judge's key and as a header."""
+    monkeypatch.setattr(keys, "_names", set())
+
+    def give(**variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+            check_key(a_model(None, headers={"X-Any": name}))
+
+    return give
+
+
+SHORT = [
+    # (secret, message that comes back, as it is kept; reply that comes back, as it is kept)
+    ("sk-12a4", "bad key sk-12a4.", "bad key [key].", "So: sk-12a4", "So: [key]"),
+    ("sk-12a4", "task-12a45", "task-12a45", "task-12a45", "task-12a45"),
+    ("p4ss!word", "cDRzcyF3b3Jk is p4ss!word", None, "p4ss%21word", "[key]"),
+    ("none", "bad key: none, none", "bad key: [key], none", "none: none", "none: none"),
+    ("12345", "token=12345 of 12345", "token=[key] of 12345", "It has: 12345 men.", "It has: 12345 men."),
+    ("sk-1234", "sk-1234", "[key]", "So: sk-1234", "So: [key]"),
+    ("2026-01-01", "on 2026-01-01", "on [key]", "D-day: 2026-01-01", "D-day: 2026-01-01"),
+    ("team-1", "for team-1", "for team-1", "for: team-1", "for: team-1"),
+    (
+        "Task Force Atlas",
+        "for Task Force Atlas",
+        "for Task Force Atlas",
+        "Task Force Atlas",
+        "Task Force Atlas",
+    ),
+    ("lm-studio", "bad lm-studio", "bad [key]", "at: lm-studio", "at: lm-studio"),
+]
+
+
+@pytest.mark.parametrize("case", SHORT, ids=lambda case: case[1])
+def test_a_short_secret_is_taken_out_where_no_word_can_be_meant(given, case):
+    secret, message, kept, reply, kept_reply = case
+    given(ANY_SECRET=secret)
+    cleaned = scrub(message, None)
+    assert cleaned == kept or (kept is None and secret not in cleaned)
+    assert scrub_reply(reply, None)[0] == kept_reply
+
+
+def test_every_secret_of_the_run_is_looked_for_whoever_answers(given, monkeypatch):
+    given(JUDGE_KEY="sk-judge-0123456789", HEADER="Bearer 9876543210-abcdef")
+    monkeypatch.setenv("https_proxy", "http://clerk:s%20p4ss@proxy.invalid:3128")
+    told = base64.b64encode(b"clerk:s p4ss").decode()
+    text = f"sk-judge-0123456789 9876543210-abcdef s%20p4ss {told}"
+    assert scrub(text, None) == "[key] [key] [key] [key]"
+    assert scrub_reply(text, None)[0] == "[key] [key] [key] [key]"
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "0123456789/abcdefghij")
+    assert "abcdefghij" in scrub("0123456789/abcdefghij", None)  # this run does not use it
+    check_key(a_model(None, transport=Transport.litellm))
+    assert scrub("0123456789/abcdefghij", None) == "[key]"
+
+
+def test_settings_that_hold_a_secret_of_the_environment_are_refused(given):
+    given(JUDGE_KEY="sk-judge-0123456789", PLACEHOLDER="none", SHORT="ab12cd34")
+    check_no_secret("model", {"parameters": {"tool_choice": "none", "user": "ab12cd345"}})
+    for leak in ("sk-judge-0123456789", base64.b64encode(b"sk-judge-0123456789").decode(), "ab12cd34"):
+        with pytest.raises(ConfigError, match="model: a key, header or password") as caught:
+            check_no_secret("model", {"parameters": {"user": [leak]}})
+        assert leak not in str(caught.value)
+
+
+def test_a_key_in_the_place_of_its_variables_name_is_not_shown():
+    for model in (a_model(None, api_key_env="sk-oops"), a_model(None, headers={"X": "sk-oops"})):
+        with pytest.raises(ProviderError, match="NAME is not set") as caught:
+            check_key(model)
+        assert "sk-oops" not in str(caught.value)
+
+
+def test_a_header_that_can_not_be_sent_is_refused(monkeypatch):
+    monkeypatch.setenv("HEADER", "a\nb: c")
+    with pytest.raises(ProviderError, match="HEADER holds a character that no header has"):
+        read_headers(a_model(None, headers={"X": "HEADER"}))

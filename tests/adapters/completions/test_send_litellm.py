@@ -281,3 +281,34 @@ def test_it_is_not_imported_before_it_is_needed_and_then_stays_off_the_network()
     send_to(Say("hi"))
     assert (os.environ["LITELLM_LOCAL_MODEL_COST_MAP"], os.environ["LITELLM_MODE"]) == ("True", "PRODUCTION")
     assert sys.modules["litellm"].drop_params is False
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("transport", "name"), [(Transport.litellm, "openai/m"), (Transport.openai_http, "m")], ids=str
+)
+def test_headers_come_from_the_environment_and_only_their_endpoint_has_them(
+    tmp_path, monkeypatch, transport, name, stream
+):
+    monkeypatch.setenv("SCRIPTED_KEY", KEY)
+    monkeypatch.setenv("A_TEAM", "team-0123456789-header")
+    monkeypatch.setenv("AN_AUTHORIZATION", "Basic bm9ib2R5OmF0IGFsbA==")
+    parameters = STREAM if stream else {}
+    with ScriptedServer(lambda _call: Say("You sent team-0123456789-header.")) as server:
+        settings = a_model(
+            server.base,
+            transport=transport,
+            name=name,
+            api_key_env="SCRIPTED_KEY",
+            headers={"X-Team": "A_TEAM", "authorization": "AN_AUTHORIZATION"},
+        )
+        request = a_request(base=server.base, transport=transport.value, model=name, **parameters)
+        (end,) = ask(tmp_path, settings, request)
+        (call,) = server.calls
+    assert (call.headers["x-team"], call.headers["authorization"]) == (
+        "team-0123456789-header",
+        "Basic bm9ib2R5OmF0IGFsbA==",
+    )
+    assert "X-Team" not in str(call.body)
+    assert end.completion.text == "You sent [key]."
+    assert b"team-0123456789-header" not in b"".join(file.read_bytes() for file in tmp_path.glob("*.jsonl"))

@@ -57,7 +57,12 @@ class BatchSender:
         self._attending: dict[str, Attendance] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def send(self, request: Request, key: str | None) -> Reply:
+    async def send(
+        self,
+        request: Request,
+        key: str | None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- a batch's own are read with each request
+    ) -> Reply:
         """Make one try: in a batch that holds this call already, or else in the next one.
 
         Raises:
@@ -186,4 +191,4 @@ def _transport(model: ModelSettings, runner: RunnerSettings) -> BatchTransport:
         return LiteLLMBatches(model, runner)
     from flows.adapters.completions.batches.via_openai import OpenAIBatches
 
-    return OpenAIBatches(model.api_base, runner)
+    return OpenAIBatches(model, runner)

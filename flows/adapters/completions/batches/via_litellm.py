@@ -28,6 +28,7 @@ from flows.adapters.completions.batches.protocol import (
     read_page,
 )
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.keys import read_headers
 from flows.adapters.completions.send_litellm import LiteLLMSender
 from flows.adapters.completions.turns import chat_messages
 from flows.schema.completion import Request
@@ -125,9 +126,12 @@ def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -
             api_version=version,
             timeout=timeout,
             max_retries=0,
+            default_headers=read_headers(model),
         )
     base = model.api_base or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
-    return AsyncOpenAI(base_url=base, api_key=key, timeout=timeout, max_retries=0)
+    return AsyncOpenAI(
+        base_url=base, api_key=key, timeout=timeout, max_retries=0, default_headers=read_headers(model)
+    )
 
 
 async def _answer(call: Awaitable[_Answer]) -> _Answer:

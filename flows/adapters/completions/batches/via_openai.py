@@ -24,11 +24,12 @@ from flows.adapters.completions.batches.protocol import (
 )
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
 from flows.adapters.completions.fields import load_json
+from flows.adapters.completions.keys import read_headers
 from flows.adapters.completions.send_openai import OPENAI_BASE, OpenAISender
 from flows.adapters.completions.turns import chat_messages
 from flows.adapters.completions.wire import WIRE_ERRORS, wire_fault
 from flows.schema.completion import Request
-from flows.schema.settings import RunnerSettings
+from flows.schema.settings import ModelSettings, RunnerSettings
 
 _MAX_ANSWER_BYTES = 64 << 20
 _OK = 200
@@ -37,9 +38,10 @@ _OK = 200
 class OpenAIBatches(OpenAISender):
     """Batches of one endpoint, over the connections of a sender. Belongs to one event loop."""
 
-    def __init__(self, api_base: str | None, runner: RunnerSettings) -> None:
+    def __init__(self, model: ModelSettings, runner: RunnerSettings) -> None:
         super().__init__(runner)
-        self._base = (api_base or OPENAI_BASE).rstrip("/")
+        self._model = model
+        self._base = (model.api_base or OPENAI_BASE).rstrip("/")
         self._times = aiohttp.ClientTimeout(
             total=None,
             connect=runner.connect_timeout_s,
@@ -111,7 +113,11 @@ class OpenAIBatches(OpenAISender):
             async with self._open().request(
                 method,
                 f"{self._base}{path}",
-                headers={**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})},
+                headers={
+                    **(headers or {}),
+                    **({} if key is None else {"Authorization": f"Bearer {key}"}),
+                    **read_headers(self._model),
+                },
                 allow_redirects=False,  # the key must not follow one
                 proxy=self._proxy(self._base),
                 timeout=self._times,

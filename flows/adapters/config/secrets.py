@@ -1,0 +1,96 @@
+"""Secrets in a configuration: refused with where they belong, and never shown.
+
+What is configured is stored with every result; keys and headers come from the environment.
+"""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from flows.schema.errors import ConfigError
+from flows.schema.settings import Transport
+
+_QUERY = re.compile(
+    r"key|token|^sig$|signature|secret|passw|pwd|auth|credential|^code$|session|jwt|bearer", re.IGNORECASE
+)
+"""Names of a query's fields that give access; `api-version` and the like are none."""
+_RANDOM = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9+/_=%.-]{32,}")
+_HEADERS = frozenset({"headers", "extraheaders", "defaultheaders", "httpheaders", "customheaders"})
+_KEYS = re.compile(
+    r"apikey|authorization|subscriptionkey|secretkey|accesskey|privatekey|secretaccess|accesstoken|authtoken"
+    r"|bearertoken|sessiontoken|refreshtoken|azureadtoken|clientsecret|sharedsecret|vertexcredentials"
+    r"|^(?:auth|bearer|token|credentials?|password|secret|idtoken)$"
+)
+"""Names of parameters, in small letters without signs between, that give access."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_OURS = frozenset({"content-type", "content-length", "host", "accept", "transfer-encoding", "connection"})
+
+
+def refuse_secrets(section: str, settings: Mapping[str, Any]) -> None:
+    """Look at a model's address, parameters, efforts and headers.
+
+    Args:
+        section: `model`, `judge` or `judge.members.NAME`.
+        settings: it, as composed.
+
+    Raises:
+        ConfigError: what looks like a secret, or a header that can't be sent.
+    """
+    environment = f"{section}.api_key_env=VARIABLE for a key, {section}.headers.NAME=VARIABLE for a header"
+    local = settings.get("transport") == Transport.gguf.value
+    if not local:
+        _refuse_address(f"{section}.api_base", str(settings.get("api_base") or ""), environment)
+    variable = settings.get("api_key_env")
+    if isinstance(variable, str) and not _VARIABLE.fullmatch(variable):
+        raise ConfigError(f"{section}.api_key_env", "no name of an environment variable", "such as MY_KEY")
+    for part in ("parameters", "efforts"):
+        for name in _names(settings.get(part)):
+            plain = re.sub(r"[^a-z0-9]", "", name.lower())
+            if plain in _HEADERS or _KEYS.search(plain):
+                why = "would be stored with every reply"
+                raise ConfigError(f"{section}.{part}", f"{name} {why}", remedy=f"set {environment}")
+    _refuse_headers(f"{section}.headers", settings.get("headers"), is_local=local)
+
+
+def _refuse_address(key: str, address: str, environment: str) -> None:
+    parts = urllib.parse.urlsplit(address)
+    found = ""
+    if "@" in parts.netloc:
+        found = "a user or a password in the address"
+    for name, value in urllib.parse.parse_qsl(parts.query or parts.fragment, keep_blank_values=True):
+        if _QUERY.search(name) or _RANDOM.fullmatch(value):
+            found = f"what looks like a secret in the address, under {name!r}"
+    if found:
+        raise ConfigError(key, f"{found}; it would be stored with every reply", remedy=f"set {environment}")
+
+
+def _refuse_headers(key: str, headers: object, *, is_local: bool) -> None:
+    if not isinstance(headers, dict):
+        return  # pydantic says what is wrong with it
+    seen: set[str] = set()
+    for name, variable in cast("dict[str, Any]", headers).items():
+        if is_local:
+            raise ConfigError(key, "has no effect on a file on this machine")
+        if not _HEADER.fullmatch(name):
+            raise ConfigError(key, f"{name!r} is no name of a header", "letters, digits and -")
+        if name.lower() in _OURS or name.lower() in seen:
+            raise ConfigError(f"{key}.{name}", "is set already", "another header")
+        seen.add(name.lower())
+        if not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
+            expected = "the name of a variable that holds the header's value"
+            raise ConfigError(f"{key}.{name}", "no name of an environment variable", expected)
+
+
+def _names(value: object) -> Iterator[str]:
+    """Names of all fields, those within others included."""
+    if isinstance(value, dict):
+        for name, inner in cast("dict[str, object]", value).items():
+            yield str(name)
+            yield from _names(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[object]", value):
+            yield from _names(inner)
