@@ -29,6 +29,7 @@ def asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
     again = {
         Retry.none: set[str](),
         Retry.failed: {"error"},
+        Retry.partial: {"error"},
         Retry.refused: {"error", "refused"},
     }[retry]
     return not again.isdisjoint(statuses)

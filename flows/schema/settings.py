@@ -58,6 +58,7 @@ class Retry(StrEnum):
 
     none = "none"
     failed = "failed"  # calls that ended without a reply
+    partial = "partial"  # those, and texts that nobody knows to be whole: they are paid for again
     refused = "refused"  # those, and refusals too
 
 

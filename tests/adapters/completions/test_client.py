@@ -92,7 +92,7 @@ def test_a_streamed_reply_is_the_same(tmp_path):
         (Say(None, finish="content_filter"), "refused", None),
         (Say(None, message={"refusal": "no"}), "refused", None),
         (Say(""), "complete", ""),
-        (Say("x", finish="tool_calls"), "error", None),
+        (Say("x", finish="tool_calls"), "partial", None),
         (Status(400, "flagged", error={"code": "content_filter"}), "refused", None),
         (Status(400, "too long", error={"code": "context_length_exceeded"}), "error", None),
     ],
@@ -459,7 +459,7 @@ def test_providers_have_limits_of_their_own_and_models_of_one_provider_share_one
 
 @pytest.mark.parametrize(
     ("budget", "paid"),
-    [({"max_calls": 5}, 5), ({"max_tokens": 35}, 5), ({"max_usd": 0.0001}, 5)],
+    [({"max_calls": 5}, 5), ({"max_tokens": 35}, 4), ({"max_usd": 0.0001}, 4)],
     ids=["calls", "tokens", "usd"],
 )
 def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
@@ -474,6 +474,34 @@ def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
         again = ask(tmp_path, model, *requests)
         assert sum(end.replayed for end in again) == paid
         assert len(server.billed) == 20
+
+
+@pytest.mark.parametrize("limit", [None, 4096, 60_000], ids=["none", "not kept", "kept"])
+@pytest.mark.parametrize(
+    ("budget", "spent"),
+    [({"max_usd": 1.0}, "price_usd"), ({"max_tokens": 500_000}, "tokens")],
+    ids=["usd", "tokens"],
+)
+def test_long_replies_in_flight_do_not_pass_a_budget(tmp_path, budget, spent, limit):
+    def script(_call):
+        return Say("text", usage={"prompt_tokens": 900, "completion_tokens": 60_000})
+
+    with ScriptedServer(script) as server:
+        model = a_model(server.base, price=Price(2.0, 3.0))
+        sent = {} if limit is None else {"max_tokens": limit}
+        requests = [a_request(f"{number} " + "x" * 3600, server.base, **sent) for number in range(60)]
+        runner = dataclasses.replace(RUNNER, concurrency=50)
+        ends = ask(tmp_path, model, *requests, runner=runner, budget=dataclasses.replace(NO_BUDGET, **budget))
+    store = CompletionStore(tmp_path)
+    paid = [store.get(key) for key in list(store.keys())]
+    in_all = sum(
+        c.price_usd if spent == "price_usd" else c.usage.input_tokens + c.usage.output_tokens for c in paid
+    )
+    (most,) = budget.values()
+    one = in_all / len(paid)
+    assert most - one < in_all <= most  # as far as there was room, and no further
+    (said,) = {str(end) for end in ends if isinstance(end, BudgetReached)}
+    assert f"reached: {in_all:.4f} US" in said or f"reached: {in_all} tokens" in said
 
 
 def test_dollars_are_not_promised_without_a_price_and_a_replay_asks_for_none(tmp_path):
