@@ -174,7 +174,12 @@ class Client:
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
         """Pay for a call, unless whoever held its lock before has done so."""
-        async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
+        try:
+            lock = self._store.lock(call.key, lambda: self._halts.check(call.target))
+        except StoreError as error:
+            self._halts.set(EVERYTHING, error)
+            raise
+        async with lock:
             self._store.refresh()
             stored = self._store.get(call.key)
             if stored is not None and (
