@@ -14,6 +14,7 @@ import pytest
 
 from flows.adapters.completions import attempts
 from flows.adapters.completions.client import CallEventKind, Client
+from flows.adapters.completions.reply import read_completion
 from flows.adapters.completions.store import CompletionStore
 from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
@@ -474,6 +475,73 @@ def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
         again = ask(tmp_path, model, *requests)
         assert sum(end.replayed for end in again) == paid
         assert len(server.billed) == 20
+
+
+def test_half_a_text_is_kept_and_paid_for_again_only_by_name(tmp_path):
+    def script(call):
+        return Say("half", finish="odd" if call.number == 1 else "stop")
+
+    with ScriptedServer(script) as server:
+        model, request = a_model(server.base), a_request(base=server.base)
+        for retry, calls in ((Retry.failed, 1), (Retry.failed, 1), (Retry.refused, 1), (Retry.partial, 2)):
+            (end,) = ask(tmp_path, model, request, retry=retry)
+            assert len(server.calls) == calls
+            found = (end.completion.status.value, end.completion.fragment, end.completion.text)
+            assert found == (("partial", "half", None) if calls == 1 else ("complete", "", "half"))
+            assert end.completion.price_usd is not None
+
+
+def test_a_reply_that_breaks_its_reader_is_that_calls_fault_alone(tmp_path, monkeypatch):
+    def script(call):
+        return Say("well" if call.prompt == "prompt 1" else "breaks it")
+
+    def read(*arguments, **named):
+        reply = read_completion(*arguments, **named)
+        if reply.text == "breaks it":
+            raise RecursionError("nobody thought of it")
+        return reply
+
+    monkeypatch.setattr("flows.adapters.completions.send_openai.read_completion", read)
+    with ScriptedServer(script) as server:
+        broken, well = ask(tmp_path, a_model(server.base), *prompts(2, server.base))
+    assert well.completion.text == "well"
+    assert broken.completion.status is CompletionStatus.error
+    assert "can't be read: RecursionError('nobody thought of it')" in broken.completion.detail
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"choices":[{"message":{"content":"\\ud800"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1'
+        + b"0" * 30
+        + b',"completion_tokens":3}}',
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":'
+        + b"9" * 5000
+        + b"}}",
+        b'{"model":{"a":[NaN,Infinity]},"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}',
+        b'{"model":7,"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":[[["x"]]]}',
+        b'{"choices":[{"message":{"content":"a","extra":'
+        + b"[" * 900
+        + b"]" * 900
+        + b'},"finish_reason":"stop"}]}',
+        b'{"choices":[{"message":{"content":null,"odd":"\\udfff"},"finish_reason":"stop","n":1'
+        + b"0" * 30
+        + b"}]}",
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":{"why":1e999}}]}',
+        b'{"choices":[{"message":{"content":"a","refusal":{"n":NaN}},"finish_reason":"stop"}]}',
+    ],
+    ids=["surrogate and number", "digits", "model", "types", "deep", "no content", "finish", "refusal"],
+)
+def test_whatever_came_is_stored_and_stops_nothing_else(tmp_path, body):
+    def script(call):
+        return Raw(body) if call.prompt == "prompt 0" else Say("well")
+
+    runner = dataclasses.replace(RUNNER, max_attempts=1)
+    with ScriptedServer(script) as server:
+        odd, well = ask(tmp_path, a_model(server.base), *prompts(2, server.base), runner=runner)
+    assert well.completion.text == "well"
+    assert CompletionStore(tmp_path).get(odd.completion.key) == odd.completion
+    assert odd.completion.raw.isascii()
 
 
 @pytest.mark.parametrize("limit", [None, 4096, 60_000], ids=["none", "not kept", "kept"])
