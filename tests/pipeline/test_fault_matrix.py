@@ -95,7 +95,7 @@ WRITER = {
         "partial",
         verdicts="error",
         counted=(("n_error", 1),),
-        said="finish reason 'odd', after 35 characters",
+        said="Texts that were paid for and are not graded",
     ),
     "no end": Fault(
         always(Say(BRIEF, finish=None)),
@@ -109,7 +109,10 @@ WRITER = {
         "refused",
         verdicts="refused",
         counted=(("n_refused", 1),),
-        said="3 items",
+        said="Texts that were paid for and are not graded",
+    ),
+    "another model": Fault(
+        always(Say(BRIEF, model="cheap-2")), "complete", said="and 1 of 1 briefs came from cheap-2"
     ),
     "odd counts": Fault(
         always(Say(f"{BRIEF} \ud800", usage={"prompt_tokens": 10**30, "completion_tokens": 1e30})), "complete"

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from flows.adapters.completions.client import CallOutcome, Client, Totals
-from flows.schema.completion import Request
+from flows.schema.completion import Completion, Request
 from flows.schema.settings import ModelSettings
 
 _Result = TypeVar("_Result")
@@ -42,6 +42,10 @@ class ClientAside:
         if self._aside is None:
             self._aside = _Aside()
         return await self._aside.do(work)
+
+    def stored(self, key: str) -> Completion | None:
+        """See `Client.stored`."""
+        return self._client.stored(key)
 
     def stop(self) -> None:
         """See `Client.stop`."""

@@ -148,6 +148,10 @@ class Client:
                 task.cancel()
             raise
 
+    def stored(self, key: str) -> Completion | None:
+        """The stored completion of `key`; None where there is none. From any thread."""
+        return self._store.get(key)
+
     def stop(self) -> None:
         """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
 
