@@ -244,7 +244,7 @@ class RunnerSettings(Strict):
 
 @dataclass(frozen=True)
 class BudgetSettings(Strict):
-    """What a run may spend; None for no limit. Reaching one stops the run, resumable.
+    """What a run may spend; None for no limit. A call that might pass one stops the run, resumable.
 
     Attributes:
         max_usd: US dollars, summed over the run's paid calls.
