@@ -23,6 +23,7 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.pipeline.batch import Batch, Evaluation
 from flows.pipeline.judging import Judged, judge_work, judged_of, no_pages
 from flows.pipeline.record import Outcome, ResultFiles, write_results
+from flows.pipeline.served import served
 from flows.pipeline.settle import RECORDS, Entered, Settled, settle, show_done_before
 from flows.pipeline.stages import (
     aggregate_work,
@@ -208,12 +209,15 @@ async def _evaluate_one(
     for chain in chains:
         skipped.update(chain.skipped)
     await show_done_before(evaluation.name, skipped)
+    briefs = [brief for chain in chains for brief in chain.briefs]
+    asked = evaluation.settings.model.name
     outcome = Outcome(
-        briefs=[brief for chain in chains for brief in chain.briefs],
+        briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=_estimate(settled.value),
         submissions=[submission for chain in chains for submission in chain.submissions],
+        served=served(briefs, asked, batch.client.stored) if batch.client else {},
     )
     with results_lock(batch.results):
         files = write_results(batch.results, evaluation, outcome, batch.packets.values())

@@ -16,6 +16,7 @@ from flows.pipeline.report_writers import expected_words
 from flows.pipeline.run import check_shared
 from flows.pipeline.together import asks_again
 from flows.pipeline.writers import write_local
+from flows.schema.call import stands
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
@@ -28,7 +29,6 @@ from flows.stages.plan import (
     CHARACTERS_PER_WORD,
     PlannedCall,
     brief_characters,
-    is_answered,
     planned,
     tokens_of,
     verdict_tokens,
@@ -175,7 +175,7 @@ class _Planner:
     def _answer(self, request: Request, retry: Retry) -> Completion | None:
         """What is stored for `request`, where it stands."""
         stored = None if self._store is None else self._store.get(request.key)
-        return stored if is_answered(stored, retry) else None
+        return stored if stored is not None and stands(stored, retry) else None
 
     def _add(self, calls: Calls, request: Request, call: PlannedCall) -> None:
         if request.key not in self._counted:

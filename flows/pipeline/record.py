@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class Outcome:
         estimate: what they come to.
         submissions: what is known of the report files and of how they came about; empty for briefs
             that are text alone.
+        served: as `served.served` gives it.
     """
 
     briefs: Sequence[Brief]
@@ -39,6 +40,7 @@ class Outcome:
     scores: Sequence[BriefScore]
     estimate: Estimate
     submissions: Sequence[Submission] = ()
+    served: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -125,6 +127,8 @@ def write_results(
         "briefs_digest": briefs_digest(outcome.briefs),
         "written_from": written_from(evaluation, packets),
     }
+    if outcome.served:
+        about["served"] = dict(outcome.served)
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
         harness = evaluation.settings.harness
         about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}

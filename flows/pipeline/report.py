@@ -12,6 +12,7 @@ from pathlib import Path
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.graded import Graded
 from flows.pipeline.quality import judge_note
+from flows.pipeline.served import served_notes
 from flows.pipeline.stored import differences
 from flows.pipeline.task_table import WORDS, task_table, to_markdown_table
 from flows.schema.brief import BriefStatus
@@ -57,7 +58,7 @@ def build_leaderboard(
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
         assumptions=(*assumed, *_assumed_limits(graded)),
         model_notes=tuple(sorted(_model_notes(graded))),
-        differences=differences(graded),
+        differences=(*differences(graded), *served_notes(graded)),
         left_out=tuple(left_out),
     )
 

@@ -61,6 +61,8 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         "logged_at": now(),
         **{f"version.{name}": found for name, found in environment().items()},
     }
+    if others := outcome.served.get("answered_by"):
+        tags["answered_by"] = ", ".join(f"{name} ({count})" for name, count in others.items())
     if estimate.interval is not None:
         tags["ci_method"] = estimate.interval.method
     return RunRecord(

@@ -68,7 +68,8 @@ def exit_code(finished: Finished, screen: Screen) -> int:
             screen.fault(why)
         screen.fault(
             f"{ungraded} items have no verdict; they are counted, not scored. The same command asks again "
-            "for what failed and what was not in the format (retry=refused: for refusals too)."
+            "for what failed and what was not in the format (retry=refused: for refusals too; retry=partial: "
+            "for texts without a known end)."
         )
         return INCOMPLETE
     return 0

@@ -30,6 +30,7 @@ def asks_again(retry: Retry, statuses: Sequence[str]) -> bool:
         Retry.none: set[str](),
         Retry.unparsed: {"unparsed"},
         Retry.failed: {"error", "unparsed"},
+        Retry.partial: {"error", "unparsed"},
         Retry.refused: {"error", "unparsed", "refused"},
     }[retry]
     return not again.isdisjoint(statuses)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flows.schema.completion import Message, Request, canonical_json
+from flows.schema.completion import Completion, CompletionStatus, Message, Request, canonical_json
 from flows.schema.errors import ConfigError
-from flows.schema.settings import Effort, ModelSettings
+from flows.schema.settings import Effort, ModelSettings, Retry
 
 CHARACTERS_PER_TOKEN = 4
 """Of English prose; an estimate, used until a provider has counted."""
@@ -100,6 +100,16 @@ def build_call(
         parameters=parameters,
         seed=seed,
     )
+
+
+def stands(completion: Completion, retry: Retry) -> bool:
+    """Whether a stored completion is the outcome; else it is asked again."""
+    again = {
+        CompletionStatus.error: retry not in (Retry.none, Retry.unparsed),
+        CompletionStatus.partial: retry is Retry.partial,
+        CompletionStatus.refused: retry is Retry.refused,
+    }
+    return not again.get(completion.status, False)
 
 
 def estimated_input_tokens(request: Request) -> int:

@@ -144,7 +144,8 @@ class CompletionStatus(StrEnum):
 
     complete = "complete"
     cut = "cut"  # stopped at the provider's output limit; the text is kept
-    refused = "refused"  # content filter
+    refused = "refused"  # content filter, also where it stopped half a text
+    partial = "partial"  # a text came, and nobody knows whether it is whole
     error = "error"  # no usable reply after every attempt
 
 
@@ -193,6 +194,9 @@ class Completion:
         tool_calls: what it asks for, in order; empty for a plain reply. Beside them the text may be
             empty.
         carried: as in `Message`, for the turn that this reply becomes.
+        fragment: text of a reply that is `partial` or was refused half-way; paid for, and never graded.
+        reasoning: what stood in `<think>` tags before the text, tags included.
+        raw: the body as it came, escaped and shortened, where it could not be taken as it is.
     """
 
     key: str
@@ -207,3 +211,6 @@ class Completion:
     detail: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    fragment: str = ""
+    reasoning: str = ""
+    raw: str = ""

@@ -59,7 +59,8 @@ class Retry(StrEnum):
     none = "none"
     unparsed = "unparsed"  # questions of a judge whose every reply was rejected
     failed = "failed"  # those, and calls that ended without a reply
-    refused = "refused"  # all of those, and refusals too
+    partial = "partial"  # those, and texts that nobody knows to be whole: they are paid for again
+    refused = "refused"  # what `failed` asks again, and refusals too
 
 
 class Protocol(StrEnum):
@@ -244,7 +245,7 @@ class RunnerSettings(Strict):
 
 @dataclass(frozen=True)
 class BudgetSettings(Strict):
-    """What a run may spend; None for no limit. Reaching one stops the run, resumable.
+    """What a run may spend; None for no limit. A call that might pass one stops the run, resumable.
 
     Attributes:
         max_usd: US dollars, summed over the run's paid calls.

@@ -78,7 +78,7 @@ def read_written(completion: Completion, seed: int) -> Written:
             return Written(
                 seed, BriefStatus.refused, None, completion=completion.key, detail=completion.detail
             )
-        case CompletionStatus.error:
+        case CompletionStatus.error | CompletionStatus.partial:
             return Written(seed, BriefStatus.error, None, completion=completion.key, detail=completion.detail)
         case CompletionStatus.complete | CompletionStatus.cut:
             return written(

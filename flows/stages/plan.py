@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flows.schema.call import CHARACTERS_PER_TOKEN, estimated_input_tokens
-from flows.schema.completion import Completion, CompletionStatus, Request
-from flows.schema.settings import JudgeMode, JudgeSettings, ModelSettings, Price, Retry
+from flows.schema.completion import Request
+from flows.schema.settings import JudgeMode, JudgeSettings, ModelSettings, Price
 
 CHARACTERS_PER_WORD = 6
 """White space included: 5.8 to 6.0 in the four control briefs of the scenarios in `data/`."""
@@ -80,19 +80,6 @@ class Load:
     output_tokens: int
     cost: Cost
     most: Cost
-
-
-def is_answered(completion: Completion | None, retry: Retry) -> bool:
-    """True where a stored outcome stands, so that nobody is called."""
-    if completion is None:
-        return False
-    match completion.status:
-        case CompletionStatus.error:
-            return retry in (Retry.none, Retry.unparsed)
-        case CompletionStatus.refused:
-            return retry is not Retry.refused
-        case CompletionStatus.complete | CompletionStatus.cut:
-            return True
 
 
 def tokens_of(characters: int) -> int:

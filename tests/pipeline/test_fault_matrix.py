@@ -81,6 +81,42 @@ WRITER = {
         counted=(("n_refused", 1),),
         said="3 items",
     ),
+    "no content": Fault(
+        always(Say(None, opens=None)), "error", ("no content",) * 2, "error", (("n_error", 1),), "3 items"
+    ),
+    "no content once": Fault(
+        once(Say(None, message={"reasoning": "hm"})), "complete", ("no content", "ok"), counted=()
+    ),
+    "thought in the text": Fault(
+        always(Say(f"<think>{HUGE}</think>\n\n{BRIEF}")), "complete", counted=(("words_raw", 6), ("n_cut", 0))
+    ),
+    "unknown end": Fault(
+        always(Say(BRIEF, finish="odd")),
+        "partial",
+        verdicts="error",
+        counted=(("n_error", 1),),
+        said="Texts that were paid for and are not graded",
+    ),
+    "no end": Fault(
+        always(Say(BRIEF, finish=None)),
+        "partial",
+        verdicts="error",
+        counted=(("n_error", 1),),
+        said="3 items",
+    ),
+    "filtered half-way": Fault(
+        always(Say(BRIEF, finish="content_filter")),
+        "refused",
+        verdicts="refused",
+        counted=(("n_refused", 1),),
+        said="Texts that were paid for and are not graded",
+    ),
+    "another model": Fault(
+        always(Say(BRIEF, model="cheap-2")), "complete", said="and 1 of 1 briefs came from cheap-2"
+    ),
+    "odd counts": Fault(
+        always(Say(f"{BRIEF} \ud800", usage={"prompt_tokens": 10**30, "completion_tokens": 1e30})), "complete"
+    ),
     "cut": Fault(always(Say(BRIEF, finish="length")), "cut", counted=(("n_cut_by_provider", 1),)),
     "prose": Fault(always(Say(f"Sure, here it is:\n\n{BRIEF}")), "complete", counted=(("words_raw", 10),)),
     "wrong count": Fault(always(Say(reply(2))), "complete", counted=(("n_hidden", 0),)),
@@ -112,6 +148,12 @@ JUDGE = {
     "slow": Fault(always(Hang(9, 1)), "error", SLOW, "error", said="timeout"),
     "empty": unparsed("", "it is empty"),
     "refused": Fault(always(Say("", finish="content_filter")), "refused", verdicts="refused"),
+    "no content": Fault(
+        always(Say(None, opens=None)), "error", ("no content",) * 2, "error", said="no content"
+    ),
+    "thought in the text": Fault(always(Say(f"<think>is it so?</think>\n{reply()}")), "complete"),
+    "unknown end": Fault(always(Say(reply(), finish="odd")), "partial", verdicts="error", said="'odd'"),
+    "odd counts": Fault(always(Say(reply(), usage={"prompt_tokens": 10**30})), "complete"),
     "cut": Fault(always(Say(reply(), finish="length")), "cut", verdicts="unparsed", said="cut at the output"),
     "prose": unparsed(f"Here it is: {reply()}", "not one JSON object and nothing else"),
     "fence": unparsed(f"```json\n{reply()}\n```", "a code fence"),

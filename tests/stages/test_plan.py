@@ -15,6 +15,7 @@ from flows.adapters.config.compose import compose_points
 from flows.pipeline.batch import build_evaluations
 from flows.pipeline.packets import load_packet, packet_path
 from flows.pipeline.plan import plan
+from flows.schema.call import stands
 from flows.schema.completion import Completion, CompletionStatus, Message, Request, Usage
 from flows.schema.settings import (
     Effort,
@@ -37,7 +38,6 @@ from flows.stages.plan import (
     combined,
     cost_text,
     detectable_difference,
-    is_answered,
     misfit,
     planned,
     room_shortfall,
@@ -162,16 +162,15 @@ def test_a_cost_says_what_it_is():
 @pytest.mark.parametrize(
     ("status", "answered"),
     [
-        (CompletionStatus.complete, [True, True, True, True]),
-        (CompletionStatus.cut, [True, True, True, True]),
-        (CompletionStatus.refused, [True, True, True, False]),
-        (CompletionStatus.error, [True, True, False, False]),
+        (CompletionStatus.complete, [True] * 5),
+        (CompletionStatus.cut, [True] * 5),
+        (CompletionStatus.refused, [True, True, True, True, False]),
+        (CompletionStatus.partial, [True, True, True, False, True]),  # paid for: again only by name
+        (CompletionStatus.error, [True, True, False, False, False]),
     ],
 )
 def test_a_stored_outcome_is_asked_again_as_retry_says(status, answered):
-    found = [is_answered(completion(status), retry) for retry in Retry]
-    assert found == answered
-    assert not is_answered(None, Retry.none)
+    assert [stands(completion(status), retry) for retry in Retry] == answered
 
 
 def test_the_detectable_difference_shrinks_with_the_root_of_the_scenarios():

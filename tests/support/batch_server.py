@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from tests.support.scripted_server import Drop, Say, Status, _completion
+from tests.support.scripted_server import Drop, Say, Status, completion_body
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class BatchServer:
             head = {"id": f"batch_req_{number}", "custom_id": line.custom_id}
             if isinstance(answer, Say):
                 self.billed.append(line.prompt)
-                reply = {"status_code": 200, "request_id": "r", "body": _completion(line, answer)}
+                reply = {"status_code": 200, "request_id": "r", "body": completion_body(line, answer)}
                 good.append(json.dumps({**head, "response": reply, "error": None}))
             elif isinstance(answer, Status):
                 error = {"error": {"message": answer.message, **answer.error}}

@@ -33,6 +33,7 @@ class Say:
     done: bool = True
     model: str | None = None
     message: Mapping[str, Any] = field(default_factory=dict)  # further fields of it
+    opens: str | None = ""  # content of a stream's first chunk
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class ScriptedServer:
         calls: every request, in order of arrival.
         billed: those that a provider would charge for: answered with 200, also if the client had gone.
         peak: the most requests that were in flight at once.
-        redirect: address to send every request on to; None to answer them.
+        redirect: address to send every request on to, with `redirect_status`; None to answer them.
     """
 
     def __init__(self, script: Callable[[Call], Answer] | None = None, port: int = 0) -> None:
@@ -122,6 +123,7 @@ class ScriptedServer:
         self.base = ""
         self._peers: set[object] = set()
         self.redirect: str | None = None
+        self.redirect_status = 307
         self._in_flight = 0
         self._seen: Counter[str] = Counter()
         self._loop = asyncio.new_event_loop()
@@ -178,7 +180,7 @@ class ScriptedServer:
         self._peers.add(request.transport.get_extra_info("peername"))
         try:
             if self.redirect is not None:
-                raise web.HTTPTemporaryRedirect(self.redirect)
+                return web.Response(status=self.redirect_status, headers={"Location": self.redirect})
             return await self._answer(request, call, self.script(call))
         finally:
             self._in_flight -= 1
@@ -196,7 +198,7 @@ class ScriptedServer:
             await asyncio.sleep(answer.delay_s)
             if call.body.get("stream"):
                 return await self._stream(request, call, answer, None)
-            return web.json_response(_completion(call, answer), dumps=json.dumps)
+            return web.json_response(completion_body(call, answer), dumps=json.dumps)
         if isinstance(answer, Drop):
             await asyncio.sleep(answer.delay_s)
         if answer.after_chunks is None:
@@ -239,7 +241,8 @@ def _usage(call: Call, say: Say) -> Mapping[str, Any] | None:
     return {"prompt_tokens": sent, "completion_tokens": back, "total_tokens": sent + back}
 
 
-def _completion(call: Call, say: Say) -> dict[str, Any]:
+def completion_body(call: Call, say: Say) -> dict[str, Any]:
+    """The reply whole, as OpenAI sends it."""
     message = {"role": "assistant", "content": say.text, **say.message}
     choice = {"index": 0, "message": message, "finish_reason": say.finish}
     usage = _usage(call, say)
@@ -256,7 +259,10 @@ def _chunks(call: Call, say: Say) -> list[dict[str, Any]]:
     text = say.text or ""
     size = max(1, -(-len(text) // say.chunks))
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    deltas = [{"role": "assistant", "content": "", **say.message}, *({"content": piece} for piece in pieces)]
+    deltas = [
+        {"role": "assistant", "content": say.opens, **say.message},
+        *({"content": piece} for piece in pieces),
+    ]
     out = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     if say.finish is not None:
         out.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": say.finish}]})

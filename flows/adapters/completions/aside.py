@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from flows.adapters.completions.client import CallOutcome, Client, Totals
-from flows.schema.completion import Request
+from flows.schema.completion import Completion, Request
 from flows.schema.settings import ModelSettings
 
 _Result = TypeVar("_Result")
@@ -46,6 +46,10 @@ class ClientAside:
     def knows(self, request: Request) -> bool:
         """See `Client.knows`."""
         return self._client.knows(request)
+
+    def stored(self, key: str) -> Completion | None:
+        """See `Client.stored`."""
+        return self._client.stored(key)
 
     def stop(self) -> None:
         """See `Client.stop`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from flows.adapters.completions.budget import Budget, price_usd, total_tokens
 from flows.adapters.completions.calls import with_ids
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.faults import Course, Fault, FaultKind, course
+from flows.adapters.completions.fields import clean
 from flows.adapters.completions.halts import Halts, Target
 from flows.adapters.completions.keys import read_headers, read_key, scrub, scrub_reply, scrub_value
 from flows.adapters.completions.limits import Lease, ProviderLimits
@@ -29,6 +31,8 @@ DETAIL_CHARS = 500
 THROTTLE_PATIENCE_S = 3600.0
 """How long a provider may throttle a call while it serves no other; then it is called unusable."""
 _TRIES_TO_CONNECT = 3
+
+_log = logging.getLogger(__name__)
 
 
 class Sender(Protocol):
@@ -137,7 +141,7 @@ class Attempts:
         estimate = self._budget.estimate(call.request, call.model)
         lease = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
         try:
-            await self._budget.admit(estimate, call.target)
+            held = await self._budget.admit(call.request, call.model, call.target)
         except BaseException:
             lease.unused()
             raise
@@ -151,10 +155,10 @@ class Attempts:
         finally:
             call.out = False
             self._totals.in_flight -= 1
-            usage = result.usage if isinstance(result, Reply) else None
+            usage = None if result is None else result.usage
             # A try that was cancelled may have been charged, so it counts.
             charged = not isinstance(result, Fault) or result.billable
-            self._budget.settle(estimate, usage, call.model, charged=charged)
+            self._budget.settle(held, call.request, usage, call.model, charged=charged)
             self._give_back(call, lease, limits, result)
         assert result is not None  # else `_send` raised
         seconds = round(time.monotonic() - started, 3)
@@ -210,8 +214,13 @@ async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[st
     try:
         reply = await sender.send(call.request, key, headers)
     except Fault as fault:
-        fault.detail = _short(scrub(fault.detail, key))
+        fault.detail, fault.raw = _short(scrub(clean(fault.detail)[0], key)), scrub(fault.raw, key)
         return fault.with_traceback(None)
+    except StaffbenchError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- a reply that can't be read is this call's fault alone
+        _log.exception("a reply could not be read")
+        return Fault(FaultKind.reply, _short(scrub(f"can't be read: {error!r}", key)))
     text, note = (None, "") if reply.text is None else scrub_reply(reply.text, key)
     asked = [[tool.call_id, tool.name, tool.arguments] for tool in reply.tool_calls]
     (asked, carried), other = scrub_value([asked, dict(reply.carried)], key)
@@ -224,6 +233,9 @@ async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[st
         detail=_short("; ".join(part for part in (scrub(reply.detail, key), note or other, named) if part)),
         tool_calls=calls,
         carried=carried,
+        fragment=scrub_reply(reply.fragment, key)[0],
+        reasoning=scrub_reply(reply.reasoning, key)[0],
+        raw=scrub(reply.raw, key),
     )
 
 
@@ -241,6 +253,9 @@ def _completion(call: Call, reply: Reply) -> Completion:
         detail=reply.detail,
         tool_calls=reply.tool_calls,
         carried=reply.carried,
+        fragment=reply.fragment,
+        reasoning=reply.reasoning,
+        raw=reply.raw,
     )
 
 
@@ -251,11 +266,12 @@ def _without_text(call: Call, status: CompletionStatus, fault: Fault) -> Complet
         text=None,
         finish_reason=None,
         provider_model=None,
-        usage=Usage(),
-        price_usd=None,
+        usage=fault.usage or Usage(),
+        price_usd=price_usd(fault.usage or Usage(), call.model.price),
         attempts=tuple(call.attempts),
         asked=call.asked,
         detail=f"{fault.outcome}: {fault.detail}",
+        raw=fault.raw,
     )
 
 

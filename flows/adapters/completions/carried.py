@@ -57,15 +57,12 @@ class Carried:
 
         Args:
             further: fields of each tool call, from `Calls.read`.
-
-        Raises:
-            Fault: they can't be stored.
         """
         found = {name: _whole(pieces) for name, pieces in self._pieces.items()}
         calls = [dict(fields) for fields in further]
         if any(calls):
             found[CALLS] = calls
-        return storable(found, "what must go back with the reply") if found else {}
+        return storable(found) if found else {}
 
     def _take(self, name: str, piece: Any) -> None:
         if piece:

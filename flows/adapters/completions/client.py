@@ -20,7 +20,8 @@ from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.turns import check_turns
-from flows.schema.completion import Completion, CompletionStatus, Request, canonical_json
+from flows.schema.call import stands
+from flows.schema.completion import Completion, Request, canonical_json
 from flows.schema.errors import ConfigError, Stopped, StoreError
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
@@ -102,7 +103,7 @@ class Client:
         self._retry = retry
         self._on_event = on_event
         self._halts = Halts()
-        self._budget = Budget(budget, self._halts)
+        self._budget = Budget(budget, self._halts, first_alone=not runner.batch)
         self._attempts = Attempts(runner, self._budget, self._halts, self.totals, self._emit)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
@@ -131,7 +132,7 @@ class Client:
         """
         key = _key(request)
         stored = self._store.get(key)
-        if stored is not None and self._stands(stored):
+        if stored is not None and stands(stored, self._retry):
             return self._replay(stored, model)
         if self._batches is not None:
             # Recorded with what was asked for: a batch is cheaper, and its requests do not stream.
@@ -154,6 +155,10 @@ class Client:
     def knows(self, request: Request) -> bool:
         """True where something is stored for `request`, whatever it is. May be called from another thread."""
         return self._store.get(_key(request)) is not None
+
+    def stored(self, key: str) -> Completion | None:
+        """The stored completion of `key`; None where there is none. From any thread."""
+        return self._store.get(key)
 
     def stop(self) -> None:
         """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
@@ -181,11 +186,16 @@ class Client:
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
         """Pay for a call, unless whoever held its lock before has done so."""
-        async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
+        try:
+            lock = self._store.lock(call.key, lambda: self._halts.check(call.target))
+        except StoreError as error:
+            self._halts.set(EVERYTHING, error)
+            raise
+        async with lock:
             self._store.refresh()
             stored = self._store.get(call.key)
             if stored is not None and (
-                self._stands(stored) or stored != before or call.key in self._asked_now
+                stands(stored, self._retry) or stored != before or call.key in self._asked_now
             ):
                 return self._replay(stored, call.model)
             sender, limits = self._ready(call.model)
@@ -219,14 +229,6 @@ class Client:
                 remedy="check the disk, then start the same command again",
             )
         return kept
-
-    def _stands(self, stored: Completion) -> bool:
-        """Whether a stored completion is the outcome, or is asked again."""
-        if stored.status is CompletionStatus.error:
-            return self._retry in (Retry.none, Retry.unparsed)
-        if stored.status is CompletionStatus.refused:
-            return self._retry is not Retry.refused
-        return True
 
     def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
         self.totals.replayed += 1

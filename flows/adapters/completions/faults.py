@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, cast
 
+from flows.schema.completion import Usage
+
 
 class FaultKind(StrEnum):
     """Where it went wrong."""
@@ -18,6 +20,7 @@ class FaultKind(StrEnum):
     timeout = "timeout"  # it fell silent, or took too long
     status = "http"  # the endpoint answered with an error
     reply = "bad reply"  # it answered with something that is no completion
+    empty = "no content"  # it answered with a completion that holds no text, not even an empty one
     parameter = "parameter"  # the transport can't express the request: nothing was sent
 
 
@@ -40,6 +43,8 @@ class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no pers
         status: HTTP status; None unless `kind` is `status`.
         code: the endpoint's word for the fault; empty where it gave none.
         retry_after: seconds that the endpoint asks to wait; None where it does not say.
+        raw: what came, for a person to look at; empty where nothing did.
+        usage: tokens of what came; None where nothing did.
     """
 
     def __init__(
@@ -50,6 +55,8 @@ class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no pers
         status: int | None = None,
         code: str = "",
         retry_after: float | None = None,
+        raw: str = "",
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(kind.value, detail)
         self.kind = kind
@@ -57,6 +64,8 @@ class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no pers
         self.status = status
         self.code = code
         self.retry_after = retry_after
+        self.raw = raw
+        self.usage = usage
 
     @property
     def outcome(self) -> str:
@@ -69,7 +78,7 @@ class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no pers
 
         A request that was answered with an HTTP error is taken not to be charged.
         """
-        return self.kind in (FaultKind.connection, FaultKind.timeout, FaultKind.reply)
+        return self.kind in (FaultKind.connection, FaultKind.timeout, FaultKind.reply, FaultKind.empty)
 
 
 _REFUSED = frozenset({"content_filter", "content_policy_violation", "responsible_ai_policy_violation"})

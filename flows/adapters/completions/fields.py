@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import orjson
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.schema.completion import canonical_json
+
+RAW_CHARS = 64_000
+"""Of a body that is kept for a person to look at."""
+
+_TOO_LARGE = 1 << 63
+_DIGITS = 20
+_DEEPEST = 100  # orjson writes 254, and a record adds some
 
 
 def load_json(data: bytes) -> tuple[Any, str]:
@@ -30,10 +37,13 @@ def load_json(data: bytes) -> tuple[Any, str]:
     text = data.decode("utf-8", "replace")
     note = "bytes that are not UTF-8 were replaced by U+FFFD" if text.encode() != data else ""
     try:
-        return json.loads(text), note
+        # Python refuses to read a number of more than 4,300 digits; nothing counts so far.
+        return json.loads(
+            text, parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else math.inf
+        ), note
     except (ValueError, RecursionError):
         pass
-    raise Fault(FaultKind.reply, f"not JSON: {text!r}")
+    raise Fault(FaultKind.reply, f"not JSON: {text!r}", raw=text)
 
 
 def clean(text: str) -> tuple[str, str]:
@@ -52,6 +62,36 @@ def clean(text: str) -> tuple[str, str]:
     lone = sum(1 for character in joined if "\ud800" <= character <= "\udfff")
     note = f"{lone} lone surrogate{'' if lone == 1 else 's'} replaced by U+FFFD" if lone else ""
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in joined), note
+
+
+def tame(value: Any, depth: int = 0) -> Any:
+    """A JSON value without what the store has no form for.
+
+    Lone surrogates become U+FFFD, numbers that are not finite null, and integers beyond 64 bits and what is
+    nested too deeply text.
+    """
+    if isinstance(value, dict | list | tuple):
+        if depth >= _DEEPEST:
+            return f"[nested more than {_DEEPEST} deep]"
+        if isinstance(value, dict):
+            fields = cast("dict[Any, Any]", value)
+            return {clean(str(name))[0]: tame(item, depth + 1) for name, item in fields.items()}
+        return [tame(item, depth + 1) for item in cast("Sequence[Any]", value)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) < _TOO_LARGE):
+        return value
+    return clean(str(value))[0] if not isinstance(value, int) else str(value)[:_DIGITS]
+
+
+def escaped(value: object) -> str:
+    """What came, in ASCII and shortened: kept for a person to look at."""
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, default=str)
+        except (ValueError, RecursionError):
+            value = json.dumps(tame(value))
+    return value[:RAW_CHARS].encode("ascii", "backslashreplace").decode("ascii")
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
@@ -89,13 +129,26 @@ def string(value: object, what: str) -> str | None:
     raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not text")
 
 
-def storable(value: Any, what: str) -> Any:
-    """A JSON value as the store gives it back; lone surrogates in it become U+FFFD.
+def word(value: object) -> str | None:
+    """A word of the endpoint; what is no text is taken as it looks: a paid text must not be lost for it."""
+    return value if value is None or isinstance(value, str) else escaped(value)
 
-    Raises:
-        Fault: JSON has no form for it, or the store has none.
-    """
-    try:
-        return orjson.loads(orjson.dumps(json.loads(clean(canonical_json(value))[0])))
-    except (TypeError, ValueError) as error:
-        raise Fault(FaultKind.reply, f"{what} can't be stored: {error}") from None
+
+def content(value: object) -> str | None:
+    """Text of a message; a list of parts is joined, and what the model only thought is left out."""
+    if value is None or isinstance(value, str):
+        return value
+    texts: list[str] = []
+    for item in listed(value, "the content"):
+        part = mapping(item, "a part of the content")
+        kind = part.get("type")
+        if kind == "text":
+            texts.append(string(part.get("text"), "a part's text") or "")
+        elif kind not in ("thinking", "reasoning"):
+            raise Fault(FaultKind.reply, f"a part of the content is {kind!r}, not text")
+    return "".join(texts)
+
+
+def storable(value: Any) -> Any:
+    """A JSON value as the store gives it back; see `tame`."""
+    return orjson.loads(orjson.dumps(tame(value)))

@@ -22,13 +22,14 @@ SUFFIX = ".jsonl"
 
 _log = logging.getLogger(__name__)
 
-# An answer is final. A refusal may be asked again on request, an error on any later run; neither
+# An answer is final. A refusal and half a text may be asked again on request, an error on any later run; none
 # takes the place of something better. Between equals the first answer, the last refusal, the last
 # error stays: a replay must give what was used, a diagnosis should be the latest.
 _RANK = {
     CompletionStatus.complete: 2,
     CompletionStatus.cut: 2,
     CompletionStatus.refused: 1,
+    CompletionStatus.partial: 1,
     CompletionStatus.error: 0,
 }
 _ANSWER = 2

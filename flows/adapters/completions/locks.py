@@ -5,7 +5,10 @@ The lock of a key is one byte of one lock file, at an offset taken from the key 
 module. Closing *any* descriptor of the file drops every lock that the process holds on it, so a
 process opens the file once, shares it between its stores, and closes it with the last of them. And
 such a lock never excludes its own process, so the keys that this process holds are kept beside it.
-The file is never unlinked: a second one would let two holders in.
+The file is never unlinked here: a second one would let two holders in. Where somebody else removes it,
+whoever has it open goes on with it, and nobody else comes in: the folder is locked too (`flock(2)`), shared
+by all who have a lock file open, and a new file is made only by whoever has the folder alone. Where somebody
+puts another file in its place, the locks that are held are taken there too.
 """
 
 from __future__ import annotations
@@ -15,14 +18,16 @@ import errno
 import fcntl
 import os
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from flows.schema.errors import StoreError
 
 _FIRST_POLL_S = 0.005
 _LAST_POLL_S = 0.25
+_CREATED_WITHIN_S = 1.0
 _OFFSET_BITS = 62  # of the key; an offset must fit into a signed 64-bit number
 
 _open_files: dict[tuple[int, int], KeyLocks] = {}
@@ -34,12 +39,18 @@ class KeyLocks:
 
     Waiting is by polling, within the process too: a record lock can't be awaited, and one mechanism
     serves tasks of several event loops and threads, which an `asyncio.Lock` would not.
+
+    Attributes:
+        path: of the file.
     """
 
-    def __init__(self, path: Path, descriptor: int, identity: tuple[int, int]) -> None:
-        self._path = path
-        self._descriptor = descriptor
-        self._identity = identity
+    def __init__(self, path: Path, folder: int) -> None:
+        """Open the file, which is created where it is missing; `folder` is a descriptor of the folder."""
+        self.path = path
+        self._folder = folder
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._identity = _identity(os.fstat(self._descriptor))
+        self._left: list[int] = []
         self._users = 0
         self._held: set[int] = set()
         self._guard = threading.Lock()
@@ -54,16 +65,20 @@ class KeyLocks:
         with self._guard:
             if offset in self._held:
                 return False
+            self._follow()
             try:
                 fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
             except OSError as error:
                 if error.errno in (errno.EACCES, errno.EAGAIN):
                     return False
                 raise StoreError(
-                    self._path,
+                    self.path,
                     f"can't lock: {error.strerror}",
                     remedy="keep the results on a file system with POSIX locks",
                 ) from error
+            if self._is_replaced():
+                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, offset)
+                return False
             self._held.add(offset)
             return True
 
@@ -96,12 +111,36 @@ class KeyLocks:
             self._users -= 1
             if self._users == 0:
                 del _open_files[self._identity]
-                os.close(self._descriptor)
+                for descriptor in (self._descriptor, *self._left, self._folder):
+                    os.close(descriptor)
 
     def share(self) -> KeyLocks:
         """Count one more user. Called under the registry's lock."""
         self._users += 1
+        _open_files[self._identity] = self
         return self
+
+    def _is_replaced(self) -> bool:
+        """Whether the path names another file now; not where it names none."""
+        try:
+            return _identity(self.path.stat()) != self._identity
+        except OSError:
+            return False
+
+    def _follow(self) -> None:
+        """Go over to the file that the path names now, with all locks that are held."""
+        while self._is_replaced():
+            with _registry:
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                for offset in self._held:
+                    with suppress(
+                        OSError
+                    ):  # somebody has it there: what is paid twice by that can't be undone
+                        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
+                del _open_files[self._identity]
+                self._left.append(self._descriptor)
+                self._descriptor, self._identity = descriptor, _identity(os.fstat(descriptor))
+                _open_files[self._identity] = self
 
 
 def open_locks(path: Path) -> KeyLocks:
@@ -119,16 +158,53 @@ def open_locks(path: Path) -> KeyLocks:
             status = None
         except OSError as error:
             raise _unusable(path, error) from error
-        if status is not None and (known := _open_files.get((status.st_dev, status.st_ino))):
+        removed = [known for known in _open_files.values() if known.path == path] if status is None else []
+        known = removed[0] if removed else _open_files.get(_identity(status)) if status else None
+        if known is not None:
             return known.share()
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                _enter(folder, path)
+                locks = KeyLocks(path, folder)
+                with suppress(OSError):
+                    fcntl.flock(folder, fcntl.LOCK_SH)
+            except BaseException:
+                os.close(folder)
+                raise
         except OSError as error:
             raise _unusable(path, error) from error
-        status = os.fstat(descriptor)
-        identity = (status.st_dev, status.st_ino)
-        locks = _open_files[identity] = KeyLocks(path, descriptor, identity)
         return locks.share()
+
+
+def _enter(folder: int, path: Path) -> None:
+    """Lock the folder: shared where the lock file is there, else alone.
+
+    Raises:
+        StoreError: others have a lock file open, and it was removed.
+    """
+    give_up_at = time.monotonic() + _CREATED_WITHIN_S
+    while True:
+        there = path.exists()
+        try:
+            fcntl.flock(folder, (fcntl.LOCK_SH if there else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:  # another process may be creating the file right now
+            if not there and time.monotonic() > give_up_at:
+                raise StoreError(
+                    path,
+                    "was removed while another run uses this folder: two runs could pay for the same calls",
+                    remedy="wait until that run has ended, or stop it; then start the same command again",
+                ) from None
+            time.sleep(_FIRST_POLL_S)
+        except OSError:
+            return  # a file system without such locks of folders
+        else:
+            if not there or path.exists():
+                return
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _unusable(path: Path, error: OSError) -> StoreError:

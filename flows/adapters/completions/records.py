@@ -22,6 +22,7 @@ from typing import Any
 
 import orjson
 
+from flows.adapters.completions.fields import tame
 from flows.schema.completion import (
     Attempt,
     Completion,
@@ -36,8 +37,11 @@ from flows.schema.completion import (
 )
 from flows.schema.errors import ConfigError, StoreError
 
-FORMAT = 1
-"""Raised when an older reader could misread a record."""
+FORMAT = 2
+"""Raised when an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
+that equal records are equal bytes."""
+
+_SELDOM = ("fragment", "reasoning", "raw")
 
 _LEAD = b'{"checksum":"'
 _COVERED_FROM = len(_LEAD) + 64 + 2  # the checksum, its closing quote and the comma
@@ -64,8 +68,12 @@ class Head:
 
 
 def _encode(kind: str, name: str, status: CompletionStatus | None, body: object) -> bytes:
-    head = {"format": FORMAT, "kind": kind, "id": name} | ({"status": status.value} if status else {})
-    covered = orjson.dumps({**head, "body": body})[1:]
+    form = FORMAT if status is CompletionStatus.partial else 1
+    head = {"format": form, "kind": kind, "id": name} | ({"status": status.value} if status else {})
+    try:
+        covered = orjson.dumps({**head, "body": body})[1:]
+    except TypeError:  # orjson's own error is one: a number out of range, half a surrogate pair
+        covered = orjson.dumps({**head, "body": tame(body)})[1:]
     return b'%b%b",%b\n' % (_LEAD, hashlib.sha256(covered).hexdigest().encode(), covered)
 
 
@@ -99,6 +107,7 @@ def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
         body["tool_calls"] = _calls(completion.tool_calls)
     if completion.carried:
         body["carried"] = dict(completion.carried)
+    body |= {name: value for name in _SELDOM if (value := getattr(completion, name))}
     return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
 
 
@@ -243,6 +252,7 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
         detail=body["detail"],
         tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls", ())),
         carried=body.get("carried", {}),
+        **{name: body.get(name, "") for name in _SELDOM},
     )
     return completion, record["body"]["request"]
 

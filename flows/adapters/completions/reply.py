@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from flows.adapters.completions.calls import Calls
-from flows.adapters.completions.carried import Carried
+from flows.adapters.completions.carried import FIELDS, Carried
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.adapters.completions.fields import clean, listed, mapping, string
+from flows.adapters.completions.fields import clean, content, escaped, listed, mapping, word
+from flows.adapters.completions.thoughts import split_thoughts
+from flows.adapters.completions.usage import read_usage
 from flows.schema.completion import CompletionStatus, ToolCall, Usage
 
 MAX_TEXT_CHARS = 16_000_000
@@ -27,6 +29,7 @@ _REFUSED = frozenset({"content_filter", "refusal"})
 _CALLS = frozenset({"tool_calls", "function_call", "tool_use", "TOOL_CALL"})  # or a word for complete
 
 _HTTP_ERRORS = range(400, 600)
+_KEPT_CHUNKS = 200  # of a stream, for a person to look at
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Reply:
         tool_calls: what it asks for; where it is cut, the last may be half a call. Ids may be empty or
             repeated, as the provider gave them.
         carried: what must go back with it, where tools were offered: else the chat ends with it.
+        fragment, reasoning, raw: as in `Completion`.
     """
 
     status: CompletionStatus
@@ -53,6 +57,9 @@ class Reply:
     detail: str
     tool_calls: tuple[ToolCall, ...] = ()
     carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    fragment: str = ""
+    reasoning: str = ""
+    raw: str = ""
 
 
 def read_completion(payload: object, note: str = "", *, tools: bool = False) -> Reply:
@@ -64,9 +71,18 @@ def read_completion(payload: object, note: str = "", *, tools: bool = False) -> 
         tools: whether the request offered any; where not, calls of tools are no answer.
 
     Raises:
-        Fault: it is no chat completion.
+        Fault: it is no chat completion, or holds no reply; with its body and usage.
     """
-    body = mapping(payload, "the reply")
+    try:
+        return _read(mapping(payload, "the reply"), note, tools=tools)
+    except Fault as fault:
+        fault.raw = fault.raw or escaped(payload)
+        if fault.usage is None and isinstance(payload, Mapping):
+            fault.usage = read_usage(cast("Mapping[str, Any]", payload).get("usage"))
+        raise
+
+
+def _read(body: Mapping[str, Any], note: str, *, tools: bool) -> Reply:
     _check_error(body)
     choices = listed(body.get("choices"), "the choices")
     if not choices:
@@ -77,13 +93,15 @@ def read_completion(payload: object, note: str = "", *, tools: bool = False) -> 
     if asked is not None:
         asked.add(message)
     return decide(
-        text=_content(message.get("content")),
-        refusal=string(message.get("refusal"), "the refusal"),
-        finish_reason=string(choice.get("finish_reason"), "the finish reason"),
-        provider_model=string(body.get("model"), "the model"),
+        text=content(message.get("content")),
+        refusal=word(message.get("refusal")),
+        finish_reason=word(choice.get("finish_reason")),
+        provider_model=word(body.get("model")),
         usage=read_usage(body.get("usage")),
         note=note,
         asked=asked,
+        unoffered=_calls_tools(message),
+        payload=body,
     )
 
 
@@ -106,12 +124,14 @@ class StreamedReply:
         """Begin; `tools` as for `read_completion`."""
         self._asked = _Asked() if tools else None
         self._text: list[str] = []
+        self._opened = self._given = self._other = self._unoffered = False
         self._refusal: list[str] = []
         self._chars = 0
         self._finish_reason: str | None = None
         self._model: str | None = None
-        self._usage = Usage()
+        self._usage: Usage | None = None
         self._notes: list[str] = []
+        self._payloads: list[object] = []
 
     def feed(self, payload: object, note: str = "") -> None:
         """Take one chunk.
@@ -119,26 +139,14 @@ class StreamedReply:
         Raises:
             Fault: it is no chunk of a chat completion, or tells of an error, or there are too many.
         """
-        body = mapping(payload, "a chunk")
-        _check_error(body)
-        if note:
-            self.remark(note)
-        self._model = string(body.get("model"), "the model") or self._model
-        if body.get("usage") is not None:
-            self._usage = read_usage(body["usage"])
-        for item in listed(body.get("choices"), "the choices"):
-            choice = mapping(item, "the choice")
-            if choice.get("index") not in (0, None):
-                continue  # only one is asked for
-            delta = mapping(choice.get("delta") or {}, "the delta")
-            self._add(self._text, _content(delta.get("content")))
-            self._add(self._refusal, string(delta.get("refusal"), "the refusal"))
-            if self._asked is not None:
-                self._asked.add(delta, streamed=True)
-            self._check_size()
-            self._finish_reason = (
-                string(choice.get("finish_reason"), "the finish reason") or self._finish_reason
-            )
+        if len(self._payloads) < _KEPT_CHUNKS:
+            self._payloads.append(payload)
+        try:
+            self._feed(mapping(payload, "a chunk"), note)
+        except Fault as fault:
+            fault.raw = fault.raw or escaped(self._payloads)
+            fault.usage = fault.usage or self._usage
+            raise
 
     @property
     def finished(self) -> bool:
@@ -153,20 +161,50 @@ class StreamedReply:
     def end(self) -> Reply:
         """The reply, when the stream has ended.
 
+        The empty text with which a server opens a message is a text where nothing else follows.
+
         Raises:
-            Fault: it ended without a finish reason: the connection broke, and the text is half a reply.
+            Fault: it holds no reply.
         """
-        if self._finish_reason is None:
-            raise Fault(FaultKind.connection, "the stream ended without a finish reason")
+        given = self._given or (self._opened and not self._other)
         return decide(
-            text="".join(self._text),
+            text="".join(self._text) if given else None,
             refusal="".join(self._refusal) or None,
             finish_reason=self._finish_reason,
             provider_model=self._model,
-            usage=self._usage,
+            usage=self._usage or Usage(),
             note="; ".join(self._notes),
             asked=self._asked,
+            unoffered=self._unoffered,
+            payload=self._payloads,
         )
+
+    def _feed(self, body: Mapping[str, Any], note: str) -> None:
+        _check_error(body)
+        if note:
+            self.remark(note)
+        self._model = word(body.get("model")) or self._model
+        if body.get("usage") is not None:
+            self._usage = read_usage(body["usage"])
+        for item in listed(body.get("choices"), "the choices"):
+            choice = mapping(item, "the choice")
+            if choice.get("index") not in (0, None):
+                continue  # only one is asked for
+            delta = mapping(choice.get("delta") or {}, "the delta")
+            self._add_text(content(delta.get("content")), opens="role" in delta)
+            self._add(self._refusal, word(delta.get("refusal")))
+            self._unoffered = self._unoffered or _calls_tools(delta)
+            self._other = self._other or self._unoffered or any(delta.get(name) for name in FIELDS)
+            if self._asked is not None:
+                self._asked.add(delta, streamed=True)
+            self._check_size()
+            self._finish_reason = word(choice.get("finish_reason")) or self._finish_reason
+
+    def _add_text(self, part: str | None, *, opens: bool) -> None:
+        self._add(self._text, part)
+        if part is not None:
+            self._opened = True
+            self._given = self._given or bool(part) or not opens
 
     def _check_size(self) -> None:
         chars = self._chars
@@ -190,37 +228,62 @@ def decide(
     usage: Usage,
     note: str = "",
     asked: _Asked | None = None,
+    unoffered: bool = False,
+    payload: object = None,
 ) -> Reply:
     """What a reply is, by its finish reason. Empty is not refused is not failed.
 
+    Args:
+        text: None where the reply has none, not even an empty one.
+        refusal: the model's words for it; None where there is none.
+        finish_reason: the provider's word.
+        provider_model: the model as the provider named it.
+        usage: tokens.
+        note: for `detail`.
+        asked: calls of tools; None where none were offered.
+        unoffered: whether it calls tools.
+        payload: all of it, for a person to look at where it is not taken as it is.
+
     Raises:
-        Fault: it stopped to call a tool and calls none, or one without a name.
+        Fault: a server's broken reply: it says that it is done and gives no text, or calls tools that nobody
+            offered, or calls none and stopped for one.
     """
+    absent = text is None
     text, replaced = clean(text or "")
-    notes = [part for part in (note, replaced) if part]
+    reasoning, text = split_thoughts(text)
+    absent = absent or bool(reasoning and not text)
     finish_reason = clean(finish_reason)[0] if finish_reason else None
+    unoffered = unoffered and asked is None
+    calls: tuple[ToolCall, ...] = ()
+    carried: dict[str, Any] = {}
+    done = finish_reason in _COMPLETE or (asked is not None and finish_reason in _CALLS)
+    if asked is not None and (done or finish_reason in _CUT) and not refusal:
+        calls, further = asked.calls.read(cut=not done)
+        carried = asked.carried.read(further)
+    ending = "no finish reason" if finish_reason is None else f"finish reason {finish_reason!r}"
+    if unoffered:
+        ending += " with a tool call that nobody offered"
+    notes = [part for part in (note, replaced) if part]
+    if reasoning:
+        notes.append(f"{len(reasoning)} characters of reasoning in tags before the text")
     if refusal:
         status = CompletionStatus.refused
         notes.append(f"the model refused: {clean(refusal)[0]}")
-    elif finish_reason in _COMPLETE or (asked is not None and finish_reason in _CALLS):
-        status = CompletionStatus.complete
     elif finish_reason in _CUT:
         status = CompletionStatus.cut
     elif finish_reason in _REFUSED:
         status = CompletionStatus.refused
         notes.append(f"stopped by the content filter after {len(text)} characters")
+    elif finish_reason in _CALLS and done and not calls:
+        raise Fault(FaultKind.reply, f"{ending} without a tool call")
+    elif done and not unoffered and (calls or not absent):
+        status = CompletionStatus.complete
+    elif text.strip():
+        status = CompletionStatus.partial
+        notes.append(f"{ending}, after {len(text)} characters")
     else:
-        status = CompletionStatus.error
-        word = "no finish reason" if finish_reason is None else f"finish reason {finish_reason!r}"
-        notes.append(f"{word}, after {len(text)} characters")
+        raise Fault(FaultKind.empty, f"{ending}, and no text", raw=escaped(payload), usage=usage)
     kept = status in (CompletionStatus.complete, CompletionStatus.cut)
-    calls: tuple[ToolCall, ...] = ()
-    carried: dict[str, Any] = {}
-    if asked is not None and kept:
-        calls, further = asked.calls.read(cut=status is CompletionStatus.cut)
-        carried = asked.carried.read(further)
-        if finish_reason in _CALLS and not calls:
-            raise Fault(FaultKind.reply, f"finish reason {finish_reason!r} without a tool call")
     return Reply(
         status,
         text if kept else None,
@@ -230,29 +293,14 @@ def decide(
         "; ".join(notes),
         calls,
         carried,
+        fragment="" if kept else text,
+        reasoning=reasoning,
+        raw="" if kept and not note else escaped(payload),
     )
 
 
-def read_usage(usage: object) -> Usage:
-    """Tokens as the provider counted them; None for what it did not say, or said in no number."""
-    if not isinstance(usage, Mapping):
-        return Usage()
-    counts = cast("Mapping[str, object]", usage)
-
-    def details(name: str) -> Mapping[str, object]:
-        value = counts.get(name)
-        return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-
-    return Usage(
-        input_tokens=_count(counts.get("prompt_tokens")),
-        output_tokens=_count(counts.get("completion_tokens")),
-        reasoning_tokens=_count(details("completion_tokens_details").get("reasoning_tokens")),
-        cached_tokens=_count(details("prompt_tokens_details").get("cached_tokens")),
-    )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _calls_tools(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("tool_calls") or message.get("function_call"))
 
 
 def _check_error(body: Mapping[str, Any]) -> None:
@@ -264,18 +312,3 @@ def _check_error(body: Mapping[str, Any]) -> None:
     if isinstance(code, int) and code in _HTTP_ERRORS:
         raise error_fault(code, body, str(body))
     raise Fault(FaultKind.reply, f"an error inside the reply: {error_fault(0, body, str(body)).detail}")
-
-
-def _content(value: object) -> str | None:
-    """Text of a message; a list of parts is joined, and what the model only thought is left out."""
-    if value is None or isinstance(value, str):
-        return value
-    texts: list[str] = []
-    for item in listed(value, "the content"):
-        part = mapping(item, "a part of the content")
-        kind = part.get("type")
-        if kind == "text":
-            texts.append(string(part.get("text"), "a part's text") or "")
-        elif kind not in ("thinking", "reasoning"):
-            raise Fault(FaultKind.reply, f"a part of the content is {kind!r}, not text")
-    return "".join(texts)

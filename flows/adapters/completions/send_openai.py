@@ -173,10 +173,10 @@ async def _read_stream(response: aiohttp.ClientResponse, reply: StreamedReply) -
             done = done or data == b"[DONE]"
             if not done:
                 reply.feed(*load_json(data))
-    except (aiohttp.ClientError, OSError) as error:  # a timeout is an OSError
+    except (aiohttp.ClientError, OSError, Fault) as error:  # a timeout is an OSError
         if not reply.finished:
             raise
-        reply.remark(f"the connection broke after the reply's end: {type(error).__name__}")
+        reply.remark(f"what followed the reply's end could not be read: {type(error).__name__}")
     return reply.end()
 
 

@@ -142,7 +142,7 @@ class _Run:
             completion = await self.ask(tuple(self.messages), self.tools.offered)
             self._count(completion)
             text = completion.text or ""
-            if completion.status in (CompletionStatus.error, CompletionStatus.refused):
+            if completion.status not in (CompletionStatus.complete, CompletionStatus.cut):
                 self._record(step, completion, [])
                 return self._without_reply(completion)
             if text or completion.tool_calls or completion.carried:

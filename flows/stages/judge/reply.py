@@ -83,7 +83,7 @@ def judge_outcome(
     """
     if completion.status is CompletionStatus.refused:
         return _ungraded(call, VerdictStatus.refused, completion.detail or "the judge was refused")
-    if completion.status is CompletionStatus.error:
+    if completion.status in (CompletionStatus.error, CompletionStatus.partial):
         return _ungraded(call, VerdictStatus.error, completion.detail or "no reply from the judge")
     try:
         reject_if_cut(completion)

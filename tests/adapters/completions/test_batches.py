@@ -234,7 +234,7 @@ def test_two_results_that_differ_are_no_result(tmp_path):
         (Say(None, finish="content_filter"), "refused", None),
         (Say(None, message={"refusal": "no"}), "refused", None),
         (Say(""), "complete", ""),
-        (Say("x", finish="tool_calls"), "error", None),
+        (Say("x", finish="tool_calls"), "partial", None),
         (Status(400, "flagged", error={"code": "content_filter"}), "refused", None),
         (Status(400, "too long", error={"code": "context_length_exceeded"}), "error", None),
     ],

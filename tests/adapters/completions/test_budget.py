@@ -40,18 +40,63 @@ def test_tokens_are_known_or_none():
     assert total_tokens(Usage(3, None)) is None
 
 
+def of(tokens_in, limit=100, **parameters):
+    """A request of about that many tokens in, and at most `limit` out."""
+    prompt = "x" * (4 * tokens_in - 24)  # and 24 characters of the system's turn
+    return a_request(prompt, **({} if limit is None else {"max_tokens": limit}), **parameters)
+
+
+def run(*steps, **limits):
+    """Take the steps one after the other with a budget; gives what `admit` raised, or None.
+
+    A step is a request to admit, which must go at once; `("waits", request)`; or the usage of the oldest call
+    in flight, by which it ends.
+    """
+
+    async def main():
+        budget = Budget(dataclasses.replace(NO_BUDGET, **limits), Halts())
+        out, waiting = [], []
+        try:
+            for step in steps:
+                if isinstance(step, tuple):
+                    task = asyncio.create_task(budget.admit(step[1], MODEL, TARGET))
+                    await asyncio.sleep(0)
+                    assert not task.done()
+                    waiting.append((task, step[1]))
+                elif isinstance(step, Usage):
+                    held, request = out.pop(0)
+                    budget.settle(held, request, step, MODEL, charged=step != TURNED_AWAY)
+                    for _ in range(5):
+                        await asyncio.sleep(0)
+                    out += [(task.result(), sent) for task, sent in waiting if task.done()]
+                    waiting = [(task, sent) for task, sent in waiting if not task.done()]
+                else:
+                    out.append((await asyncio.wait_for(budget.admit(step, MODEL, TARGET), 1), step))
+            assert not waiting
+        except BudgetReached as reached:
+            for task, _ in waiting:
+                task.cancel()
+            return str(reached)
+        return None
+
+    return asyncio.run(main())
+
+
+TURNED_AWAY = Usage(output_tokens=-1)
+KEPT = Usage(900, 100)
+
+
 def test_the_estimate_learns_from_the_replies():
     budget = a_budget()
-    request = a_request("x" * 4000)  # and 24 characters of the system's turn
-    # 4,024 / 4 in and 4,096 out: 1006 * 2 + 4096 * 10 dollars a million
+    request = of(1006, None)
+    # 1,006 in and 4,096 out: 1006 * 2 + 4096 * 10 dollars a million
     assert budget.estimate(request, MODEL) == Cost(1006 + 4096, pytest.approx(0.042972))
-    assert budget.estimate(a_request("x" * 4000, max_tokens=100), MODEL).tokens == 1006 + 100
+    assert budget.estimate(of(1006, 100), MODEL).tokens == 1006 + 100
 
     async def main():
         for output_tokens in (300, 500):
-            estimate = budget.estimate(request, MODEL)
-            await budget.admit(estimate, TARGET)
-            budget.settle(estimate, Usage(1006, output_tokens), MODEL, charged=True)
+            held = await budget.admit(request, MODEL, TARGET)
+            budget.settle(held, request, Usage(1006, output_tokens), MODEL, charged=True)
 
     asyncio.run(main())
     assert budget.estimate(request, MODEL).tokens == 1006 + 400
@@ -59,74 +104,74 @@ def test_the_estimate_learns_from_the_replies():
 
 
 @pytest.mark.parametrize(
-    ("limits", "shown"),
+    ("limits", "steps", "said"),
     [
-        ({"max_calls": 2}, "budget.max_calls=2: reached: 2 calls in this run"),
-        ({"max_tokens": 2000}, "budget.max_tokens=2000: reached: 2000 tokens in this run"),
-        ({"max_usd": 0.005}, r"budget.max_usd=0.005: reached: 0.0052 US dollars in this run"),
+        # Each call may take 1,000 tokens, 900 * 2 + 100 * 10 = 2,800 millionths of a dollar, and does.
+        (
+            {"max_calls": 2},
+            [of(900), KEPT, of(900), KEPT, of(900)],
+            "max_calls=2: reached: 2 calls in this run.",
+        ),
+        ({"max_calls": 0}, [of(900)], "max_calls=0: reached: 0 calls in this run."),
+        (
+            {"max_tokens": 2500},
+            [of(900), KEPT, of(900), KEPT, of(900)],
+            "max_tokens=2500: reached: 2000 tokens in this run; the next call may take 1000.",
+        ),
+        (
+            {"max_usd": 0.008},
+            [of(900), KEPT, of(900), KEPT, of(900)],
+            "max_usd=0.008: reached: 0.0056 US dollars in this run; the next call may take 0.0028.",
+        ),
+        # To the limit and no further.
+        ({"max_tokens": 2000}, [of(900), KEPT, of(900), KEPT], None),
+        # A second call waits for the first one's reply, which shows whether limits are kept.
+        ({"max_tokens": 9000}, [of(900), ("waits", of(900)), KEPT, of(900), of(900)], None),
+        # What is in flight counts at its most; nothing stops before it has come, and may leave room.
+        (
+            {"max_tokens": 3500},
+            [of(900), KEPT, of(900), of(900), ("waits", of(900)), Usage(300, 5), KEPT],
+            None,
+        ),
+        (
+            {"max_calls": 2},
+            [of(900), of(900), ("waits", of(900)), TURNED_AWAY],  # it was not charged for
+            None,
+        ),
+        # A reply beyond its limit is what the next ones are expected to be; so is an input.
+        (
+            {"max_tokens": 3000},
+            [of(900), Usage(900, 700), of(900)],
+            "reached: 1600 tokens in this run; the next call may take 1600.",
+        ),
+        ({"max_tokens": 3000}, [of(900), Usage(1800, 100), of(900)], "the next call may take 1900."),
+        # Nobody counted: it is taken to have cost the most, and is said to be an estimate.
+        (
+            {"max_tokens": 1500},
+            [of(900), Usage(), of(900)],
+            "reached: 1000 tokens in this run, 1 calls without the provider's count estimated; the next",
+        ),
+        # Without a limit of output one goes alone, if another like those before fits.
+        (
+            {"max_tokens": 2000},
+            [of(900, None), Usage(900, 50), of(900, None), ("waits", of(900, None)), Usage(900, 50)],
+            "reached: 1900 tokens in this run; the next call may take 950.",
+        ),
+        # Other names of the limit, and several replies to one request.
+        ({"max_tokens": 1000}, [of(500, None, max_completion_tokens=501)], "the next call may take 1001."),
+        ({"max_tokens": 1000}, [of(900, n=2)], "the next call may take 1100."),
     ],
 )
-def test_a_limit_stops_what_comes_after_it(limits, shown):
-    # Two calls of 900 in and 100 out: 2 * (900 * 2 + 100 * 10) / 1e6 = 0.0056; the second alone 0.0028.
+def test_a_call_goes_only_where_the_most_that_it_may_cost_fits(limits, steps, said):
+    found = run(*steps, **limits)
+    assert (found is None) == (said is None)
+    assert said is None or said in found
+
+
+def test_a_batch_waits_for_no_first_reply():
     async def main():
-        budget = a_budget(**limits)
-        for input_tokens in (900, 700 if "max_usd" in limits else 900):
-            await budget.admit(Cost(1, 0.0), TARGET)
-            budget.settle(Cost(1, 0.0), Usage(input_tokens, 100), MODEL, charged=True)
-        with pytest.raises(BudgetReached, match=shown):
-            await budget.admit(Cost(1, 0.0), TARGET)
-
-    asyncio.run(main())
-
-
-def test_calls_in_flight_count_at_their_estimate():
-    async def main():
-        budget = a_budget(max_tokens=1000)
-        await budget.admit(Cost(900, 0.0), TARGET)  # goes: nothing is in flight
-        waiting = asyncio.create_task(budget.admit(Cost(200, 0.0), TARGET))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        budget.settle(Cost(900, 0.0), Usage(300, 100), MODEL, charged=True)  # cheaper than thought
-        await waiting
-        also = asyncio.create_task(budget.admit(Cost(401, 0.0), TARGET))
-        await asyncio.sleep(0)
-        assert not also.done()
-        budget.settle(Cost(200, 0.0), Usage(600, 50), MODEL, charged=True)  # dearer: 1,050 in all
-        with pytest.raises(BudgetReached, match="reached: 1050 tokens"):
-            await also
-
-    asyncio.run(main())
-
-
-def test_a_limit_on_calls_is_exact():
-    async def main():
-        budget = a_budget(max_calls=2)
-        for _ in range(2):
-            await budget.admit(Cost(1, 0.0), TARGET)
-        third = asyncio.create_task(budget.admit(Cost(1, 0.0), TARGET))
-        await asyncio.sleep(0)
-        assert not third.done()
-        budget.settle(Cost(1, 0.0), None, MODEL, charged=False)  # it was turned away: not charged
-        await third
-
-    asyncio.run(main())
-
-
-def test_what_a_provider_did_not_count_is_charged_at_the_estimate():
-    async def main():
-        budget = a_budget(max_tokens=100)
-        await budget.admit(Cost(100, 0.0), TARGET)
-        budget.settle(Cost(100, 0.0), Usage(), MODEL, charged=True)
-        with pytest.raises(BudgetReached):
-            await budget.admit(Cost(1, 0.0), TARGET)
-
-    asyncio.run(main())
-
-
-def test_a_budget_of_nothing_calls_nobody():
-    async def main():
-        with pytest.raises(BudgetReached, match="reached: 0 calls"):
-            await a_budget(max_calls=0).admit(Cost(1, 0.0), TARGET)
+        budget = Budget(dataclasses.replace(NO_BUDGET, max_tokens=9000), Halts(), first_alone=False)
+        await asyncio.wait_for(asyncio.gather(*(budget.admit(of(900), MODEL, TARGET) for _ in range(9))), 1)
 
     asyncio.run(main())
 

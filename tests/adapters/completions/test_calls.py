@@ -47,12 +47,15 @@ def test_calls_are_an_answer_and_no_content_is_an_empty_text(finish):
     assert whole(a_call(LIST), content="I look.").text == "I look."
 
 
-def test_without_tools_on_offer_calls_stay_what_they_were():
-    reply = whole(a_call(LIST), tools=False)
-    assert (reply.status, reply.text, reply.tool_calls) == (CompletionStatus.error, None, ())
-    assert reply.detail == "finish reason 'tool_calls', after 0 characters"
-    assert whole(a_call(LIST), finish="stop", tools=False).tool_calls == ()
-    assert streamed(a_piece(0, "c1", "list_files"), tools=False).status is CompletionStatus.error
+def test_a_call_of_a_tool_that_nobody_offered_is_no_reply():
+    for finish in ("stop", "tool_calls"):
+        with pytest.raises(Fault, match="with a tool call that nobody offered, and no text") as caught:
+            whole(a_call(LIST), finish=finish, tools=False)
+        assert caught.value.kind is FaultKind.empty
+    with pytest.raises(Fault, match="that nobody offered"):
+        streamed(a_piece(0, "c1", "list_files"), tools=False)
+    partial = whole(a_call(LIST), content="text", finish="stop", tools=False)
+    assert (partial.status, partial.text, partial.fragment) == (CompletionStatus.partial, None, "text")
     plain = whole(finish="stop", content="text", tools=False, reasoning_content="hmm")
     assert (plain.text, plain.carried) == ("text", {})
 
@@ -213,7 +216,7 @@ def test_calls_that_are_cut_are_kept_as_far_as_they_came(finish):
 def test_a_broken_stream_of_calls_is_no_reply():
     reply = StreamedReply(tools=True)
     reply.feed({"choices": [{"index": 0, "delta": {"tool_calls": [a_call(LIST)]}}]})
-    with pytest.raises(Fault, match="without a finish reason"):
+    with pytest.raises(Fault, match="no finish reason, and no text"):
         reply.end()
 
 
@@ -258,10 +261,15 @@ def test_a_signature_of_a_call_goes_back_in_its_place():
     assert reply.carried == expected
 
 
-def test_what_can_not_be_stored_is_a_fault_before_it_is_paid_for_again():
-    with pytest.raises(Fault, match="what must go back with the reply can't be stored") as caught:
-        whole(a_call(LIST), reasoning_details=[{"n": float("nan")}])
-    assert caught.value.kind is FaultKind.reply
+def test_what_can_not_be_stored_is_made_storable():
+    deep = current = []
+    for _ in range(300):
+        current.append([])
+        current = current[0]
+    kept = whole(a_call(LIST), reasoning_details=[{"n": float("nan"), "m": 10**30}, deep])
+    odd, nested = kept.carried["reasoning_details"]
+    assert odd == {"n": None, "m": "10000000000000000000"}
+    assert "[nested more than 100 deep]" in str(nested)
     kept = whole(a_call(LIST), reasoning_content="a\ud800b")
     assert kept.carried == {"reasoning_content": "a\ufffdb"}
 

@@ -14,6 +14,7 @@ import pytest
 
 from flows.adapters.completions import attempts
 from flows.adapters.completions.client import CallEventKind, Client
+from flows.adapters.completions.reply import read_completion
 from flows.adapters.completions.store import CompletionStore
 from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
@@ -92,7 +93,7 @@ def test_a_streamed_reply_is_the_same(tmp_path):
         (Say(None, finish="content_filter"), "refused", None),
         (Say(None, message={"refusal": "no"}), "refused", None),
         (Say(""), "complete", ""),
-        (Say("x", finish="tool_calls"), "error", None),
+        (Say("x", finish="tool_calls"), "partial", None),
         (Status(400, "flagged", error={"code": "content_filter"}), "refused", None),
         (Status(400, "too long", error={"code": "context_length_exceeded"}), "error", None),
     ],
@@ -460,7 +461,7 @@ def test_providers_have_limits_of_their_own_and_models_of_one_provider_share_one
 
 @pytest.mark.parametrize(
     ("budget", "paid"),
-    [({"max_calls": 5}, 5), ({"max_tokens": 35}, 5), ({"max_usd": 0.0001}, 5)],
+    [({"max_calls": 5}, 5), ({"max_tokens": 35}, 4), ({"max_usd": 0.0001}, 4)],
     ids=["calls", "tokens", "usd"],
 )
 def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
@@ -475,6 +476,101 @@ def test_a_budget_stops_cleanly_and_a_new_one_resumes(tmp_path, budget, paid):
         again = ask(tmp_path, model, *requests)
         assert sum(end.replayed for end in again) == paid
         assert len(server.billed) == 20
+
+
+def test_half_a_text_is_kept_and_paid_for_again_only_by_name(tmp_path):
+    def script(call):
+        return Say("half", finish="odd" if call.number == 1 else "stop")
+
+    with ScriptedServer(script) as server:
+        model, request = a_model(server.base), a_request(base=server.base)
+        for retry, calls in ((Retry.failed, 1), (Retry.failed, 1), (Retry.refused, 1), (Retry.partial, 2)):
+            (end,) = ask(tmp_path, model, request, retry=retry)
+            assert len(server.calls) == calls
+            found = (end.completion.status.value, end.completion.fragment, end.completion.text)
+            assert found == (("partial", "half", None) if calls == 1 else ("complete", "", "half"))
+            assert end.completion.price_usd is not None
+
+
+def test_a_reply_that_breaks_its_reader_is_that_calls_fault_alone(tmp_path, monkeypatch):
+    def script(call):
+        return Say("well" if call.prompt == "prompt 1" else "breaks it")
+
+    def read(*arguments, **named):
+        reply = read_completion(*arguments, **named)
+        if reply.text == "breaks it":
+            raise RecursionError("nobody thought of it")
+        return reply
+
+    monkeypatch.setattr("flows.adapters.completions.send_openai.read_completion", read)
+    with ScriptedServer(script) as server:
+        broken, well = ask(tmp_path, a_model(server.base), *prompts(2, server.base))
+    assert well.completion.text == "well"
+    assert broken.completion.status is CompletionStatus.error
+    assert "can't be read: RecursionError('nobody thought of it')" in broken.completion.detail
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"choices":[{"message":{"content":"\\ud800"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1'
+        + b"0" * 30
+        + b',"completion_tokens":3}}',
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":'
+        + b"9" * 5000
+        + b"}}",
+        b'{"model":{"a":[NaN,Infinity]},"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}',
+        b'{"model":7,"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":[[["x"]]]}',
+        b'{"choices":[{"message":{"content":"a","extra":'
+        + b"[" * 900
+        + b"]" * 900
+        + b'},"finish_reason":"stop"}]}',
+        b'{"choices":[{"message":{"content":null,"odd":"\\udfff"},"finish_reason":"stop","n":1'
+        + b"0" * 30
+        + b"}]}",
+        b'{"choices":[{"message":{"content":"a"},"finish_reason":{"why":1e999}}]}',
+        b'{"choices":[{"message":{"content":"a","refusal":{"n":NaN}},"finish_reason":"stop"}]}',
+    ],
+    ids=["surrogate and number", "digits", "model", "types", "deep", "no content", "finish", "refusal"],
+)
+def test_whatever_came_is_stored_and_stops_nothing_else(tmp_path, body):
+    def script(call):
+        return Raw(body) if call.prompt == "prompt 0" else Say("well")
+
+    runner = dataclasses.replace(RUNNER, max_attempts=1)
+    with ScriptedServer(script) as server:
+        odd, well = ask(tmp_path, a_model(server.base), *prompts(2, server.base), runner=runner)
+    assert well.completion.text == "well"
+    assert CompletionStore(tmp_path).get(odd.completion.key) == odd.completion
+    assert odd.completion.raw.isascii()
+
+
+@pytest.mark.parametrize("limit", [None, 4096, 60_000], ids=["none", "not kept", "kept"])
+@pytest.mark.parametrize(
+    ("budget", "spent"),
+    [({"max_usd": 1.0}, "price_usd"), ({"max_tokens": 500_000}, "tokens")],
+    ids=["usd", "tokens"],
+)
+def test_long_replies_in_flight_do_not_pass_a_budget(tmp_path, budget, spent, limit):
+    def script(_call):
+        return Say("text", usage={"prompt_tokens": 900, "completion_tokens": 60_000})
+
+    with ScriptedServer(script) as server:
+        model = a_model(server.base, price=Price(2.0, 3.0))
+        sent = {} if limit is None else {"max_tokens": limit}
+        requests = [a_request(f"{number} " + "x" * 3600, server.base, **sent) for number in range(60)]
+        runner = dataclasses.replace(RUNNER, concurrency=50)
+        ends = ask(tmp_path, model, *requests, runner=runner, budget=dataclasses.replace(NO_BUDGET, **budget))
+    store = CompletionStore(tmp_path)
+    paid = [store.get(key) for key in list(store.keys())]
+    in_all = sum(
+        c.price_usd if spent == "price_usd" else c.usage.input_tokens + c.usage.output_tokens for c in paid
+    )
+    (most,) = budget.values()
+    one = in_all / len(paid)
+    assert most - one < in_all <= most  # as far as there was room, and no further
+    (said,) = {str(end) for end in ends if isinstance(end, BudgetReached)}
+    assert f"reached: {in_all:.4f} US" in said or f"reached: {in_all} tokens" in said
 
 
 def test_dollars_are_not_promised_without_a_price_and_a_replay_asks_for_none(tmp_path):

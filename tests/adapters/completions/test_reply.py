@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind
@@ -26,21 +28,24 @@ def a_chunk(finish=None, **delta):
         ("length", "cut", "text", ""),
         ("max_tokens", "cut", "text", ""),
         ("content_filter", "refused", None, "stopped by the content filter after 4 characters"),
-        ("tool_calls", "error", None, "finish reason 'tool_calls', after 4 characters"),
-        ("function_call", "error", None, "finish reason 'function_call', after 4 characters"),
-        ("network_error", "error", None, "finish reason 'network_error', after 4 characters"),
-        (None, "error", None, "no finish reason, after 4 characters"),
+        ("tool_calls", "partial", None, "finish reason 'tool_calls', after 4 characters"),
+        ("function_call", "partial", None, "finish reason 'function_call', after 4 characters"),
+        ("network_error", "partial", None, "finish reason 'network_error', after 4 characters"),
+        (7, "partial", None, "finish reason '7', after 4 characters"),
+        ("", "partial", None, "no finish reason, after 4 characters"),
+        (None, "partial", None, "no finish reason, after 4 characters"),
     ],
 )
 def test_the_finish_reason_decides(finish, status, text, detail):
     reply = read_completion(a_reply(finish=finish))
-    assert (reply.status, reply.text, reply.finish_reason, reply.detail) == (status, text, finish, detail)
+    word = None if not finish else str(finish)
+    assert (reply.status, reply.text, reply.finish_reason, reply.detail) == (status, text, word, detail)
+    assert reply.fragment == ("" if text else "text")  # it was paid for
     assert (reply.provider_model, reply.usage) == ("m-1", Usage(7, 3))
 
 
-@pytest.mark.parametrize("content", ["", None])
-def test_empty_is_not_refused_and_not_failed(content):
-    reply = read_completion(a_reply(content=content))
+def test_empty_is_not_refused_and_not_failed():
+    reply = read_completion(a_reply(content=""))
     assert (reply.status, reply.text, reply.detail) == (CompletionStatus.complete, "", "")
 
 
@@ -72,8 +77,6 @@ def test_reasoning_is_no_part_of_the_text():
         ({"choices": [{"finish_reason": "stop"}]}, "the message is NoneType, not an object"),
         (a_reply(content=5), "the content is int, not a list"),
         (a_reply(content=[{"type": "image_url"}]), "a part of the content is 'image_url', not text"),
-        (a_reply(finish=7), "the finish reason is int, not text"),
-        (a_reply(refusal={"a": 1}), "the refusal is dict, not text"),
         ({"error": {"message": "overloaded"}}, "an error inside the reply: overloaded"),
     ],
 )
@@ -117,12 +120,38 @@ def test_a_streamed_refusal_is_joined():
     assert (reply.status, reply.detail) == (CompletionStatus.refused, "the model refused: I can't do that.")
 
 
-def test_a_stream_without_a_finish_reason_is_a_broken_connection():
-    streamed = StreamedReply()
-    streamed.feed(a_chunk(content="half a br"))
-    with pytest.raises(Fault, match="the stream ended without a finish reason") as caught:
-        streamed.end()
-    assert caught.value.kind is FaultKind.connection
+def test_a_fault_keeps_what_came_and_its_count():
+    payload = {**a_reply(content=None), "odd": "\ud800"}
+    with pytest.raises(Fault) as caught:
+        read_completion(payload)
+    assert json.loads(caught.value.raw) == payload
+    assert caught.value.raw.isascii()
+    assert caught.value.usage == Usage(7, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "rest"),
+    [
+        ("<think>hm</think>\n\nThe brief.", "<think>hm</think>\n\n", "The brief."),
+        ("\n<THINK>a</think> <think>b</think>Text", "\n<THINK>a</think> <think>b</think>", "Text"),
+        ("<thinking>hm</thinking>Text", "<thinking>hm</thinking>", "Text"),
+        ("so it is\n</think>\n\nText", "so it is\n</think>\n\n", "Text"),  # the template opened it
+        ("<think>a</think> b </think>Text", "<think>a</think> b </think>", "Text"),
+        ("Text with <think>no block</think> before it", "", "Text with <think>no block</think> before it"),
+        ('{"reason": "says </think>"}', "", '{"reason": "says </think>"}'),
+        ("<thinkers> met", "", "<thinkers> met"),
+        ("", "", ""),
+    ],
+)
+def test_reasoning_in_tags_is_no_part_of_the_text(text, reasoning, rest):
+    reply = read_completion(a_reply(content=text))
+    assert (reply.status, reply.text, reply.reasoning) == (CompletionStatus.complete, rest, reasoning)
+    assert ("characters of reasoning in tags" in reply.detail) == bool(reasoning)
+
+
+def test_reasoning_that_the_limit_stopped_is_a_text_without_words():
+    reply = read_completion(a_reply(content="<think>so far", finish="length"))
+    assert (reply.status, reply.text, reply.reasoning) == (CompletionStatus.cut, "", "<think>so far")
 
 
 def test_an_error_in_mid_stream_is_a_fault():
@@ -159,6 +188,18 @@ def test_a_stream_that_does_not_end_is_cut_off(monkeypatch):
             Usage(5, 9, 7, 3),
         ),
         ({"prompt_tokens": 5, "completion_tokens_details": None}, Usage(5)),
+        ({"prompt_tokens": 1e30, "completion_tokens": 10**30}, Usage()),
+        ({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}, Usage()),
+        ({"prompt_tokens": 5.0, "completion_tokens": 2.5}, Usage(5)),
+        (
+            {
+                "prompt_tokens": 5,
+                "completion_tokens": 9,
+                "total_tokens": 21,  # what was thought stands beside the output, and costs as much
+                "completion_tokens_details": {"reasoning_tokens": 7},
+            },
+            Usage(5, 16, 7),
+        ),
     ],
 )
 def test_usage_is_what_the_provider_counted(usage, expected):

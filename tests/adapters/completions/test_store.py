@@ -284,10 +284,10 @@ def test_a_lost_text_loses_the_request_and_not_the_answer(tmp_path):
 
 def test_a_later_format_is_an_error_and_not_absent(tmp_path):
     segment = a_stored(tmp_path, "first")
-    covered = b'"format":2,"kind":"verdict","where":{}}'
+    covered = b'"format":3,"kind":"verdict","where":{}}'
     line = b'{"checksum":"%b",%b\n' % (hashlib.sha256(covered).hexdigest().encode(), covered)
     segment.write_bytes(segment.read_bytes() + line)
-    with pytest.raises(StoreError, match="a record of format 2; expected format 1 or below"):
+    with pytest.raises(StoreError, match="a record of format 3; expected format 2 or below"):
         CompletionStore(tmp_path)
 
 

@@ -100,7 +100,13 @@ def same(fault: Fault) -> Outcome:
     if isinstance(fault, ItemFault):
         return lambda: ItemFault(fault.outcome, fault.detail, status=fault.status, code=fault.code)
     return lambda: Fault(
-        fault.kind, fault.detail, status=fault.status, code=fault.code, retry_after=fault.retry_after
+        fault.kind,
+        fault.detail,
+        status=fault.status,
+        code=fault.code,
+        retry_after=fault.retry_after,
+        raw=fault.raw,
+        usage=fault.usage,
     )
 
 

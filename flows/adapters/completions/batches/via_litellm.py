@@ -115,9 +115,10 @@ class LiteLLMBatches(LiteLLMSender):
 
 
 def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -> AsyncOpenAI:
-    from openai import AsyncAzureOpenAI, AsyncOpenAI, Timeout
+    from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(min(runner.idle_timeout_s, IDLE_S), connect=runner.connect_timeout_s)
+    http = DefaultAsyncHttpxClient(follow_redirects=False)  # the prompts must not follow one
     if (model.name or "").startswith("azure/"):
         version = model.parameters.get("api_version") or os.environ.get("AZURE_API_VERSION")
         return AsyncAzureOpenAI(
@@ -127,10 +128,16 @@ def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -
             timeout=timeout,
             max_retries=0,
             default_headers=read_headers(model),
+            http_client=http,
         )
     base = model.api_base or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     return AsyncOpenAI(
-        base_url=base, api_key=key, timeout=timeout, max_retries=0, default_headers=read_headers(model)
+        base_url=base,
+        api_key=key,
+        timeout=timeout,
+        max_retries=0,
+        default_headers=read_headers(model),
+        http_client=http,
     )
 
 
