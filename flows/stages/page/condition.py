@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.verdict import BriefScore
-from flows.stages.page.frame import Column, document, facts, stand_in_notice, table
-from flows.stages.page.markup import MISSING, address, count_of, number, own, percent, plural, words
+from flows.stages.page.markup import address, count_of, own, plural, words
+from flows.stages.page.render import Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, REPORTS, Wording
 
 _MODES = (
@@ -63,37 +65,39 @@ def condition_page(
         is_stand_in: True where the judge is one.
         said: names of the protocol's things.
     """
-    title = f"{row.condition}, judge {row.judge_id}"
-    up = address("..", "..", "index.html")
-    body = [f'<nav><a href="{up}">Leaderboard</a></nav>', f"<h1>{own(title)}</h1>"]
-    if is_stand_in:
-        body.append(stand_in_notice(row.judge_id))
-    body.append(facts(_about(row, scoring, note, said)))
-    body += [f"<h2>{said.brief.capitalize()}s</h2>", _briefs_table(row, briefs, said)]
-    body.append("<h2>Verdicts by kind of item</h2>")
-    body += [_group_table(by, counts, row.judge_id, said) for by, counts in groups.items()]
-    return document(title, body, with_script=True)
+    return render(
+        "condition.html",
+        f"{row.condition}, judge {row.judge_id}",
+        with_script=True,
+        row=row,
+        said=said,
+        is_stand_in=is_stand_in,
+        facts=_about(row, scoring, note, said),
+        briefs=_briefs_table(row, briefs, said),
+        groups=[_group_table(by, counts, row.judge_id, said) for by, counts in groups.items()],
+    )
 
 
 def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[tuple[str, str]]:
     interval = f"none: it takes two {said.scenario}s"
     if row.ci_low is not None and row.ci_high is not None:
-        method = own(row.ci_method or "")
-        interval = f'{row.ci_low:.3f} to {row.ci_high:.3f} <span class="soft">({method})</span>'
+        ends = f"{row.ci_low:.3f} to {row.ci_high:.3f}"
+        interval = ends + _soft(row.ci_method or "")
+    number, percent = parts().number, parts().percent
     if row.ci_unlike is not None:
         otherwise = (
             f"up to {percent(row.ci_unlike)} of all {said.scenario}s may score otherwise (rule of three)"
         )
         interval += f"; of no width, since all scored alike: {otherwise}"
-    judge = own(row.judge_id) + (" (the same model as the writer)" if row.self_judged else "")
+    judge = row.judge_id + (" (the same model as the writer)" if row.self_judged else "")
     pairs = [
-        ("Model", own(row.model) + (f' <span class="soft">({own(note)})</span>' if note else "")),
-        ("Effort", own(row.effort)),
+        ("Model", own(row.model) + (_soft(note) if note else "")),
+        ("Effort", row.effort),
         ("Word cap", "none" if row.word_cap is None else str(row.word_cap)),
-        ("Prompt, harness", f"{own(row.prompt)}, {own(words(row.harness))}"),
+        ("Prompt, harness", f"{row.prompt}, {words(row.harness)}"),
         ("Judge", judge),
-        ("Digests", f"condition {own(row.condition_digest[:16])}, judge {own(row.judge_digest[:16])}"),
-        (f"Score ({own(scoring)} scoring)", f"{number(row.score)}, clamped {number(row.score_clamped)}"),
+        ("Digests", f"condition {row.condition_digest[:16]}, judge {row.judge_digest[:16]}"),
+        (f"Score ({scoring} scoring)", f"{number(row.score)}, clamped {number(row.score_clamped)}"),
         ("Interval", interval),
     ]
     if row.n_ungraded:
@@ -117,6 +121,10 @@ def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[
     ]
 
 
+def _soft(text: str) -> Markup:
+    return Markup(' <span class="soft">({})</span>').format(own(text))
+
+
 def _fates(row: LeaderboardRow, said: Wording) -> list[tuple[str, str]]:
     """What kept briefs from being graded as they were meant, counted."""
     name = f"{said.brief.capitalize()}s"
@@ -135,34 +143,29 @@ def _fates(row: LeaderboardRow, said: Wording) -> list[tuple[str, str]]:
     return pairs
 
 
-def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]], said: Wording) -> str:
+def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]], said: Wording) -> Table:
     columns = [Column(said.scenario), Column(said.repeat, is_number=True), Column(said.brief)]
     names = ("score", "correct", "passed", f"{said.errors} {said.made}", "items graded")
     columns += [Column(name, is_number=True) for name in names]
     columns.append(Column("words" if said is REPORTS else "words kept", is_number=True))
     rows = [
         [
-            f'<a href="{address(brief_file(brief))}">{own(brief.scenario_id)}</a>',
+            Markup('<a href="{}">{}</a>').format(address(brief_file(brief)), own(brief.scenario_id)),
             str(brief.seed),
-            own(brief.status.value) + cut_phrase(brief),
-            score_cell(score),
-            percent(score.correct),
-            percent(score.passed),
-            MISSING if score.wrong is None else str(score.wrong),
+            brief.status.value + cut_phrase(brief),
+            parts().score_cell(score),
+            parts().percent(score.correct),
+            parts().percent(score.passed),
+            parts().unknown() if score.wrong is None else str(score.wrong),
             count_of(score.n_graded, score.n_items),
-            MISSING if brief.words_kept is None else count_of(brief.words_kept, brief.words_raw or 0),
+            parts().unknown()
+            if brief.words_kept is None
+            else count_of(brief.words_kept, brief.words_raw or 0),
         ]
         for brief, score in briefs
     ]
     caption = f"One row for each {said.counted}, graded by {row.judge_id}. Correct: share of all items."
-    return table(f"{caption} Passed: share of {said.requirements}.", columns, rows, "sortable")
-
-
-def score_cell(score: BriefScore) -> str:
-    """A brief's score, or its bounds where it is not graded whole."""
-    if score.score is not None:
-        return f"{score.score:.3f}"
-    return f"{MISSING}<br><small>bounds {score.score_low:.3f} to {score.score_high:.3f}</small>"
+    return Table(f"{caption} Passed: share of {said.requirements}.", columns, rows)
 
 
 def cut_phrase(brief: Brief) -> str:
@@ -172,7 +175,7 @@ def cut_phrase(brief: Brief) -> str:
     )
 
 
-def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) -> str:
+def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) -> Table:
     """Failures by mode count what failed so; everything else counts what passed."""
     by_mode = by == "mode"
     name = said.scenario if by == "scenario" else words(by)
@@ -187,11 +190,11 @@ def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) ->
         count = group.n - group.passed if by_mode else group.passed
         rows.append(
             [
-                own(words(group.name)),
-                own(kinds.get(group.kind, group.kind)),
-                str(count) if group.n else MISSING,
+                words(group.name),
+                kinds.get(group.kind, group.kind),
+                str(count) if group.n else parts().unknown(),
                 str(group.n),
-                percent(count / group.n if group.n else None),
+                parts().percent(count / group.n if group.n else None),
                 str(group.ungraded),
             ]
         )
@@ -203,4 +206,4 @@ def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) ->
         more = f"A {said.error} is passed where it was not {said.made}."
     else:
         more = ""
-    return table(f"{caption} {more}".strip(), columns, rows, "narrow")
+    return Table(f"{caption} {more}".strip(), columns, rows)

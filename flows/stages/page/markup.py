@@ -1,11 +1,14 @@
-"""Text that others wrote, made fit for HTML: escaped, and with nothing in it that can't be seen."""
+"""Text that others wrote as HTML: escaped, and with nothing in it that can't be seen."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 from html import escape
+from typing import Any
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 # Invisible, though Unicode counts them as letters, marks or symbols: joiners, fillers, variation
@@ -15,30 +18,31 @@ _BLANK = re.compile(
 )
 _SPACES = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"  # wide enough to be seen, and common in documents
 
-NOT_SAID = '<span class="none" title="no reason given">&ndash;</span>'
-"""What stands where a judge gave no reason."""
-MISSING = '<span class="none" title="unknown">&ndash;</span>'
-"""What stands where nothing is known."""
 
-
-def own(text: str) -> str:
+def own(text: str) -> Markup:
     """`text` as HTML: escaped, and every character that hides or turns text shown as its number.
 
     Line feeds and tabs stay. Right-to-left letters stay too: the element around it isolates them.
     """
     # Escaping first: it leaves every character that is not ASCII alone.
-    return _UNUSUAL.sub(_marked, escape(text.replace("\r\n", "\n")))
+    return Markup(_UNUSUAL.sub(_marked, escape(text.replace("\r\n", "\n"))))
 
 
-def attribute(text: str) -> str:
+def visible(value: Any) -> Any:
+    """What a template prints of a value: `own` of any text that is not HTML already."""
+    return own(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def attribute(text: str) -> Markup:
     """`text` for an attribute's value between double quotes, where no mark-up can stand."""
     plain = _UNUSUAL.sub(lambda match: _shown(match.group()), text.replace("\n", " "))
-    return escape(plain)
+    return Markup(escape(plain))
 
 
-def address(*parts: str) -> str:
+def address(*parts: str) -> Markup:
     """A relative address of path segments, each quoted whole: no segment opens a folder or a query."""
-    return escape("/".join(part if part == ".." else quote(part, safe="") for part in parts))
+    quoted = (part if part == ".." else quote(part, safe="") for part in parts)
+    return Markup(escape("/".join(quoted)))
 
 
 def words(name: str) -> str:
@@ -54,16 +58,6 @@ def count_of(part: int, whole: int) -> str:
 def plural(count: str, noun: str) -> str:
     """A count with its noun, which takes an s where it is several."""
     return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number; a marked dash where it is unknown."""
-    return MISSING if value is None else f"{value:.{digits}f}"
-
-
-def percent(value: float | None) -> str:
-    """A share; a marked dash where it is unknown."""
-    return MISSING if value is None else f"{100 * value:.1f}%"
 
 
 def _marked(match: re.Match[str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.frame import document, facts
-from flows.stages.page.markup import address, own, words
+from flows.stages.page.markup import words
+from flows.stages.page.render import render
 from flows.stages.page.wording import wording
 
 _KINDS = {
@@ -26,7 +26,6 @@ def anchor(place: int) -> str:
 
 def rubric_page(scenario: Scenario) -> str:
     """Every item with all that its rubric says."""
-    title = f"{scenario.scenario_id}: rubric"
     errors = sum(item.is_error for item in scenario.items)
     said = wording(is_task=scenario.task is not None)
     sides = (
@@ -34,25 +33,22 @@ def rubric_page(scenario: Scenario) -> str:
         (errors, said.error, said.errors),
     )
     counted = [f"{count} {one if count == 1 else several}" for count, one, several in sides]
-    counts = f"{len(scenario.items)}: {', '.join(counted)}"
-    body = [
-        f'<nav><a href="{address("..", "index.html")}">Leaderboard</a></nav>',
-        f"<h1>{own(title)}</h1>",
-        f'<p class="own">{own(scenario.title)}</p>',
-        facts(
-            [
-                ("Items", counts),
-                ("Documents", ", ".join(own(name) for name in scenario.documents)),
-                ("Licence", own(scenario.licence)),
-                ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
-            ]
-        ),
-        "<details><summary>The assignment</summary>",
-        # The line feed after the tag is the one that HTML drops.
-        f'<pre class="own" dir="auto">\n{own(scenario.assignment)}</pre></details>',
+    facts = [
+        ("Items", f"{len(scenario.items)}: {', '.join(counted)}"),
+        ("Documents", ", ".join(scenario.documents)),
+        ("Licence", scenario.licence),
+        ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
     ]
-    body += [_article(item, place) for place, item in enumerate(scenario.items)]
-    return document(title, body)
+    return render(
+        "rubric.html",
+        f"{scenario.scenario_id}: rubric",
+        with_script=False,
+        scenario=scenario,
+        facts=facts,
+        anchor=anchor,
+        placing=placing,
+        described=_described,
+    )
 
 
 def placing(item: Item) -> list[str]:
@@ -62,32 +58,12 @@ def placing(item: Item) -> list[str]:
     return [words(item.step.value), f"tier {item.tier.value}", words(item.severity.value)]
 
 
-def paragraph(name: str, text: str) -> str:
-    """One thing that a rubric says of an item."""
-    return f'<p class="own" dir="auto"><b>{name}:</b> {own(text)}</p>'
-
-
-def evidence(item: Item) -> str:
-    """Where the packet supports an item: documents and quotes."""
-    return "".join(
-        f'<blockquote class="own" dir="auto">{own(source.quote)}'
-        f"{'<br><small>' + own(source.document) + '</small>' if source.document else ''}</blockquote>"
-        for source in item.source
-    )
-
-
-def _article(item: Item, place: int) -> str:
-    placed = ", ".join(placing(item))
-    said = [
+def _described(item: Item) -> list[tuple[str, str]]:
+    """What a rubric says of an item, by its heading; empty texts are left out of the page."""
+    return [
         (_KINDS[item.points is not None, item.is_error], item.requirement),
         ("Ground truth", item.ground_truth),
         ("Passed if", item.pass_condition),
         ("Failed if", item.fail_condition),
         ("Why it matters", item.rationale),
     ]
-    return (
-        f'<article id="{anchor(place)}"><h2>{own(item.item_id)}</h2><p class="soft">{own(placed)}</p>'
-        + "".join(paragraph(name, text) for name, text in said if text)
-        + (f"<p><b>Evidence:</b></p>{evidence(item)}" if item.source else "")
-        + "</article>"
-    )
