@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows import __version__
-from flows.schema.errors import ConfigError, StaffbenchError
+from flows.common.errors import ConfigError, StaffbenchError
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
@@ -160,12 +160,12 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     if unknown:
         raise ConfigError(unknown[0], "no such option", remedy=_help_on(parsed))
     # Everything heavy is imported here and below, so that --help answers at once.
-    from flows.adapters.files import find_project
+    from flows.adapters.scenario_files import find_project
     from flows.adapters.screen import Screen
 
     screen = Screen()
     if parsed.command == "harbor" and parsed.action == "verify":
-        from flows.pipeline.harbor_verify import verify
+        from flows.pipeline.harbor.verify import verify
 
         # In a sandbox there is no project, and what lies above the current folder is the agent's.
         return verify(overrides, parsed.report, parsed.task, parsed.logs, screen)
@@ -173,7 +173,7 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     command = {"run": _run, "grade": _run, "plan": _plan, "harbor": _harbor, "ui": _ui}.get(parsed.command)
     if command is not None:
         return command(parsed, project, overrides, screen)
-    from flows.pipeline import commands
+    from flows.pipeline.commands import commands
 
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
@@ -194,30 +194,30 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
     if parsed.cfg and parsed.multirun:
         raise ConfigError("--cfg", "shows one point, and -m names several", remedy="leave -m out")
     if parsed.cfg:
-        from flows.pipeline.run import show_configuration
+        from flows.pipeline.evaluate.run import show_configuration
 
         return show_configuration(project, overrides, screen)
-    from flows.pipeline.start import start
+    from flows.pipeline.evaluate.start import start
 
     return start(project, overrides, multirun=parsed.multirun, screen=screen)
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.plan import plan
+    from flows.pipeline.commands.plan import plan
 
     return plan(project, overrides, multirun=parsed.multirun, screen=screen)
 
 
 def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     if parsed.action == "export":
-        from flows.pipeline.harbor_export import export
+        from flows.pipeline.harbor.export import export
 
         return export(project, overrides, parsed.folder, install=parsed.install, screen=screen)
     if parsed.action == "run":
-        from flows.pipeline.harbor_run import run_harbor
+        from flows.pipeline.harbor.run import run_harbor
 
         return run_harbor(project, overrides, parsed.passed_on, install=parsed.install, screen=screen)
-    from flows.pipeline import harbor
+    from flows.pipeline.harbor import jobs as harbor
 
     if parsed.action == "import":
         return harbor.import_job(project, overrides, parsed.job, screen)
@@ -227,7 +227,7 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
 
 
 def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.ui import open_pages
+    from flows.pipeline.commands.ui import open_pages
 
     return open_pages(project, overrides, parsed.port, screen)
 

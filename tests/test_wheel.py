@@ -20,7 +20,7 @@ def test_the_options_ship_inside_the_package(listed, project):
 
 def test_nothing_but_the_package_and_its_options_ships(listed):
     assert {name.split("/")[0] for name in listed} == {"flows"}
-    assert listed["flows/pipeline/harbor_verify.py"] == "flows/pipeline/harbor_verify.py"
+    assert listed["flows/pipeline/harbor/verify.py"] == "flows/pipeline/harbor/verify.py"
 
 
 def test_a_clone_is_installed_editable_by_its_folder(project):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.verdict import ExpertLabel
 
 COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.errors import StoreError
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import StoreError
 
 
 class ObjectStore:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from flows.schema.errors import ScenarioError
+from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, Severity, Step, Tier
 
 

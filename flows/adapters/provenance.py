@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from flows import __version__
-from flows.schema.errors import ReadError
 
 _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "numpy")
 
@@ -19,19 +17,6 @@ _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "nu
 def now() -> str:
     """UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def file_sha256(path: Path) -> str:
-    """sha256 of a file's bytes, in hex.
-
-    Raises:
-        ReadError: it can't be opened.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
 
 
 @cache

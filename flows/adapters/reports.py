@@ -12,7 +12,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 
 class ReportStore:

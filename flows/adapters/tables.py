@@ -23,8 +23,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.schema.completion import canonical_json
-from flows.schema.errors import StoreError
+from flows.common.digests import canonical_json
+from flows.common.errors import StoreError
 
 SCHEMA_VERSION = "2"
 """Raised when a column changes its name, type or meaning."""

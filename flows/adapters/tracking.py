@@ -23,7 +23,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 _STORE = "mlflow.db"
 _LOCK = "mlflow.lock"

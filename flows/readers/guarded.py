@@ -20,11 +20,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from flows.common.errors import ReadError, StaffbenchError
 from flows.readers.limits import Limits
 from flows.readers.process import frame, pages, send
 from flows.readers.read import read_bytes, source
 from flows.schema.document import Block, BlockKind, Document, Notice
-from flows.schema.errors import ReadError, StaffbenchError
 
 _POLL = 0.05  # seconds between two looks at a process
 _START = 120.0  # seconds for a process to come up

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from flows.schema.errors import ReadError
+from flows.common.errors import ReadError
 
 # lxml ships no types; an element is Any throughout the readers.
 Element = Any

@@ -17,8 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT, PROGRESS
-from flows.schema.errors import ReadError
 
 _LENGTH = struct.Struct(">Q")
 _MAX_MESSAGE = 16 * MAX_TEXT  # bytes: a character is at most twelve in JSON

@@ -8,11 +8,11 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.invisible import without_invisible
 from flows.readers.limits import MAX_BYTES, MAX_TEXT
 from flows.readers.words import normalised
 from flows.schema.document import Block, Document, Notice
-from flows.schema.errors import ReadError
 
 READER_VERSIONS = {"docx": 2, "pdf": 2, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
 """Raised whenever the same bytes give another document; part of a packet's key."""

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flows.schema.completion import Completion, CompletionStatus, Message, Request, canonical_json
-from flows.schema.errors import ConfigError
+from flows.common.digests import canonical_json
+from flows.common.errors import ConfigError
+from flows.schema.completion import Completion, CompletionStatus, Message, Request
 from flows.schema.settings import Effort, ModelSettings, Retry
 
 CHARACTERS_PER_TOKEN = 4

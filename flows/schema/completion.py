@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from flows.common.digests import canonical_json, sha256_text
+
 PROTOCOL_VERSION = "1"
 """Raised when the meaning of a stored reply changes, so that every key changes with it."""
-
-
-def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text. NaN is refused."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def sha256_text(text: str) -> str:
-    """sha256 of the text's UTF-8 bytes, in hex."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +151,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Try:
     """One try at a call.
 
     Attributes:
@@ -206,7 +197,7 @@ class Completion:
     provider_model: str | None
     usage: Usage
     price_usd: float | None
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Try, ...]
     asked: Mapping[str, Any] = field(default_factory=dict[str, Any])
     detail: str = ""
     tool_calls: tuple[ToolCall, ...] = ()

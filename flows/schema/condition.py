@@ -8,14 +8,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from flows.schema.completion import canonical_json, sha256_text
+from flows.common.digests import canonical_json, sha256_text
 from flows.schema.settings import (
     Harness,
     JudgeKind,
     JudgePromptSettings,
     JudgeSettings,
     ModelSettings,
-    Protocol,
+    ProtocolName,
     Settings,
 )
 
@@ -119,7 +119,7 @@ def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
     """The judge that `settings` describe; `changed` as for a condition."""
     judge, prompt = settings.judge, settings.judge_prompt
     digest = _digest(judge_fields(judge, prompt))
-    if settings.benchmark.protocol is Protocol.mission_report:
+    if settings.benchmark.protocol is ProtocolName.mission_report:
         digest = _digest([digest, *(one.takes_images for one in (judge, *judge.members.values()))])
     offline, asked = judge.kind is JudgeKind.offline, judge.kind is JudgeKind.remote
     parts = [judge.label]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
 
 HARBOR = "harbor"
 """Harness of imported results; those of our own loop say `native`, and the two are never pooled."""

@@ -37,7 +37,7 @@ __all__ = [
     "ModelSettings",
     "Price",
     "PromptSettings",
-    "Protocol",
+    "ProtocolName",
     "Retry",
     "RunnerSettings",
     "ScoringSettings",
@@ -63,7 +63,7 @@ class Retry(StrEnum):
     refused = "refused"  # what `failed` asks again, and refusals too
 
 
-class Protocol(StrEnum):
+class ProtocolName(StrEnum):
     """What a scenario is, what is written on it and how that is graded."""
 
     ma_bench = "ma_bench"  # a packet and a rubric; briefs as text
@@ -91,7 +91,7 @@ class BenchmarkSettings(Strict):
     """
 
     name: str
-    protocol: Protocol
+    protocol: ProtocolName
     data: str
     controls: str | None
     scenarios: list[str] | None

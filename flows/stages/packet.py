@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from flows.schema.completion import canonical_json, sha256_text
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import ScenarioError, StaffbenchError
 from flows.schema.document import Document, Packet
-from flows.schema.errors import ScenarioError, StaffbenchError
 from flows.schema.fence import fenced
 from flows.schema.scenario import Item
 

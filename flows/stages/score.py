@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flows.schema.errors import ConfigError, ScenarioError
+from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import Item, Severity
 from flows.schema.settings import ScoringSettings

@@ -20,8 +20,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from flows.common.errors import ConfigError
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.errors import ConfigError
 
 WORD_COUNTER = "w1"
 """Version of the rule above; raised when any text would be counted or cut differently."""

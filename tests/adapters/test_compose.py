@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from flows.adapters.config.compose import compose_points, composed_yaml
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base='http://127.0.0.1:9/v1'"]
 

@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
+from flows.common.errors import StaffbenchError
 from flows.schema.condition import condition_of, file_name, judge_of
-from flows.schema.errors import StaffbenchError
 from flows.schema.settings import Effort
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]

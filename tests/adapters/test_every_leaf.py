@@ -11,9 +11,9 @@ import pytest
 from flows.adapters.config.check import checked
 from flows.adapters.config.compose import _compose, compose_points, opened, options
 from flows.adapters.config.effect import refuse_without_effect
-from flows.adapters.config.scoring import apart
+from flows.adapters.config.scoring import rename_if_overridden
+from flows.common.errors import StaffbenchError
 from flows.schema.condition import condition_of, judge_of
-from flows.schema.errors import StaffbenchError
 from flows.schema.settings import JudgeSettings, Settings
 
 MODEL = ("model.name=any", "model.api_base=http://127.0.0.1/v1")
@@ -131,7 +131,7 @@ def identity(container, named):
     members = named["judge"].get("members", {})
     refuse_without_effect(container, named, members)
     every = {*container, *(f"{MEMBER}{name}" for name in members)}  # labels with their digests
-    scoring = apart(settings.scoring, named["scoring"])
+    scoring = rename_if_overridden(settings.scoring, named["scoring"])
     return (
         condition_of(settings, every),
         judge_of(settings, every),

@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 from flows.adapters.config import every_option
 from flows.adapters.config.compose import compose_options, options
 from flows.adapters.config.every_option import check_options
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 
 
 @pytest.fixture

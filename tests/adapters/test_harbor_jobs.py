@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from flows.adapters.harbor_jobs import read_job
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 from flows.schema.harbor import HarborError, ReportState
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 

@@ -3,7 +3,7 @@
 import pytest
 
 from flows.adapters.objects import ObjectStore
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from flows.adapters.reports import ReportStore
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 
 def test_a_report_is_found_by_the_hash_of_its_bytes(tmp_path):

@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.adapters.tables import SCORES, read_table, table_files, write_table
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 ROW = {
     "condition": "c",

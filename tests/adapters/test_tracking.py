@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from flows.adapters.tracking import RunRecord, Tracker
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 
 def record(identity, score=0.5):

@@ -421,8 +421,8 @@ def page_count(place):
 
 def explained(path, expected):
     """Share of the expected signs that our text has, and what explains the rest."""
+    from flows.common.errors import ReadError
     from flows.readers import read_document
-    from flows.schema.errors import ReadError
 
     try:
         document = read_document(path)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from flows.adapters.pages import find_converter, render_all
-from flows.pipeline.report_file import check_report
+from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import ReportStatus
 
 FOLDER = Path(__file__).parents[2] / "data" / "mission_report"

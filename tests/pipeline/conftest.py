@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from flows.pipeline.server import Server, configure
+from flows.pipeline.orchestration.server import Server, configure
 from tests.support.bench import Project, answer
 from tests.support.scripted_server import ScriptedServer
 

@@ -8,11 +8,11 @@ import pytest
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BLOCKS, BRIEFS, VERDICTS, read_table, write_table
-from flows.pipeline import batch as batch_module
-from flows.pipeline.commands import report
-from flows.pipeline.graded import Graded
-from flows.pipeline.stored import differences, load_graded, load_scenarios
-from flows.schema.completion import sha256_text
+from flows.common.digests import sha256_text
+from flows.pipeline.commands.commands import report
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.stored import differences, load_graded, load_scenarios
+from flows.pipeline.work import run_context as batch_module
 from tests.pipeline.test_panel import panel
 from tests.support.bench import Project, answer, remote
 from tests.support.plain_flow import run_here, without_prefect

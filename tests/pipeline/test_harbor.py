@@ -9,9 +9,9 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
-from flows.pipeline.harbor import import_job, summarize
-from flows.pipeline.harbor_submitted import open_report
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
+from flows.pipeline.harbor.jobs import import_job, summarize
+from flows.pipeline.harbor.submitted import open_report
 from flows.schema.report_task import ReportStatus
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 

@@ -11,15 +11,15 @@ from flows.adapters.harbor_jobs import read_attributed
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
-from flows.pipeline import commands
-from flows.pipeline.harbor import import_job, summarize
-from flows.pipeline.harbor_export import export
-from flows.pipeline.harbor_verify import verify
-from flows.pipeline.report import build_leaderboard
-from flows.pipeline.stored import load_graded, load_scenarios
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
+from flows.pipeline.commands import commands
+from flows.pipeline.harbor.export import export
+from flows.pipeline.harbor.jobs import import_job, summarize
+from flows.pipeline.harbor.verify import verify
+from flows.pipeline.results.leaderboard import build_leaderboard
+from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.schema.harbor import HarborError
-from flows.schema.settings import Protocol
+from flows.schema.settings import ProtocolName
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.table import to_markdown
 from tests.support.bench import write_scenario
@@ -320,7 +320,7 @@ def test_a_job_whose_verifier_never_ran_is_told_by_its_files(jobs, capsys):
     for trial in PLAIN["0.25.0"]:
         make_brief(job / trial, "birch", None, None)
     found, attributions = read_attributed(job)
-    assert {each.origin.protocol for each in attributions.values()} == {Protocol.ma_bench}
+    assert {each.origin.protocol for each in attributions.values()} == {ProtocolName.ma_bench}
     assert {each.origin.benchmark for each in attributions.values()} == {"ma_bench"}
     assert len(found.damage) == 8
     assert found.damage[0].detail == "no verifier says what it is of; taken for ma_bench by its brief.md"

@@ -11,8 +11,8 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.adapters.task_trees.tree import read_task
-from flows.pipeline.harbor_export import export
-from flows.schema.errors import ConfigError, Problems, StoreError
+from flows.common.errors import ConfigError, Problems, StoreError
+from flows.pipeline.harbor.export import export
 from tests.support.bench import write_scenario
 
 DOCUMENT = "01-order.txt"

@@ -12,8 +12,8 @@ import pytest
 
 from flows.__main__ import main
 from flows.adapters.screen import Screen
-from flows.pipeline.harbor_run import run_harbor
-from flows.schema.errors import ConfigError, StaffbenchError
+from flows.common.errors import ConfigError, StaffbenchError
+from flows.pipeline.harbor.run import run_harbor
 from tests.support.bench import write_scenario
 
 FAKE = """#!{python}
@@ -43,7 +43,7 @@ sys.exit(5)
 ON_A_TERMINAL = """
 import fcntl, os, sys, termios
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR), termios.TIOCSCTTY, 0)
-from flows.pipeline.harbor_run import _run
+from flows.pipeline.harbor.run import _run
 sys.exit(_run(sys.argv[2:]))
 """
 

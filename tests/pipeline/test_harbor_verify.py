@@ -9,9 +9,9 @@ import pytest
 from flows.__main__ import main
 from flows.adapters.harbor_jobs import read_job
 from flows.adapters.screen import Screen
-from flows.pipeline.harbor_export import export
-from flows.pipeline.harbor_verify import UNGRADED, verify
-from flows.schema.errors import ConfigError, Problems, ProviderError, ScenarioError
+from flows.common.errors import ConfigError, Problems, ProviderError, ScenarioError
+from flows.pipeline.harbor.export import export
+from flows.pipeline.harbor.verify import UNGRADED, verify
 from flows.schema.verdict import Verdict, VerdictStatus
 from tests.support.bench import write_scenario
 from tests.support.harbor_trees import copy_job

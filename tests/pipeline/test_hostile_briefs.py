@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from docx import Document
 
-from flows.pipeline.writers import read_brief
+from flows.pipeline.work.writers import read_brief
 from tests.support.bench import ITEM, Project
 from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Say, ScriptedServer

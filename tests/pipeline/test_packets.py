@@ -4,13 +4,14 @@ import os
 
 import pytest
 
-from flows.adapters.files import load_scenario
+from flows.adapters.scenario_files import load_scenario
 from flows.adapters.screen import Screen
-from flows.pipeline import commands, packets
-from flows.pipeline.packets import load_packet
-from flows.pipeline.scenarios import load_task
+from flows.common.errors import Problems, StaffbenchError
+from flows.pipeline.commands import commands
+from flows.pipeline.inputs import packets
+from flows.pipeline.inputs.packets import load_packet
+from flows.pipeline.inputs.scenarios import load_task
 from flows.readers.limits import Limits
-from flows.schema.errors import Problems, StaffbenchError
 from tests.support.bench import Project, write_scenario
 from tests.support.report_bench import write_task
 

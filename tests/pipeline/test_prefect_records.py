@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows.pipeline.prefect_records import RecordFolder
+from flows.pipeline.orchestration.records import RecordFolder
 
 ADDRESS = "d2" * 32
 SERIALIZER = {

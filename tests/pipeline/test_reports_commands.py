@@ -6,11 +6,11 @@ import re
 import pytest
 
 from flows.adapters.screen import Screen
-from flows.pipeline import commands
-from flows.pipeline.harbor import import_job
+from flows.common.errors import StaffbenchError
+from flows.pipeline.commands import commands
+from flows.pipeline.commands.plan import plan
+from flows.pipeline.harbor.jobs import import_job
 from flows.pipeline.native import renders
-from flows.pipeline.plan import plan
-from flows.schema.errors import StaffbenchError
 from tests.support.harbor_trees import copy_job
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import NO_OFFICE, a_report, expert, project_here, sweep_here

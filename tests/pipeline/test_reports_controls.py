@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from flows.adapters.pages import render
+from flows.common.errors import StaffbenchError
 from flows.pipeline.native import renders
-from flows.schema.errors import StaffbenchError
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import NO_OFFICE, a_report, expert, project_here, sweep_here, with_memory
 from tests.support.report_endpoint import judged, verdicts

@@ -9,10 +9,10 @@ import docx
 import pytest
 
 from flows.adapters.screen import Screen
-from flows.pipeline import submissions
-from flows.pipeline.commands import report
-from flows.pipeline.report_file import check_report
-from flows.schema.errors import ReadError, StaffbenchError
+from flows.common.errors import ReadError, StaffbenchError
+from flows.pipeline.commands.commands import report
+from flows.pipeline.inputs.submission_check import check_report
+from flows.pipeline.work import submissions
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import CLOSED, project_here, with_memory
 from tests.support.report_endpoint import COUNTED, answer, calls, is_judge, reports, turn, verdicts, writes

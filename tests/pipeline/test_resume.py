@@ -94,7 +94,7 @@ def test_the_loss_of_prefects_server_costs_its_page_and_nothing_else(bench):
         (child,) = [
             one
             for one in psutil.Process(process.pid).children()
-            if "flows.pipeline.server" in " ".join(one.cmdline())
+            if "flows.pipeline.orchestration.server" in " ".join(one.cmdline())
         ]
         child.kill()
         out, err = process.communicate(timeout=90)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.pipeline.served import is_other_model
+from flows.pipeline.results.served import is_other_model
 
 
 @pytest.mark.parametrize(

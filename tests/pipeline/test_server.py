@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.pipeline.server import Server
-from flows.schema.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.pipeline.orchestration.server import Server
 from tests.support.scripts import run_script
 
 DEAD_PROXY = dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
@@ -24,7 +24,7 @@ SCRIPT = """
 import asyncio, os, sqlite3, sys
 from pathlib import Path
 
-from flows.pipeline.server import Server
+from flows.pipeline.orchestration.server import Server
 
 server = Server(Path(sys.argv[1]) / "server.log")
 server.start()
@@ -64,7 +64,7 @@ import os, sqlite3, sys, time
 from contextlib import closing
 from pathlib import Path
 
-from flows.pipeline.server import Server
+from flows.pipeline.orchestration.server import Server
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -132,7 +132,7 @@ TWO = """
 import os, sys
 from pathlib import Path
 
-from flows.pipeline.server import Server, configure
+from flows.pipeline.orchestration.server import Server, configure
 
 configure(Path(sys.argv[1]), Path(sys.argv[1]))
 servers = []
@@ -244,7 +244,7 @@ KILLED = """
 import os, sys, time
 from pathlib import Path
 
-from flows.pipeline.server import Server
+from flows.pipeline.orchestration.server import Server
 
 server = Server(Path(sys.argv[1]) / "server.log")
 server.start()
@@ -330,7 +330,7 @@ class Nonsense(http.server.BaseHTTPRequestHandler):
 
 
 def test_a_server_of_another_kind_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr("flows.pipeline.server._ANSWER_S", 0.3)
+    monkeypatch.setattr("flows.pipeline.orchestration.server._ANSWER_S", 0.3)
     other = http.server.HTTPServer(("127.0.0.1", 0), Nonsense)
     thread = threading.Thread(target=other.serve_forever)
     thread.start()

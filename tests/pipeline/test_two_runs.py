@@ -9,12 +9,15 @@ import pytest
 import yaml
 
 from flows.adapters import tracking
+from flows.adapters.dvc import versioned_outputs
 from flows.adapters.screen import Screen
-from flows.adapters.versions import versioned_outputs
-from flows.pipeline import commands, evaluate, harbor_tables, stored
-from flows.pipeline import report as report_module
-from flows.pipeline.harbor import import_job
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
+from flows.pipeline.commands import commands
+from flows.pipeline.evaluate import flow as evaluate
+from flows.pipeline.harbor import tables as harbor_tables
+from flows.pipeline.harbor.jobs import import_job
+from flows.pipeline.results import leaderboard as report_module
+from flows.pipeline.results import stored
 from tests.support.bench import Project
 from tests.support.harbor_trees import copy_job
 from tests.support.plain_flow import run_here, without_prefect

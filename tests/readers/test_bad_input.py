@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import flows.readers
+from flows.common.errors import ReadError
 from flows.readers import SUFFIXES, read_document
 from flows.readers.read import read_bytes
 from flows.schema.document import Document
-from flows.schema.errors import ReadError
 
 
 def refused(path, *words):

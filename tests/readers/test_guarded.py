@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.common.errors import ReadError, StaffbenchError
 from flows.readers import guarded, read_document
 from flows.readers.guarded import read_guarded
 from flows.readers.limits import Limits, progress
 from flows.readers.read import read_bytes
-from flows.schema.errors import ReadError, StaffbenchError
 
 ROOM = Limits(seconds=120, memory=2**30)
 

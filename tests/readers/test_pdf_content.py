@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from flows.common.errors import ReadError
 from flows.readers import read_document
 from flows.readers.pdf import bounds
 from flows.readers.read import read_bytes
-from flows.schema.errors import ReadError
 
 
 def texts(document):

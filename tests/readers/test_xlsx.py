@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from flows.readers import read_document
-from flows.readers.xlsx.formats import BUILTIN, shown
+from flows.readers.xlsx.formats import BUILTIN, format_number
 
 
 def test_marked_workbook(fixture):
@@ -97,15 +97,15 @@ def test_marked_workbook(fixture):
     ],
 )
 def test_numbers_as_excel_shows_them(value, code, expected):
-    assert shown(value, code) == expected
+    assert format_number(value, code) == expected
 
 
 def test_days_counted_from_1904():
     # 1 January 1904 is day 0 there; 45352 - 1462 days lie between the two counts.
-    assert shown(43890, "yyyy-mm-dd", from_1904=True) == "2024-03-01"
-    assert shown(0, "yyyy-mm-dd", from_1904=True) == "1904-01-01"
-    assert shown(0.5, "yyyy-mm-dd hh:mm", from_1904=True) == "1904-01-01 12:00"
-    assert shown(-1, "yyyy-mm-dd", from_1904=True) == "-1904-01-02"
+    assert format_number(43890, "yyyy-mm-dd", from_1904=True) == "2024-03-01"
+    assert format_number(0, "yyyy-mm-dd", from_1904=True) == "1904-01-01"
+    assert format_number(0.5, "yyyy-mm-dd hh:mm", from_1904=True) == "1904-01-01 12:00"
+    assert format_number(-1, "yyyy-mm-dd", from_1904=True) == "-1904-01-02"
 
 
 def rewritten(fixture_path, tmp_path, change, source="stanley-cups.xlsx"):

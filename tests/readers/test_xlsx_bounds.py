@@ -2,8 +2,8 @@
 
 import pytest
 
+from flows.common.errors import ReadError
 from flows.readers.xlsx import book, grid, unseen
-from flows.schema.errors import ReadError
 from tests.support.workbook import SPACES, drawn, related, row, seen, styled, text
 
 

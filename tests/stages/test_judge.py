@@ -15,9 +15,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, CompletionStatus, Usage
-from flows.schema.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.settings import (
     Effort,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flows.pipeline.report_file import check_report
+from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.scenario import Item
 from flows.schema.verdict import FailureMode
 from flows.stages.offline import OFFLINE_VERSION

@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from flows.pipeline.report import Graded
-from flows.pipeline.site import write_site
+from flows.common.errors import StoreError
+from flows.pipeline.results.leaderboard import Graded
+from flows.pipeline.results.site import write_site
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.errors import StoreError
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts, ReportTask
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier

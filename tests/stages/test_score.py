@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.schema.errors import ConfigError, ScenarioError
+from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Verdict, VerdictStatus

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flows.common.errors import ConfigError
 from flows.schema.brief import BriefStatus
-from flows.schema.errors import ConfigError
 from flows.stages.truncate import WORD_COUNTER, count_words, cut_words, truncate, without_text
 
 ALPHABET = "ab1 \n\t-—/|#.,'(\u200b\u200d\u00ad\u0301漢か。「한\u3099\ufe0f_\u0646"

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline import evaluate as flow_module
-from flows.pipeline.run import run_points
-from flows.pipeline.settle import Settled
+from flows.pipeline.evaluate import flow as flow_module
+from flows.pipeline.evaluate.run import run_points
+from flows.pipeline.orchestration.cached_tasks import StageResult
 
 
 def without_prefect(monkeypatch) -> None:
@@ -21,7 +21,7 @@ def without_prefect(monkeypatch) -> None:
 
     async def settle(objects, name, work):
         value = await work.make()
-        return Settled(value, objects.put(work.stage, work.key, value), skipped=False)
+        return StageResult(value, objects.put(work.stage, work.key, value), skipped=False)
 
     async def evaluate(title, conditions, *, return_state):
         assert return_state

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 from flows.adapters.config.compose import compose_points
 from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
-from flows.pipeline import evaluate
+from flows.pipeline.evaluate import flow as evaluate
+from flows.pipeline.evaluate.run import run_points
 from flows.pipeline.native import renders
-from flows.pipeline.run import run_points
-from flows.pipeline.settle import Settled
+from flows.pipeline.orchestration.cached_tasks import StageResult
 from tests.support.bench import Project
 from tests.support.plain_flow import without_prefect
 
@@ -183,10 +183,10 @@ def with_memory(monkeypatch):
     async def settle(objects, name, work):
         kept = memory.get(work.key)
         if kept is not None and work.is_final(kept):
-            return Settled(kept, objects.put(work.stage, work.key, kept), skipped=True)
+            return StageResult(kept, objects.put(work.stage, work.key, kept), skipped=True)
         made.append(work.stage)
         memory[work.key] = value = json.loads(json.dumps(await work.make()))
-        return Settled(value, objects.put(work.stage, work.key, value), skipped=False)
+        return StageResult(value, objects.put(work.stage, work.key, value), skipped=False)
 
     async def show_nothing(name, skipped):
         await asyncio.sleep(0)

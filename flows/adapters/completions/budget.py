@@ -13,10 +13,10 @@ import asyncio
 import math
 from dataclasses import dataclass
 
-from flows.adapters.completions.halts import EVERYTHING, Halts, Target, settle
+from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target, resolve_if_pending
+from flows.common.errors import BudgetReached, ConfigError
 from flows.schema.call import estimated_input_tokens
 from flows.schema.completion import Request, Usage
-from flows.schema.errors import BudgetReached, ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price
 
 _OUTPUT_TOKENS = 4096  # a brief of 3,000 words; used until a reply of the model has been counted
@@ -87,7 +87,7 @@ class _Heard:
 class Budget:
     """The budget of a run. Belongs to one event loop."""
 
-    def __init__(self, settings: BudgetSettings, halts: Halts, *, first_alone: bool = True) -> None:
+    def __init__(self, settings: BudgetSettings, halts: StopConditions, *, first_alone: bool = True) -> None:
         """Begin with nothing spent.
 
         Args:
@@ -162,7 +162,7 @@ class Budget:
         self._in_flight.append(held)
         return held
 
-    def settle(
+    def record_spend(
         self, held: Reservation, request: Request, usage: Usage | None, model: ModelSettings, *, charged: bool
     ) -> None:
         """A try that was admitted has ended.
@@ -192,7 +192,7 @@ class Budget:
                 heard.ratio = max(heard.ratio, usage.input_tokens / estimated)
         waiting, self._waiting = self._waiting, []
         for future in waiting:
-            settle(future)()
+            resolve_if_pending(future)()
 
     def _cost(self, request: Request, model: ModelSettings, output_tokens: int) -> Cost:
         ratio = self._heard.get(model.label, _Heard()).ratio

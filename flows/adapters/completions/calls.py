@@ -13,7 +13,8 @@ from typing import Any
 
 from flows.adapters.completions.faults import Fault, FaultKind
 from flows.adapters.completions.fields import clean, listed, mapping, string
-from flows.schema.completion import ToolCall, sha256_text
+from flows.common.digests import sha256_text
+from flows.schema.completion import ToolCall
 
 CARRIED_OF_CALL = ("extra_content", "provider_specific_fields")
 """Fields of a tool call that are sent back with it: Gemini's thought signatures lie there."""

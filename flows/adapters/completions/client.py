@@ -8,21 +8,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flows.adapters.completions.attempts import Attempts, Call, Sender
 from flows.adapters.completions.batches.check import batch_price
 from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.budget import Budget
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
-from flows.adapters.completions.halts import EVERYTHING, Halts, Target
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
+from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
 from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.tries import Call, Sender, Tries
 from flows.adapters.completions.turns import check_turns
+from flows.common.digests import canonical_json
+from flows.common.errors import ConfigError, Stopped, StoreError
 from flows.schema.call import stands
-from flows.schema.completion import Completion, Request, canonical_json
-from flows.schema.errors import ConfigError, Stopped, StoreError
+from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
 __all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_key"]
@@ -102,9 +103,9 @@ class Client:
         self._runner = runner
         self._retry = retry
         self._on_event = on_event
-        self._halts = Halts()
+        self._halts = StopConditions()
         self._budget = Budget(budget, self._halts, first_alone=not runner.batch)
-        self._attempts = Attempts(runner, self._budget, self._halts, self.totals, self._emit)
+        self._attempts = Tries(runner, self._budget, self._halts, self.totals, self._emit)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
         self._batches = Ledger(store.folder) if runner.batch else None

@@ -24,7 +24,7 @@ class FaultKind(StrEnum):
     parameter = "parameter"  # the transport can't express the request: nothing was sent
 
 
-class Course(StrEnum):
+class RetryDecision(StrEnum):
     """What follows from a fault."""
 
     retry = "retry"  # again, a bounded number of times
@@ -97,7 +97,7 @@ _ACCOUNT = frozenset({401, 402, *range(300, 400)})  # bad key, no credit, moved 
 _NOT_HERE = frozenset({403, 404, 405})
 
 
-def course(fault: Fault, *, served: bool) -> Course:
+def course(fault: Fault, *, served: bool) -> RetryDecision:
     """What follows from `fault`.
 
     Args:
@@ -107,14 +107,14 @@ def course(fault: Fault, *, served: bool) -> Course:
     """
     status = fault.status
     if fault.code in _REFUSED:
-        return Course.refused
+        return RetryDecision.refused
     if fault.kind is FaultKind.parameter or fault.code in _FATAL or status in _ACCOUNT:
-        return Course.fatal
+        return RetryDecision.fatal
     if status == _THROTTLED:
-        return Course.wait
+        return RetryDecision.wait
     if status is None or status in _RETRIED:
-        return Course.retry
-    return Course.fatal if status in _NOT_HERE and not served else Course.failed
+        return RetryDecision.retry
+    return RetryDecision.fatal if status in _NOT_HERE and not served else RetryDecision.failed
 
 
 def error_fault(status: int, payload: object, text: str, retry_after: float | None = None) -> Fault:

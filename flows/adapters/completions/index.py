@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.adapters.completions.records import Head, resync, verify
+from flows.common.errors import StoreError
 from flows.schema.completion import CompletionStatus
-from flows.schema.errors import StoreError
 
 SUFFIX = ".jsonl"
 

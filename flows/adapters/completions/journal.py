@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 
 from flows.adapters.completions.index import SUFFIX, Index, Place
 from flows.adapters.completions.records import Head, encode_text
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class Journal:
                 for entry in batch:
                     self._commit([entry])
             else:
-                _settle(batch, _unwritable(self._segment, error))
+                _notify_waiters(batch, _unwritable(self._segment, error))
         except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, and the thread must live
-            _settle(batch, StoreError(self._segment, f"can't store: {error!r}"))
+            _notify_waiters(batch, StoreError(self._segment, f"can't store: {error!r}"))
         else:
-            _settle(batch, None)
+            _notify_waiters(batch, None)
 
     def _write(self, batch: Sequence[Entry]) -> None:
         descriptor, start = self._open()
@@ -189,7 +189,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _settle(batch: Sequence[Entry], error: StoreError | None) -> None:
+def _notify_waiters(batch: Sequence[Entry], error: StoreError | None) -> None:
     loops: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
     for entry in batch:
         loops[entry.loop].append(entry.stored)

@@ -25,7 +25,7 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any, cast
 
-from flows.schema.errors import ConfigError, ProviderError
+from flows.common.errors import ConfigError, ProviderError
 from flows.schema.settings import ModelSettings, Transport
 
 _PLACE = "[key]"

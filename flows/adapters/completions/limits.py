@@ -15,7 +15,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-from flows.adapters.completions.halts import Halts, Target
+from flows.adapters.completions.stop_conditions import StopConditions, Target
 from flows.schema.settings import RunnerSettings
 
 WINDOW_S = 60.0
@@ -71,7 +71,7 @@ class ProviderLimits:
         closings: how often it was found closed since it last served a call.
     """
 
-    def __init__(self, runner: RunnerSettings, halts: Halts, window_s: float = WINDOW_S) -> None:
+    def __init__(self, runner: RunnerSettings, halts: StopConditions, window_s: float = WINDOW_S) -> None:
         """Set the limits.
 
         Args:

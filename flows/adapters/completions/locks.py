@@ -23,7 +23,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 
 _FIRST_POLL_S = 0.005
 _LAST_POLL_S = 0.25

@@ -23,19 +23,18 @@ from typing import Any
 import orjson
 
 from flows.adapters.completions.fields import tame
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import ConfigError, StoreError
 from flows.schema.completion import (
-    Attempt,
     Completion,
     CompletionStatus,
     Image,
     Message,
     Request,
     ToolCall,
+    Try,
     Usage,
-    canonical_json,
-    sha256_text,
 )
-from flows.schema.errors import ConfigError, StoreError
 
 FORMAT = 2
 """Raised when an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
@@ -247,7 +246,7 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
         provider_model=body["provider_model"],
         usage=Usage(**body["usage"]),
         price_usd=body["price_usd"],
-        attempts=tuple(Attempt(**attempt) for attempt in body["attempts"]),
+        attempts=tuple(Try(**attempt) for attempt in body["attempts"]),
         asked=body["asked"],
         detail=body["detail"],
         tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls", ())),

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from flows.adapters.completions.calls import Calls
-from flows.adapters.completions.carried import FIELDS, Carried
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
 from flows.adapters.completions.fields import clean, content, escaped, listed, mapping, word
+from flows.adapters.completions.provider_state import FIELDS, ProviderState
 from flows.adapters.completions.thoughts import split_thoughts
 from flows.adapters.completions.usage import read_usage
 from flows.schema.completion import CompletionStatus, ToolCall, Usage
@@ -110,7 +110,7 @@ class _Asked:
 
     def __init__(self) -> None:
         self.calls = Calls()
-        self.carried = Carried()
+        self.carried = ProviderState()
 
     def add(self, message: Mapping[str, Any], *, streamed: bool = False) -> None:
         self.calls.add(message, streamed=streamed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flows.adapters.completions.attempts import Sender
+from flows.adapters.completions.tries import Sender
 from flows.schema.settings import RunnerSettings, Transport
 
 

@@ -25,8 +25,8 @@ from flows.adapters.completions.records import (
     texts_of,
     verify,
 )
+from flows.common.errors import StoreError
 from flows.schema.completion import Completion, Request
-from flows.schema.errors import StoreError
 
 _Decoded = TypeVar("_Decoded")
 

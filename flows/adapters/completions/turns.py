@@ -13,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from flows.adapters.completions.carried import CALLS
-from flows.schema.completion import Image, Message, Request, ToolCall, canonical_json
-from flows.schema.errors import ConfigError
+from flows.adapters.completions.provider_state import CALLS
+from flows.common.digests import canonical_json
+from flows.common.errors import ConfigError
+from flows.schema.completion import Image, Message, Request, ToolCall
 from flows.schema.settings import ModelSettings, Transport
 
 TOOLS = "tools"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.schema.errors import ConfigError, ProviderError, StaffbenchError
+from flows.common.errors import ConfigError, ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, Transport
 
 _UNSTORED = "nothing was stored for these calls, and the same command resumes"

@@ -17,7 +17,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.adapters.config.secrets import refuse_secrets
-from flows.schema.errors import ConfigError, Problems, StaffbenchError
+from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import Severity
 from flows.schema.settings import (
@@ -26,7 +26,7 @@ from flows.schema.settings import (
     JudgeKind,
     JudgeSettings,
     ModelSettings,
-    Protocol,
+    ProtocolName,
     Settings,
     Transport,
     Writer,
@@ -171,7 +171,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
 def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     """What does not go together with what the benchmark's scenarios are."""
     found: list[tuple[str, str, str]] = []
-    reports = s.benchmark.protocol is Protocol.mission_report
+    reports = s.benchmark.protocol is ProtocolName.mission_report
     harness = Harness.native if reports else Harness.single_prompt
     if s.harness.name is not harness:
         found.append(

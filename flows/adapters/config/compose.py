@@ -32,8 +32,8 @@ from yaml import YAMLError
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
 from flows.adapters.config.effect import refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
-from flows.adapters.config.scoring import apart, refuse_unweighted
-from flows.schema.errors import ConfigError
+from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
+from flows.common.errors import ConfigError
 from flows.schema.settings import Settings
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
@@ -161,7 +161,7 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
     # Where nothing but options was chosen, what was composed is what they say.
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
-    settings = replace(settings, scoring=apart(settings.scoring, named["scoring"]))
+    settings = replace(settings, scoring=rename_if_overridden(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
     members: dict[str, Any] = container["judge"].get("members", {})
     presets = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from flows.schema.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Harness, JudgeKind, Protocol
+from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.settings import Harness, JudgeKind, ProtocolName
 
 _Fault = tuple[str, str]  # why it has no effect, and what would
 
@@ -60,7 +60,7 @@ def _of_harness(container: Mapping[str, Any], named: Mapping[str, Any]) -> Itera
 
 
 def _of_benchmark(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
-    if container["benchmark"]["protocol"] != Protocol.ma_bench.value:
+    if container["benchmark"]["protocol"] != ProtocolName.ma_bench.value:
         return
     if "controls" in _changed(container["benchmark"], named["benchmark"]):
         why = "under the protocol ma_bench, whose controls lie beside each scenario"

@@ -24,7 +24,7 @@ from flows.adapters.config.compose import (
     parsed_override,
     with_values,
 )
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
 
 _REACHING = ("benchmark", "experiment")  # axes whose options choose and set what is on others
 _REPORTS = "benchmark=mission_report"

@@ -8,7 +8,7 @@ import shlex
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 
 
 def unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:

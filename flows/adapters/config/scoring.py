@@ -9,8 +9,8 @@ from typing import Any
 from omegaconf import DictConfig
 
 from flows.adapters.config.check import is_weight, nearest
-from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.errors import ConfigError
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import ConfigError
 from flows.schema.settings import ScoringSettings
 
 
@@ -34,7 +34,7 @@ def refuse_unweighted(overrides: Sequence[str], config: DictConfig) -> None:
             raise ConfigError(override, f"no weight {name!r} in {option}", fit)
 
 
-def apart(scoring: ScoringSettings, named: Mapping[str, Any]) -> ScoringSettings:
+def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> ScoringSettings:
     """The scoring under a name of its own, where a value differs from what its named option says.
 
     As with conditions the name then ends in a digest, so that its leaderboard, scores and MLflow runs stand

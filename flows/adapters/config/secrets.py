@@ -10,7 +10,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 from flows.schema.settings import Transport
 
 _QUERY = re.compile(

@@ -10,7 +10,7 @@ from pathlib import Path
 from flows.adapters.harbor_jobs.origins import Attribution, Origin, attribute
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text, nested
 from flows.adapters.harbor_jobs.trials import config_agent, read_trial
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, ReportedMean, Trial
 
 __all__ = ["Attribution", "Origin", "read_attributed", "read_job"]

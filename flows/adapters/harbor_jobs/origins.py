@@ -14,7 +14,7 @@ from typing import Any
 from flows.adapters.harbor_jobs.report import BRIEF, named_file
 from flows.adapters.harbor_jobs.tree import Tree, as_list, as_text
 from flows.schema.harbor import Trial
-from flows.schema.settings import Protocol
+from flows.schema.settings import ProtocolName
 
 _JUDGMENT = "verifier/judgment.json"
 _OURS = "staffbench"
@@ -35,7 +35,7 @@ class Origin:
     """
 
     benchmark: str
-    protocol: Protocol
+    protocol: ProtocolName
     word_cap: int | None
     scoring: str | None
 
@@ -135,14 +135,14 @@ def _belongs(tree: Tree, trial: Trial, trials: Sequence[Trial], judgments: Mappi
     judgment = judgments[trial.name]
     if judgment.origin is not None:
         return judgment.origin
-    protocol = Protocol.ma_bench if judgment.file == BRIEF else Protocol.mission_report
+    protocol = ProtocolName.ma_bench if judgment.file == BRIEF else ProtocolName.mission_report
     if trial.reward is None and not trial.criteria:  # no other verifier graded it
         alike = [other for other in trials if other.task_name == trial.task_name]
         for others in (alike, trials):
             known = {judgments[other.name].origin for other in others} - {None}
             if len(known) == 1:
                 return next(origin for origin in known if origin is not None)
-    if protocol is Protocol.ma_bench:
+    if protocol is ProtocolName.ma_bench:
         tree.note(trial.name, f"no verifier says what it is of; taken for {protocol.value} by its {BRIEF}")
     return Origin(protocol.value, protocol, None, None)
 
@@ -152,9 +152,9 @@ def _origin(tree: Tree, path: Path, fields: Mapping[str, Any], file: str) -> Ori
     if benchmark is None:
         return None  # it failed before it knew
     said = fields.get("protocol")
-    protocol = next((each for each in Protocol if each.value == said), None)
+    protocol = next((each for each in ProtocolName if each.value == said), None)
     if protocol is None:
-        protocol = Protocol.ma_bench if file == BRIEF else Protocol.mission_report
+        protocol = ProtocolName.ma_bench if file == BRIEF else ProtocolName.mission_report
     cap = fields.get("word_cap")
     return Origin(
         benchmark=benchmark,

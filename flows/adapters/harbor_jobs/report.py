@@ -8,7 +8,7 @@ from typing import Any
 
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text
 from flows.schema.harbor import ReportState
-from flows.schema.settings import Protocol
+from flows.schema.settings import ProtocolName
 
 REPORT, BRIEF = "report.docx", "brief.md"
 """What an agent hands in under MissionReport, and under MA-Bench."""
@@ -17,7 +17,7 @@ _USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
 
 
-def named_file(tree: Tree, folders: Sequence[Path], protocol: Protocol | None = None) -> str:
+def named_file(tree: Tree, folders: Sequence[Path], protocol: ProtocolName | None = None) -> str:
     """Name of the file that the agent was to hand in.
 
     Args:
@@ -26,7 +26,7 @@ def named_file(tree: Tree, folders: Sequence[Path], protocol: Protocol | None = 
         protocol: None where nobody says; then what Harbor was asked to collect decides.
     """
     if protocol is not None:
-        return BRIEF if protocol is Protocol.ma_bench else REPORT
+        return BRIEF if protocol is ProtocolName.ma_bench else REPORT
     asked = {_source(entry) for folder in folders for entry in _manifest(tree, folder)}
     return BRIEF if BRIEF in asked and REPORT not in asked else REPORT
 

@@ -20,7 +20,7 @@ from flows.adapters.report_docx.xml import (
     put_in_order,
     qn,
     remove,
-    the,
+    required_child,
     val,
 )
 
@@ -65,7 +65,7 @@ def _table_properties(style_id: str, model: Element | None) -> Element:
         own = make("w:tblPr")
         own.extend([make("w:tblStyle", val=style_id), make("w:tblLook", val="04A0")])
     else:
-        own = deepcopy(the(model, "w:tblPr"))
+        own = deepcopy(required_child(model, "w:tblPr"))
     # What belongs to the one table: its place on the page, its width, its description, its changes.
     for name in ("w:tblpPr", "w:tblOverlap", "w:tblW", "w:tblCaption", "w:tblDescription", "w:tblPrChange"):
         remove(child(own, name))

@@ -28,7 +28,7 @@ from flows.adapters.report_docx.xml import (
     put_in_order,
     qn,
     remove,
-    the,
+    required_child,
     val,
 )
 
@@ -127,7 +127,7 @@ def _checkbox_word(control: Element, text: str, where: str) -> str:
 
 
 def _date_text(control: Element, text: str, where: str) -> str:
-    settings = the(control, "w:sdtPr", "w:date")
+    settings = required_child(control, "w:sdtPr", "w:date")
     if not text:
         settings.attrib.pop(qn("w:fullDate"), None)
         return ""
@@ -149,7 +149,7 @@ def _date_text(control: Element, text: str, where: str) -> str:
 
 
 def _choice_text(control: Element, kind: str, text: str, where: str) -> str:
-    entry = the(control, "w:sdtPr", "w:dropDownList" if kind == "dropdown" else "w:comboBox")
+    entry = required_child(control, "w:sdtPr", "w:dropDownList" if kind == "dropdown" else "w:comboBox")
     if not text:
         entry.attrib.pop(qn("w:lastValue"), None)
         return ""
@@ -169,7 +169,7 @@ def _choice_text(control: Element, kind: str, text: str, where: str) -> str:
 
 
 def _tick(control: Element, content: Element, *, ticked: bool) -> None:
-    settings = the(control, "w:sdtPr", "w14:checkbox")
+    settings = required_child(control, "w:sdtPr", "w14:checkbox")
     mark = child(settings, "w14:checked")
     if mark is None:
         mark = settings.makeelement(qn("w14:checked"))
@@ -220,7 +220,7 @@ def _write_inline(
         last = copy
     section = child(paragraph, "w:pPr", "w:sectPr")
     if section is not None and last is not paragraph:
-        the(last, "w:pPr").append(deepcopy(section))
+        required_child(last, "w:pPr").append(deepcopy(section))
         remove(section)
 
 

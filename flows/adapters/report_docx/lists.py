@@ -15,7 +15,7 @@ from flows.adapters.report_docx.xml import (
     parse,
     put_in_order,
     qn,
-    the,
+    required_child,
     val,
 )
 
@@ -109,7 +109,7 @@ def _shape(abstract: Element) -> list[tuple[str, str, str]]:
         (
             val(level, "w:numFmt"),
             val(level, "w:lvlText"),
-            str(the(level, "w:pPr", "w:ind").get(qn("w:left"))),
+            str(required_child(level, "w:pPr", "w:ind").get(qn("w:left"))),
         )
         for level in abstract.findall(qn("w:lvl"))
         if child(level, "w:pPr", "w:ind") is not None

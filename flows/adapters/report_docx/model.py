@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
 
 PlaceKind = Literal[
     "heading", "paragraph", "list_item", "table", "cell", "control", "textbox", "header", "footer"

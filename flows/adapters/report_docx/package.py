@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.report_docx.xml import Element
+from flows.common.errors import ReadError
 from flows.readers.ooxml import Package, refuse_ole
-from flows.schema.errors import ReadError
 
 _NAME = Path("the document")
 _MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"

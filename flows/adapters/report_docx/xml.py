@@ -78,7 +78,7 @@ def child(element: Element | None, *names: str) -> Element | None:
     return element
 
 
-def the(element: Element, *names: str) -> Element:
+def required_child(element: Element, *names: str) -> Element:
     """The child along a path of names, where it is known to be there."""
     found = child(element, *names)
     assert found is not None

@@ -14,7 +14,7 @@ from typing import Any
 from flows.adapters.task_trees.index import IndexRow
 from flows.adapters.task_trees.safe_files import inside
 from flows.adapters.task_trees.tree import read_task
-from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError, StaffbenchError
 from flows.schema.report_task import ReportTask, RubricTotals
 
 HEAD = (

@@ -10,7 +10,7 @@ from typing import Any, cast
 from flows.adapters.task_trees.rubric import LISTS, criteria_of
 from flows.adapters.task_trees.safe_files import inside, is_file, read_json, walk
 from flows.adapters.task_trees.settings import LABELS
-from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError, StaffbenchError
 from flows.schema.report_task import Criterion
 
 _GOLDEN_KEYS = (

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from flows.adapters.task_trees.rubric import criteria_of
 from flows.adapters.task_trees.safe_files import inside, parse_json
-from flows.schema.errors import Problems, ScenarioError, StaffbenchError, StoreError
+from flows.common.errors import Problems, ScenarioError, StaffbenchError, StoreError
 from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, cast
 
-from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError, StaffbenchError
 from flows.schema.report_task import Criterion, Polarity
 
 FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError, StaffbenchError
 
 MAX_TEXT = 4 * 1024 * 1024
 """Bytes of one instruction, configuration or rubric; the longest known is a hundredth of it."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from flows.adapters.task_trees.safe_files import plain_name, read_toml
-from flows.schema.errors import ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError, StaffbenchError
 
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _NEWEST = "1.4"

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
 from flows.adapters.task_trees.safe_files import is_file, plain_name, read_text, walk
 from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
-from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.report_task import Attachment, ReportTask, TaskStep
 
 # What builds the sandbox is no file of the agent's.

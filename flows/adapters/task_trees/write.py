@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.adapters.task_trees.safe_files import inside, is_file, open_file, walk
-from flows.schema.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
+from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
 
 _FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
 _EXECUTABLE = 0o111

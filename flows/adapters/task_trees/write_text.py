@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 
 STEP = "answer"
 """Name of the one step of a tree that is written here; the specification's."""

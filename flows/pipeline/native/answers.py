@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from flows.common.errors import StaffbenchError
 from flows.schema.completion import Image
-from flows.schema.errors import StaffbenchError
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")

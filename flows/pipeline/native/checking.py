@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 from flows.adapters.report_docx import ReportDocument
+from flows.common.errors import ReadError
+from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.native.answers import InternalFault, ToolAnswer, held
 from flows.pipeline.native.paths import REPORT
 from flows.pipeline.native.renders import Layout, Renders
 from flows.pipeline.native.writing import unfilled
-from flows.pipeline.report_file import check_report
-from flows.schema.errors import ReadError
 from flows.schema.report_task import ReportFile, ReportStatus
 from flows.stages.length import length_text, measure_length, parse_length_limit
 

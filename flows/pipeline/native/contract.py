@@ -61,7 +61,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Trial:
     """What one attempt came to.
 
     Attributes:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from flows.common.errors import ScenarioError, StoreError
 from flows.pipeline.native.opening import FILE, FOLDER, NO_FILE, NOT_THERE, actual_name, open_regular, walked
 from flows.pipeline.native.paths import (
     ATTACHMENTS,
@@ -24,11 +25,10 @@ from flows.pipeline.native.paths import (
     REPORT,
     PathRefused,
     check_written,
+    display_path,
     parts_of,
-    shown,
 )
 from flows.readers.limits import MAX_BYTES
-from flows.schema.errors import ScenarioError, StoreError
 from flows.schema.report_task import Attachment, ReportTask
 
 
@@ -132,10 +132,10 @@ class Folder:
         parts = parts_of(path)
         with self._refusing(path), walked(self._root, parts) as inner:
             name = actual_name(inner, parts[-1])
-            descriptor = open_regular(inner, name, os.O_RDONLY, shown(path), own=True)
+            descriptor = open_regular(inner, name, os.O_RDONLY, display_path(path), own=True)
             with open(descriptor, "rb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
                 if os.fstat(descriptor).st_size > MAX_BYTES:
-                    raise PathRefused(shown(path), f"over {MAX_BYTES:,} bytes", "a smaller file")
+                    raise PathRefused(display_path(path), f"over {MAX_BYTES:,} bytes", "a smaller file")
                 return "/".join((*parts[:-1], name)), file.read(MAX_BYTES + 1)
 
     def write(self, path: str, data: bytes) -> None:
@@ -151,7 +151,7 @@ class Folder:
             flags = os.O_WRONLY
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(parts[-1], flags | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=inner))
-            descriptor = open_regular(inner, parts[-1], flags, shown(path), own=True)
+            descriptor = open_regular(inner, parts[-1], flags, display_path(path), own=True)
             # Cut only now that it is known to be the report, and nothing that a link leads to.
             with open(descriptor, "wb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
                 os.ftruncate(descriptor, 0)
@@ -195,11 +195,14 @@ class Folder:
         except OSError as error:
             if error.errno in NOT_THERE:
                 raise PathRefused(
-                    shown(path), "no such file", "a file that is there", "call list_files for the names"
+                    display_path(path),
+                    "no such file",
+                    "a file that is there",
+                    "call list_files for the names",
                 ) from error
             if error.errno in NO_FILE:
-                raise PathRefused(shown(path), "a link, device or pipe", "a regular file") from error
-            raise _failed(shown(path), error) from error
+                raise PathRefused(display_path(path), "a link, device or pipe", "a regular file") from error
+            raise _failed(display_path(path), error) from error
 
 
 @contextlib.contextmanager

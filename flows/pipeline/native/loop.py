@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from flows.pipeline.native.answers import InternalFault, ToolAnswer
-from flows.pipeline.native.contract import Ask, Attempt, Limits, Prompt
+from flows.pipeline.native.contract import Ask, Limits, Prompt, Trial
 from flows.pipeline.native.folder import Folder, check_layout, scratch_folder
 from flows.pipeline.native.paths import REPORT
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.threads import in_thread
 from flows.pipeline.native.tools import Tools
-from flows.pipeline.native.trajectory import seconds_of, told, turn
+from flows.pipeline.native.trajectory import prompt_event, seconds_of, turn
 from flows.schema.brief import BriefStatus
 from flows.schema.call import render
 from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall
@@ -56,7 +56,7 @@ async def attempt(
     limits: Limits,
     renders: Renders,
     scratch_root: Path,
-) -> Attempt:
+) -> Trial:
     """Let a model work on a task in a scratch folder, which is gone afterwards.
 
     Args:
@@ -161,7 +161,7 @@ class _Run:
                 return _FINISHED
             self._tell(step, [Message("user", nudge)])
 
-    async def result(self, ended: str) -> Attempt:
+    async def result(self, ended: str) -> Trial:
         """What the attempt came to, with the report as it lies there."""
         report, why = await in_thread(self.folder.report)
         status = {_REFUSED: BriefStatus.refused, _ERROR: BriefStatus.error}.get(ended)
@@ -177,7 +177,7 @@ class _Run:
             held = self.limits.max_tokens is None
             details.append(uncounted if held else f"{uncounted}: the limit of tokens could not be held")
         details += [f"could not be read: {each}" for each in self.tools.unread]
-        return Attempt(
+        return Trial(
             status=status,
             report=report,
             ended=ended,
@@ -251,7 +251,7 @@ class _Run:
 
     def _tell(self, step: TaskStep, messages: list[Message]) -> None:
         self.messages += messages
-        self.trajectory.append(told(step.name, messages))
+        self.trajectory.append(prompt_event(step.name, messages))
 
     def _record(
         self, step: TaskStep, completion: Completion, answers: list[tuple[ToolCall, ToolAnswer]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
 
 ATTACHMENTS = "attachments"
 OUTPUTS = "outputs"
@@ -36,7 +36,7 @@ def parts_of(path: str) -> tuple[str, ...]:
         PathRefused: it is absolute, has `..`, a backslash, a drive or a character that no name holds, or
             does not lie in one of the two folders.
     """
-    where = shown(path)
+    where = display_path(path)
     if not path.strip() or len(path) > _LONGEST:
         raise _refused(where, "no path" if not path.strip() else f"{len(path):,} characters")
     if _UNPRINTABLE.search(path):
@@ -65,10 +65,12 @@ def check_written(parts: tuple[str, ...]) -> None:
         PathRefused: it is any other.
     """
     if parts != REPORT:
-        raise PathRefused(shown("/".join(parts)), "not to be written", f"{'/'.join(REPORT)}, the only file")
+        raise PathRefused(
+            display_path("/".join(parts)), "not to be written", f"{'/'.join(REPORT)}, the only file"
+        )
 
 
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     """A path as it is quoted in an answer: short, and of characters that any text may hold."""
     printable = _UNPRINTABLE.sub("\ufffd", path)
     return printable if len(printable) <= 200 else printable[:200] + "..."  # noqa: PLR2004 -- a line or two

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path, PurePosixPath
 
+from flows.common.errors import ReadError
 from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
 from flows.pipeline.native.arguments import FilePage, PageView
 from flows.pipeline.native.folder import Folder
@@ -16,7 +17,6 @@ from flows.readers import SUFFIXES
 from flows.readers.guarded import read_guarded_bytes
 from flows.schema.completion import Image
 from flows.schema.document import Document
-from flows.schema.errors import ReadError
 
 _OFFICE = frozenset(
     {suffix for suffix, media in SUFFIXES.items() if media in ("docx", "xlsx")}

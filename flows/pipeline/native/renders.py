@@ -22,8 +22,8 @@ from typing import Any, cast
 from flows.adapters.pages import find_converter, render
 from flows.adapters.pages.convert import DPI, MAX_IMAGES
 from flows.adapters.pages.draw import draw_page
-from flows.schema.completion import canonical_json, sha256_text
-from flows.schema.errors import StoreError
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import StoreError
 
 RENDER_VERSION = 1
 """Raised when a stored record would be read differently; part of every record's name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from flows.common.errors import ReadError, StaffbenchError, StoreError
 from flows.pipeline.native.answers import InternalFault, ToolAnswer, ToolFault, held, refusal, unplaced
 from flows.pipeline.native.arguments import (
     Arguments,
@@ -22,12 +23,11 @@ from flows.pipeline.native.arguments import (
 from flows.pipeline.native.checking import read_report, tell
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.offered import offered_tools
-from flows.pipeline.native.paths import REPORT, shown
+from flows.pipeline.native.paths import REPORT, display_path
 from flows.pipeline.native.reading import list_files, read_file, view_page
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.threads import in_thread
 from flows.pipeline.native.writing import add_row, delete, fill, insert, show_report, start_report
-from flows.schema.errors import ReadError, StaffbenchError, StoreError
 
 A = TypeVar("A", bound=Arguments)
 
@@ -108,7 +108,7 @@ class Tools:
 
     async def _carry_out(self, name: str, arguments: str, asker: str) -> ToolAnswer:
         if name not in self._names:
-            raise ToolFault(shown(name) or "tool", "no such tool", "one of " + ", ".join(self._names))
+            raise ToolFault(display_path(name) or "tool", "no such tool", "one of " + ", ".join(self._names))
         if name == "view_page":
             wanted = read_arguments(name, arguments, PageView)
             path, data = await in_thread(self._folder.read, wanted.path)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from flows.common.digests import sha256_text
 from flows.pipeline.native.answers import ToolAnswer
-from flows.schema.completion import Completion, Message, ToolCall, sha256_text
+from flows.schema.completion import Completion, Message, ToolCall
 
 SHOWN_CHARS = 2_000
 """Of an answer; what is longer can be had again from the task's files, and its sha256 says which it was."""
 
 
-def told(step: str | None, messages: Sequence[Message]) -> dict[str, Any]:
+def prompt_event(step: str | None, messages: Sequence[Message]) -> dict[str, Any]:
     """An entry for what the model was told at the start of a step, or between its turns."""
     return {
         "kind": "told",

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from flows.adapters.report_docx import Block, Place, ReportDocument
+from flows.common.errors import StaffbenchError
 from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
 from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Row, Show, Start
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
-from flows.schema.errors import StaffbenchError
 
 _REPORT = "/".join(REPORT)
 _NAMED = 20  # places that an answer names

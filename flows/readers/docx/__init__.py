@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.docx.colours import Palette
 from flows.readers.docx.context import Comment, Context
 from flows.readers.docx.drawing import floating_fills
@@ -17,7 +18,6 @@ from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, child, full, switch, value
 from flows.readers.ooxml import Element, Package, Relationship, refuse_ole
 from flows.schema.document import Block, BlockKind, Notice
-from flows.schema.errors import ReadError
 
 _REVISED = (
     "[Reader's note: this document has tracked changes. Insertions are read as text, deletions are left "

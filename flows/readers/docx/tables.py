@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flows.common.errors import ReadError
 from flows.readers.docx.context import Context
 from flows.readers.docx.inline import deleted
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
 from flows.readers.ooxml import Element
 from flows.readers.words import flat
-from flows.schema.errors import ReadError
 
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 63  # Word's own limit; a span that claims more is cut to it

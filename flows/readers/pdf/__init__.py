@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT, progress
 from flows.readers.pdf.forms import attached, beside, linked
 from flows.readers.pdf.furniture import take_out
@@ -30,7 +31,6 @@ from flows.readers.pdf.source import opened
 from flows.readers.pdf.tables import RuledTable, cell_text, open_table
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
-from flows.schema.errors import ReadError
 from flows.schema.locks import PDFIUM
 
 _STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from flows.common.errors import ReadError
 from flows.readers.pdf.objects import entries, keys, resolved, string
-from flows.schema.errors import ReadError
 
 MAX_UNPACKED = 512 * 1024 * 1024  # bytes of all streams and all their filter layers
 MAX_CONTENT = 128 * 1024 * 1024  # bytes that one page interprets, each form as often as it is drawn

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import cos, radians, sin
 from typing import Any
 
+from flows.common.errors import ReadError
 from flows.readers.pdf.boxes import check_boxes
 from flows.readers.pdf.drawing import Drawing
 from flows.readers.pdf.ink import Box, Char, chars_of, ink_of
@@ -19,7 +20,6 @@ from flows.readers.pdf.seen import hidden_reasons, in_frame
 from flows.readers.pdf.source import Source
 from flows.readers.pdf.stamps import stamped
 from flows.readers.pdf.struck import strike
-from flows.schema.errors import ReadError
 
 MAX_CHARS = 200_000
 MAX_SHOWN = 8 * MAX_CHARS  # bytes of strings; escapes and codes of two bytes in hex take up to eight

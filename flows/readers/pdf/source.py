@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flows.common.errors import ReadError
 from flows.readers.pdf.bounds import Load, check_unpacked
 from flows.readers.pdf.objects import entries, keys, string
-from flows.schema.errors import ReadError
 
 MAX_PAGES = 2000
 _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.schema.document import Notice
-from flows.schema.errors import ReadError
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

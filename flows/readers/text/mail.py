@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.text import calendar, html
 from flows.readers.text.decode import decoded_part
 from flows.readers.text.parts import Message, called, charset, is_calendar, parsed, payload, suffix, unwrapped
 from flows.readers.text.signed import ENCRYPTED, content
 from flows.readers.words import flat, normalised
 from flows.schema.document import Block, BlockKind, Document, Notice
-from flows.schema.errors import ReadError
 
 _HEADERS = ("From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Date", "Subject", "Importance")
 _OF_MAIL = (*_HEADERS, "Received", "Message-ID", "MIME-Version", "Content-Type", "Return-Path")

@@ -7,10 +7,10 @@ import io
 import re
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.text.decode import decoded
 from flows.readers.words import normalised, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
-from flows.schema.errors import ReadError
 
 MAX_CELLS = 4_000_000
 _HEADING = re.compile(r"(#{1,6})\s+\S")

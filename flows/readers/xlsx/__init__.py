@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
 from flows.readers.ooxml import Package, refuse_ole
 from flows.readers.xlsx.book import Book, Sheet, too_much_text
@@ -19,7 +20,6 @@ from flows.readers.xlsx.extras import comments, inputs, printed_lines
 from flows.readers.xlsx.grid import read_grid
 from flows.readers.xlsx.tables import tables
 from flows.schema.document import Block, BlockKind, Notice
-from flows.schema.errors import ReadError
 
 _KINDS = {"worksheet": "Sheet", "chartsheet": "Chart sheet", "dialogsheet": "Dialog sheet"}
 

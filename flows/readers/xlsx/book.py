@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
 from flows.readers.ooxml import Element, Package, Relationship
 from flows.readers.xlsx.rich import rich_values
 from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
 from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
-from flows.schema.errors import ReadError
 
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MAX_STRINGS = 4_000_000

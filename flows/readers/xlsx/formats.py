@@ -115,7 +115,7 @@ def general(number: float) -> str:
     return f"{number:.{max(0, 10 - len(str(int(size))))}f}".rstrip("0").rstrip(".")
 
 
-def shown(number: float, code: str, *, from_1904: bool = False) -> str:
+def format_number(number: float, code: str, *, from_1904: bool = False) -> str:
     """`number` as a person sees it.
 
     Args:

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from flows.common.errors import ReadError
 from flows.readers.ooxml import Element, Relationship
 from flows.readers.words import normalised
 from flows.readers.xlsx.book import Book, R, Sheet
-from flows.readers.xlsx.formats import colour_named, shown, shows_nothing, text_shown
+from flows.readers.xlsx.formats import colour_named, format_number, shows_nothing, text_shown
 from flows.readers.xlsx.places import EVERYWHERE, Span, letters, position, spans
 from flows.readers.xlsx.strings import Runs, as_shown, unescaped
 from flows.readers.xlsx.styles import Style
 from flows.readers.xlsx.unseen import Unseen, styled_tables
 from flows.schema.document import Notice
-from flows.schema.errors import ReadError
 
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 16_384
@@ -195,9 +195,9 @@ class _Reader:
 
     def number(self, raw: str, code: str) -> str:
         try:
-            text = shown(float(raw), code, from_1904=self.book.from_1904)
+            text = format_number(float(raw), code, from_1904=self.book.from_1904)
             # What its format hides is reported as it is; `#` shows nothing for zero, and hides nothing.
-            return shown(float(raw), "General") if shows_nothing(code, float(raw)) else text
+            return format_number(float(raw), "General") if shows_nothing(code, float(raw)) else text
         except (ValueError, ArithmeticError):
             return raw
 

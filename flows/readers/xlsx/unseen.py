@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
+from flows.common.errors import ReadError
 from flows.readers.xlsx.book import Book, Sheet
 from flows.readers.xlsx.places import Span, letters, spans
 from flows.schema.document import Notice
-from flows.schema.errors import ReadError
 
 MAX_NOTICES = 200
 MAX_WORK = 5_000_000  # steps; sheets of real workbooks take a tenth at most

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from flows.schema.errors import ScenarioError
+from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, Severity, Step, Tier
 from flows.schema.verdict import FailureMode, Verdict
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from flows.schema.errors import ScenarioError
+from flows.common.errors import ScenarioError
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Interval
 from flows.stages.aggregate.interval import bootstrap

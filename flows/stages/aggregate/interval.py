@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from flows.schema.errors import ConfigError
+from flows.common.errors import ConfigError
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Interval
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from flows.schema.completion import canonical_json, sha256_text
+from flows.common.digests import canonical_json, sha256_text
 from flows.schema.scenario import Item, Severity, Step, Tier
 
 N_CANARIES = 2

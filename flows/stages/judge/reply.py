@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus
-from flows.schema.errors import StaffbenchError
 from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, VerdictStatus
 from flows.stages.judge.request import JudgeCall, with_fault

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from flows.common.errors import ScenarioError
 from flows.schema.call import build_call, render
 from flows.schema.completion import Image, Message, Request
-from flows.schema.errors import ScenarioError
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
 from flows.schema.verdict import FailureMode

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from flows.adapters.completions.client import Client
 from flows.adapters.completions.store import CompletionStore
 from flows.schema.completion import (
-    Attempt,
     Completion,
     CompletionStatus,
     Image,
     Message,
     Request,
     ToolCall,
+    Try,
     Usage,
 )
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, Retry, RunnerSettings, Transport
@@ -99,7 +99,7 @@ def a_completion(request, text="The brief.", status=CompletionStatus.complete, d
         provider_model="writer-1-2026",
         usage=Usage(120, 30, 10, 5),
         price_usd=0.00054,
-        attempts=(Attempt("2026-11-29T10:00:00.000+00:00", 1.25, "ok"),),
+        attempts=(Try("2026-11-29T10:00:00.000+00:00", 1.25, "ok"),),
         asked=ASKED,
         detail=detail,
     )

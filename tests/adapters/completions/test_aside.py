@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from flows.adapters.completions.aside import ClientAside
-from flows.schema.errors import ConfigError, Stopped
+from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.common.errors import ConfigError, Stopped
 from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request, ask, until
 from tests.support.scripted_server import Say, ScriptedServer
 
@@ -16,7 +16,7 @@ from tests.support.scripted_server import Say, ScriptedServer
 @asynccontextmanager
 async def a_client_aside(folder):
     async with a_client(folder) as client:
-        aside = ClientAside(client)
+        aside = ThreadedClient(client)
         try:
             yield aside
         finally:

@@ -12,15 +12,15 @@ from collections import Counter
 
 import pytest
 
-from flows.adapters.completions.batches import attend
+from flows.adapters.completions.batches import poller
 from flows.adapters.completions.batches.check import batch_price, check_batches
 from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.batches.results import ItemFault, read_results
 from flows.adapters.completions.client import CallOutcome
-from flows.adapters.completions.faults import Course, Fault, FaultKind, course
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.store import CompletionStore
+from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.completion import CompletionStatus, Message, Usage
-from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.settings import Price, Retry, Transport
 from tests.adapters.completions.helpers import (
     ASKED,
@@ -427,7 +427,7 @@ def test_a_batch_that_cannot_be_looked_at_is_never_submitted_again(tmp_path, sta
 
 
 def test_a_batch_that_fails_to_be_looked_at_for_too_long_is_left_running(tmp_path, monkeypatch):
-    monkeypatch.setattr(attend, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(poller, "PATIENCE_S", 0.05)
     with BatchServer(echo) as server:
         server.fault = lambda _method, path, _number: Status(503, "busy") if "batch_" in path else None
         (error,) = batched(tmp_path, server, a_request(base=server.base))
@@ -627,7 +627,7 @@ def test_the_ledger_knows_what_waits(tmp_path):
     assert entry.marker != again.marker
     one.never_submitted(again)
     one.submitted(entry, "batch_7")
-    one.settle(entry, ["a" * 64])
+    one.mark_done(entry, ["a" * 64])
     other = Ledger(tmp_path)
     assert other.find("a" * 64) is None
     found = other.find("b" * 64)
@@ -652,7 +652,7 @@ def test_a_result_without_a_body_is_a_fault():
         results = read_results([json.dumps({"custom_id": name, **fields}).encode()], {name})
         assert results.outcomes[name]().outcome == word
     fault = ItemFault("expired", "late")
-    assert (course(fault, served=True), fault.billable) == (Course.retry, False)
+    assert (course(fault, served=True), fault.billable) == (RetryDecision.retry, False)
 
 
 def test_a_model_without_batches_is_refused_before_anything_is_sent(tmp_path):

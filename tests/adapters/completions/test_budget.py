@@ -5,9 +5,9 @@ import pytest
 
 from flows.adapters.completions.budget import Budget, Cost, price_usd, total_tokens
 from flows.adapters.completions.events import Totals
-from flows.adapters.completions.halts import Halts, Target
+from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.common.errors import BudgetReached, ConfigError
 from flows.schema.completion import Usage
-from flows.schema.errors import BudgetReached, ConfigError
 from flows.schema.settings import Price
 from tests.adapters.completions.helpers import NO_BUDGET, a_completion, a_model, a_request, an_error
 
@@ -16,7 +16,7 @@ TARGET = Target.of(MODEL)
 
 
 def a_budget(**limits):
-    return Budget(dataclasses.replace(NO_BUDGET, **limits), Halts())
+    return Budget(dataclasses.replace(NO_BUDGET, **limits), StopConditions())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def run(*steps, **limits):
     """
 
     async def main():
-        budget = Budget(dataclasses.replace(NO_BUDGET, **limits), Halts())
+        budget = Budget(dataclasses.replace(NO_BUDGET, **limits), StopConditions())
         out, waiting = [], []
         try:
             for step in steps:
@@ -65,7 +65,7 @@ def run(*steps, **limits):
                     waiting.append((task, step[1]))
                 elif isinstance(step, Usage):
                     held, request = out.pop(0)
-                    budget.settle(held, request, step, MODEL, charged=step != TURNED_AWAY)
+                    budget.record_spend(held, request, step, MODEL, charged=step != TURNED_AWAY)
                     for _ in range(5):
                         await asyncio.sleep(0)
                     out += [(task.result(), sent) for task, sent in waiting if task.done()]
@@ -96,7 +96,7 @@ def test_the_estimate_learns_from_the_replies():
     async def main():
         for output_tokens in (300, 500):
             held = await budget.admit(request, MODEL, TARGET)
-            budget.settle(held, request, Usage(1006, output_tokens), MODEL, charged=True)
+            budget.record_spend(held, request, Usage(1006, output_tokens), MODEL, charged=True)
 
     asyncio.run(main())
     assert budget.estimate(request, MODEL).tokens == 1006 + 400
@@ -170,7 +170,7 @@ def test_a_call_goes_only_where_the_most_that_it_may_cost_fits(limits, steps, sa
 
 def test_a_batch_waits_for_no_first_reply():
     async def main():
-        budget = Budget(dataclasses.replace(NO_BUDGET, max_tokens=9000), Halts(), first_alone=False)
+        budget = Budget(dataclasses.replace(NO_BUDGET, max_tokens=9000), StopConditions(), first_alone=False)
         await asyncio.wait_for(asyncio.gather(*(budget.admit(of(900), MODEL, TARGET) for _ in range(9))), 1)
 
     asyncio.run(main())

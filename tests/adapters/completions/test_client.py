@@ -12,12 +12,12 @@ from collections import Counter
 
 import pytest
 
-from flows.adapters.completions import attempts
+from flows.adapters.completions import tries
 from flows.adapters.completions.client import CallEventKind, Client
 from flows.adapters.completions.reply import read_completion
 from flows.adapters.completions.store import CompletionStore
+from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.completion import CompletionStatus, Message, Usage
-from flows.schema.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.settings import Price, Retry
 from tests.adapters.completions.helpers import (
     ASKED,
@@ -258,7 +258,7 @@ def test_an_endpoint_that_holds_three_calls_serves_all_of_them(tmp_path):
 
 
 def test_a_provider_that_throttles_everything_for_an_hour_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(attempts, "THROTTLE_PATIENCE_S", 0.1)
+    monkeypatch.setattr(tries, "THROTTLE_PATIENCE_S", 0.1)
     with ScriptedServer(lambda _call: Status(429, "closed")) as server:
         ends = ask(tmp_path, a_model(server.base), *prompts(3, server.base))
     assert [type(end) for end in ends] == [ProviderError] * 3
@@ -671,7 +671,7 @@ def test_a_signal_handler_may_stop_a_run(tmp_path):
     script = textwrap.dedent("""
         import asyncio, signal, sys
         from pathlib import Path
-        from flows.schema.errors import Stopped
+        from flows.common.errors import Stopped
         from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request
         async def main(folder, base):
             async with a_client(Path(folder)) as client:

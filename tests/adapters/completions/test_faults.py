@@ -3,7 +3,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flows.adapters.completions.faults import Course, Fault, FaultKind, course, error_fault, retry_after_s
+from flows.adapters.completions.faults import (
+    Fault,
+    FaultKind,
+    RetryDecision,
+    course,
+    error_fault,
+    retry_after_s,
+)
 from flows.adapters.completions.pauses import Pauses
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
@@ -12,29 +19,29 @@ NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("status", "code", "served", "follows"),
     [
-        (429, "rate_limit_exceeded", False, Course.wait),
-        (429, "insufficient_quota", False, Course.fatal),
-        (408, "", False, Course.retry),
-        (409, "", False, Course.retry),
-        (425, "", False, Course.retry),
-        (500, "", False, Course.retry),
-        (503, "", True, Course.retry),
-        (529, "overloaded_error", True, Course.retry),
-        (400, "content_filter", False, Course.refused),
-        (400, "context_length_exceeded", False, Course.failed),
-        (400, "", False, Course.failed),
-        (400, "unsupported_value", True, Course.fatal),
-        (413, "", False, Course.failed),
-        (422, "", True, Course.failed),
-        (401, "invalid_api_key", False, Course.fatal),
-        (401, "", True, Course.fatal),
-        (402, "", True, Course.fatal),
-        (307, "", False, Course.fatal),
-        (403, "", False, Course.fatal),
-        (403, "", True, Course.failed),
-        (404, "model_not_found", True, Course.fatal),
-        (404, "", False, Course.fatal),
-        (404, "", True, Course.failed),
+        (429, "rate_limit_exceeded", False, RetryDecision.wait),
+        (429, "insufficient_quota", False, RetryDecision.fatal),
+        (408, "", False, RetryDecision.retry),
+        (409, "", False, RetryDecision.retry),
+        (425, "", False, RetryDecision.retry),
+        (500, "", False, RetryDecision.retry),
+        (503, "", True, RetryDecision.retry),
+        (529, "overloaded_error", True, RetryDecision.retry),
+        (400, "content_filter", False, RetryDecision.refused),
+        (400, "context_length_exceeded", False, RetryDecision.failed),
+        (400, "", False, RetryDecision.failed),
+        (400, "unsupported_value", True, RetryDecision.fatal),
+        (413, "", False, RetryDecision.failed),
+        (422, "", True, RetryDecision.failed),
+        (401, "invalid_api_key", False, RetryDecision.fatal),
+        (401, "", True, RetryDecision.fatal),
+        (402, "", True, RetryDecision.fatal),
+        (307, "", False, RetryDecision.fatal),
+        (403, "", False, RetryDecision.fatal),
+        (403, "", True, RetryDecision.failed),
+        (404, "model_not_found", True, RetryDecision.fatal),
+        (404, "", False, RetryDecision.fatal),
+        (404, "", True, RetryDecision.failed),
     ],
 )
 def test_what_follows_from_a_status(status, code, served, follows):
@@ -47,11 +54,11 @@ def test_what_follows_from_a_status(status, code, served, follows):
 @pytest.mark.parametrize(
     ("kind", "follows", "billable"),
     [
-        (FaultKind.connect, Course.retry, False),
-        (FaultKind.connection, Course.retry, True),
-        (FaultKind.timeout, Course.retry, True),
-        (FaultKind.reply, Course.retry, True),
-        (FaultKind.parameter, Course.fatal, False),
+        (FaultKind.connect, RetryDecision.retry, False),
+        (FaultKind.connection, RetryDecision.retry, True),
+        (FaultKind.timeout, RetryDecision.retry, True),
+        (FaultKind.reply, RetryDecision.retry, True),
+        (FaultKind.parameter, RetryDecision.fatal, False),
     ],
 )
 def test_what_follows_without_a_status(kind, follows, billable):

@@ -14,7 +14,7 @@ from flows.adapters.completions.keys import (
     scrub,
     scrub_reply,
 )
-from flows.schema.errors import ConfigError, ProviderError
+from flows.common.errors import ConfigError, ProviderError
 from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import a_model
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from flows.adapters.completions.halts import EVERYTHING, Halts, Target
 from flows.adapters.completions.limits import ProviderLimits
-from flows.schema.errors import Stopped
+from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
+from flows.common.errors import Stopped
 from tests.adapters.completions.helpers import RUNNER, a_model
 
 TARGET = Target.of(a_model("http://127.0.0.1:9/v1"))
@@ -16,7 +16,7 @@ def limits_of(concurrency=4, *, requests=None, tokens=None, window_s=60.0, halts
     runner = dataclasses.replace(
         RUNNER, concurrency=concurrency, requests_per_minute=requests, tokens_per_minute=tokens
     )
-    return ProviderLimits(runner, halts or Halts(), window_s)
+    return ProviderLimits(runner, halts or StopConditions(), window_s)
 
 
 async def take(limits, count, tokens=10):
@@ -181,7 +181,7 @@ def test_a_call_above_the_token_limit_goes_when_it_has_the_minute_to_itself():
 
 def test_a_halt_ends_the_waiting_and_leaves_nothing_behind():
     async def main():
-        halts = Halts()
+        halts = StopConditions()
         limits = limits_of(1, halts=halts)
         (lease,) = await take(limits, 1)
         waiting = [asyncio.create_task(limits.acquire(10, TARGET, first=True)) for _ in range(3)]
@@ -203,7 +203,7 @@ def test_a_halt_ends_the_waiting_and_leaves_nothing_behind():
 
 def test_a_halt_of_one_account_or_endpoint_leaves_the_others():
     async def main():
-        halts = Halts()
+        halts = StopConditions()
         same = Target.of(a_model("http://127.0.0.1:9/v1", name="other"))
         elsewhere = Target.of(a_model("http://127.0.0.1:10/v1"))
         halts.set(TARGET.account, Stopped("account", "stopped"))

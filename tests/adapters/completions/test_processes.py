@@ -132,7 +132,7 @@ _TAKES = """
 import sys
 from pathlib import Path
 from flows.adapters.completions.locks import open_locks
-from flows.schema.errors import StoreError
+from flows.common.errors import StoreError
 try:
     locks = open_locks(Path(sys.argv[1]))
     print(*(locks.try_acquire(key) for key in sys.argv[2:]))

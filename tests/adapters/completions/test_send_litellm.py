@@ -14,11 +14,11 @@ import sys
 import pytest
 
 from flows.adapters.completions.client import Client
-from flows.adapters.completions.faults import Course, Fault, FaultKind, course
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.send_litellm import LiteLLMSender
 from flows.adapters.completions.store import CompletionStore
+from flows.common.errors import ConfigError
 from flows.schema.completion import CompletionStatus, Usage
-from flows.schema.errors import ConfigError
 from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import RUNNER, a_model, a_request, ask
 from tests.support.scripted_server import Drop, Hang, Raw, Say, ScriptedServer, Status
@@ -133,7 +133,7 @@ def test_tokens_are_the_providers_or_none(parameters):
 )
 def test_a_broken_stream_is_never_a_short_answer(answer):
     fault, calls = send_to(answer, **STREAM)
-    assert course(fault, served=True) is Course.retry
+    assert course(fault, served=True) is RetryDecision.retry
     assert len(calls) == 1
 
 
@@ -143,23 +143,23 @@ def test_a_broken_stream_is_never_a_short_answer(answer):
 def test_a_reply_that_is_none_is_a_fault(answer):
     fault, calls = send_to(answer)
     assert fault.kind in (FaultKind.reply, FaultKind.connection)
-    assert course(fault, served=False) is Course.retry
+    assert course(fault, served=False) is RetryDecision.retry
     assert len(calls) == 1
 
 
 @pytest.mark.parametrize(
     ("status", "error", "follows"),
     [
-        (429, {}, Course.wait),
-        (429, {"code": "insufficient_quota"}, Course.fatal),
-        (500, {}, Course.retry),
-        (503, {}, Course.retry),
-        (529, {}, Course.retry),
-        (401, {}, Course.fatal),
-        (404, {}, Course.fatal),
-        (400, {"code": "context_length_exceeded"}, Course.failed),
-        (400, {"code": "content_filter"}, Course.refused),
-        (400, {"code": "unsupported_value"}, Course.fatal),
+        (429, {}, RetryDecision.wait),
+        (429, {"code": "insufficient_quota"}, RetryDecision.fatal),
+        (500, {}, RetryDecision.retry),
+        (503, {}, RetryDecision.retry),
+        (529, {}, RetryDecision.retry),
+        (401, {}, RetryDecision.fatal),
+        (404, {}, RetryDecision.fatal),
+        (400, {"code": "context_length_exceeded"}, RetryDecision.failed),
+        (400, {"code": "content_filter"}, RetryDecision.refused),
+        (400, {"code": "unsupported_value"}, RetryDecision.fatal),
     ],
 )
 @pytest.mark.parametrize("model", ["openai/m", "anthropic/claude-x"])

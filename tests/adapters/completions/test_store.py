@@ -15,8 +15,9 @@ import pytest
 from flows.adapters.completions import store as store_module
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.store import CompletionStore
-from flows.schema.completion import CompletionStatus, sha256_text
-from flows.schema.errors import ConfigError, StoreError
+from flows.common.digests import sha256_text
+from flows.common.errors import ConfigError, StoreError
+from flows.schema.completion import CompletionStatus
 from tests.adapters.completions.helpers import (
     a_completion,
     a_refusal,
@@ -341,7 +342,7 @@ def test_a_disk_that_is_full_raises_and_hands_nothing_on(tmp_path):
         import asyncio, resource, signal, sys
         from pathlib import Path
         from flows.adapters.completions.store import CompletionStore
-        from flows.schema.errors import StoreError
+        from flows.common.errors import StoreError
         from tests.adapters.completions.helpers import a_completion, a_request
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         store = CompletionStore(Path(sys.argv[1]))

@@ -7,8 +7,9 @@ import tracemalloc
 
 from flows.adapters.completions.records import verify
 from flows.adapters.completions.store import CompletionStore
+from flows.common.digests import canonical_json, sha256_text
 from flows.schema.call import estimated_input_tokens
-from flows.schema.completion import Image, Message, Request, ToolCall, canonical_json, sha256_text
+from flows.schema.completion import Image, Message, Request, ToolCall
 from tests.adapters.completions.helpers import LIST, PNG, a_completion, a_request, a_whole_chat, put, segments
 
 CODED = base64.b64encode(PNG.data).decode()

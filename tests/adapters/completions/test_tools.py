@@ -11,15 +11,9 @@ from flows.adapters.completions.faults import Fault
 from flows.adapters.completions.send_litellm import LiteLLMSender
 from flows.adapters.completions.send_openai import OpenAISender
 from flows.adapters.completions.store import CompletionStore
-from flows.schema.completion import (
-    CompletionStatus,
-    Message,
-    Request,
-    ToolCall,
-    Usage,
-    sha256_text,
-)
-from flows.schema.errors import ConfigError
+from flows.common.digests import sha256_text
+from flows.common.errors import ConfigError
+from flows.schema.completion import CompletionStatus, Message, Request, ToolCall, Usage
 from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import (
     LIST,

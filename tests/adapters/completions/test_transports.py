@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from flows.adapters.completions.batches.results import read_results
-from flows.adapters.completions.faults import Course, Fault, course
+from flows.adapters.completions.faults import Fault, RetryDecision, course
 from flows.adapters.completions.send_litellm import LiteLLMSender
 from flows.adapters.completions.send_openai import OpenAISender
 from flows.schema.completion import Usage
@@ -93,7 +93,11 @@ def test_a_reply_is_what_it_is_on_every_way(way, say, what, text, fragment):
     found = bring(say, way)
     if what == "no content":
         assert isinstance(found, Fault), found.status
-        assert (found.outcome, course(found, served=True), found.billable) == (what, Course.retry, True)
+        assert (found.outcome, course(found, served=True), found.billable) == (
+            what,
+            RetryDecision.retry,
+            True,
+        )
         assert found.usage is not None
         assert found.usage.input_tokens is not None
         assert found.raw
@@ -126,23 +130,23 @@ def test_odd_counts_cost_no_text(way, usage, read):
 @pytest.mark.parametrize(
     ("answer", "follows"),
     [
-        (Status(400), Course.failed),
-        (Status(401), Course.fatal),
-        (Status(402), Course.fatal),
-        (Status(404), Course.fatal),
-        (Status(408), Course.retry),
-        (Status(409), Course.retry),
-        (Status(413), Course.failed),
-        (Status(422), Course.failed),
-        (Status(429), Course.wait),
-        (Status(500), Course.retry),
-        (Status(503), Course.retry),
-        (Status(529), Course.retry),
-        (Raw(b"<html>", "text/html"), Course.retry),
-        (Raw(b'{"choices": [{"mess'), Course.retry),
-        (Raw(b'{"choices": []}'), Course.retry),
-        (Raw(b"[1]"), Course.retry),
-        (Raw(b""), Course.retry),
+        (Status(400), RetryDecision.failed),
+        (Status(401), RetryDecision.fatal),
+        (Status(402), RetryDecision.fatal),
+        (Status(404), RetryDecision.fatal),
+        (Status(408), RetryDecision.retry),
+        (Status(409), RetryDecision.retry),
+        (Status(413), RetryDecision.failed),
+        (Status(422), RetryDecision.failed),
+        (Status(429), RetryDecision.wait),
+        (Status(500), RetryDecision.retry),
+        (Status(503), RetryDecision.retry),
+        (Status(529), RetryDecision.retry),
+        (Raw(b"<html>", "text/html"), RetryDecision.retry),
+        (Raw(b'{"choices": [{"mess'), RetryDecision.retry),
+        (Raw(b'{"choices": []}'), RetryDecision.retry),
+        (Raw(b"[1]"), RetryDecision.retry),
+        (Raw(b""), RetryDecision.retry),
     ],
     ids=str,
 )
@@ -162,6 +166,6 @@ def test_no_redirect_is_followed(way, same_host, status):
         server.redirect = f"{server.base if same_host else other.base}/elsewhere"
         server.redirect_status = status
         found = send(server.base, way)
-        assert (found.outcome, course(found, served=True)) == (f"http {status}", Course.fatal)
+        assert (found.outcome, course(found, served=True)) == (f"http {status}", RetryDecision.fatal)
         assert f"moved to {server.redirect}" in found.detail
         assert (len(server.calls), len(other.calls)) == (1, 0)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from flows.adapters.completions.turns import chat_messages, check_turns
+from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, ToolCall
-from flows.schema.errors import ConfigError
 from flows.schema.settings import Transport
 from tests.adapters.completions.helpers import a_model, a_request
 

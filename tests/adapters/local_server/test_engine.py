@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flows.adapters.completions.faults import Course, Fault, FaultKind, course
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.send_gguf import GGUFSender
 from flows.adapters.local_server.engine import Engine
 from flows.adapters.local_server.find import EngineError, find_file
@@ -114,7 +114,7 @@ def test_a_server_is_started_once_asked_over_http_and_ended():
     assert one.usage.input_tokens == two.usage.input_tokens > 10
     assert one.provider_model.startswith("SmolLM2-135M-Instruct.Q4_1.gguf@sha256:")
     assert (three.status, three.code) == (400, "context_length_exceeded")
-    assert course(three, served=True) is Course.failed
+    assert course(three, served=True) is RetryDecision.failed
     assert [process.returncode for process in processes] == [0]
 
 
@@ -141,5 +141,5 @@ def test_a_file_that_is_not_there_is_for_a_person_to_mend(tmp_path):
     (fault,), processes = send(a_request(base=str(tmp_path / "none.gguf"), transport="gguf"))
     assert fault.kind is FaultKind.parameter
     assert "none.gguf: can't be read" in fault.detail
-    assert course(fault, served=False) is Course.fatal
+    assert course(fault, served=False) is RetryDecision.fatal
     assert processes == []

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from flows.adapters.completions.faults import Course, Fault, FaultKind, course
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.send_openai import OpenAISender
 from flows.adapters.local_server.find import EngineError
 from flows.adapters.local_server.server import ChatServer, read_request
@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written():
     (fault,) = ask(engine, {"max_tokens": 3, **STREAM})
     assert (fault.status, fault.code) == (400, "context_length_exceeded")
     assert fault.detail == "8 and 3 do not fit"
-    assert course(fault, served=False) is Course.failed
+    assert course(fault, served=False) is RetryDecision.failed
     assert engine.asked == []
 
 
@@ -107,7 +107,7 @@ def test_a_field_that_it_does_not_know_is_refused_for_all_calls():
     (fault,) = ask(TwoWords(), {"reasoning_effort": "high"})
     assert (fault.status, fault.code) == (400, "unsupported_parameter")
     assert fault.detail.startswith("reasoning_effort: ")
-    assert course(fault, served=True) is Course.fatal
+    assert course(fault, served=True) is RetryDecision.fatal
 
 
 @pytest.mark.parametrize("how", [{}, STREAM])
@@ -116,7 +116,7 @@ def test_a_model_that_breaks_gives_no_half_reply(how):
     (fault,) = ask(engine, {"max_tokens": 2, **how})
     assert fault.kind in (FaultKind.status, FaultKind.reply)
     assert "broke" in fault.detail
-    assert course(fault, served=True) is Course.retry
+    assert course(fault, served=True) is RetryDecision.retry
     assert engine.open == 0
 
 

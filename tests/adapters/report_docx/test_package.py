@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from flows.adapters.report_docx import Block, ReportDocument
-from flows.pipeline.report_file import check_report
-from flows.schema.errors import ReadError
+from flows.common.errors import ReadError
+from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import ReportStatus
 
 ROOT = Path(__file__).parents[3]

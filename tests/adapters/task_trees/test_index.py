@@ -6,7 +6,7 @@ import pytest
 
 from flows.adapters.task_trees.index import index_row, read_index, rubric_json, write_index
 from flows.adapters.task_trees.tree import read_task
-from flows.schema.errors import Problems, StoreError
+from flows.common.errors import Problems, StoreError
 
 COLUMNS = [
     *("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt", "attachments"),

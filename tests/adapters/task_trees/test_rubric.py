@@ -2,7 +2,7 @@ import pytest
 
 from flows.adapters.task_trees.rubric import criteria_of
 from flows.adapters.task_trees.tree import read_task
-from flows.schema.errors import Problems
+from flows.common.errors import Problems
 from flows.schema.report_task import Criterion, Polarity
 
 

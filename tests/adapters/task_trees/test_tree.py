@@ -4,7 +4,7 @@ import os
 import pytest
 
 from flows.adapters.task_trees.tree import read_task, task_ids, without_canary
-from flows.schema.errors import ConfigError, Problems
+from flows.common.errors import ConfigError, Problems
 from flows.schema.report_task import Attachment, Polarity, RubricTotals
 
 

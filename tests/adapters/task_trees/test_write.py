@@ -8,7 +8,7 @@ import pytest
 
 from flows.adapters.task_trees.write import TreeFile, copied, tree_files, write_folder
 from flows.adapters.task_trees.write_text import Install, task_toml, with_staffbench
-from flows.schema.errors import ConfigError, Problems, ScenarioError
+from flows.common.errors import ConfigError, Problems, ScenarioError
 
 
 def test_files_come_with_their_modes_and_folders(tmp_path):

@@ -9,7 +9,7 @@ import docx
 from reportlab.pdfgen.canvas import Canvas
 
 from flows.pipeline.native import Limits, Prompt, Renders, attempt
-from flows.schema.completion import Attempt, Completion, CompletionStatus, Message, ToolCall, Usage
+from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall, Try, Usage
 from flows.schema.report_task import Attachment, Criterion, Polarity, ReportTask, TaskStep
 
 PROMPT = Prompt("You are on a staff.", "{{assignment}}\n\nFiles:\n{{files}}\n\nLimit: {{limit}}")
@@ -95,7 +95,7 @@ def says(text="", *wanted, status=CompletionStatus.complete, usage=COUNTED, seco
         provider_model="writer-1",
         usage=usage,
         price_usd=None,
-        attempts=(Attempt("2026-11-29T10:00:00.000+00:00", seconds, "ok"),),
+        attempts=(Try("2026-11-29T10:00:00.000+00:00", seconds, "ok"),),
         detail=detail,
         tool_calls=calls(*wanted),
     )

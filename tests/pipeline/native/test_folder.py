@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.common.errors import ScenarioError, StoreError
 from flows.pipeline.native import folder as folder_module
 from flows.pipeline.native import opening
 from flows.pipeline.native.folder import Entry, Folder, check_layout, scratch_folder
 from flows.pipeline.native.paths import PathRefused
-from flows.schema.errors import ScenarioError, StoreError
 from flows.schema.report_task import Attachment
 from tests.pipeline.native.helpers import a_task
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from flows.adapters.pages import Rendered
+from flows.common.digests import sha256_text
+from flows.common.errors import ConfigError, ReadError, ScenarioError, StoreError
 from flows.pipeline.native import Limits, Prompt, loop, renders
 from flows.pipeline.native.threads import in_thread
 from flows.schema.brief import BriefStatus
-from flows.schema.completion import CompletionStatus, Message, ToolCall, Usage, sha256_text
-from flows.schema.errors import ConfigError, ReadError, ScenarioError, StoreError
+from flows.schema.completion import CompletionStatus, Message, ToolCall, Usage
 from flows.schema.report_task import Attachment
 from tests.pipeline.native.helpers import FILES, PROMPT, WRITES, Played, a_task, run, says, texts
 

@@ -1,7 +1,7 @@
 import pytest
 
-from flows.pipeline.native.paths import PathRefused, check_written, parts_of, shown
-from flows.schema.errors import StaffbenchError
+from flows.common.errors import StaffbenchError
+from flows.pipeline.native.paths import PathRefused, check_written, display_path, parts_of
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_only_the_report_is_written(path):
 
 
 def test_a_path_is_quoted_short_and_printable():
-    assert shown("a\0b\ud800") == "a\ufffdb\ufffd"
-    assert shown("x" * 300) == "x" * 200 + "..."
+    assert display_path("a\0b\ud800") == "a\ufffdb\ufffd"
+    assert display_path("x" * 300) == "x" * 200 + "..."

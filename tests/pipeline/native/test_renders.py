@@ -9,9 +9,9 @@ from PIL import Image
 
 from flows.adapters.pages import Rendered, find_converter
 from flows.adapters.pages.draw import Drawn, draw_page
+from flows.common.errors import StoreError
 from flows.pipeline.native import Renders, renders
 from flows.pipeline.native.renders import Layout
-from flows.schema.errors import StoreError
 from tests.pipeline.native.helpers import a_docx, a_pdf
 
 PDF = a_pdf("one", "two", "three")

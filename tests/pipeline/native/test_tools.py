@@ -8,6 +8,7 @@ import pytest
 from PIL import Image as Picture
 
 from flows.adapters.pages import Rendered
+from flows.common.errors import ReadError, StoreError
 from flows.pipeline.native import Renders, checking, reading, renders, tools, writing
 from flows.pipeline.native.answers import InternalFault, ToolFault, page_of
 from flows.pipeline.native.arguments import (
@@ -24,7 +25,6 @@ from flows.pipeline.native.arguments import (
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.offered import offered_tools
 from flows.pipeline.native.tools import Tools
-from flows.schema.errors import ReadError, StoreError
 from tests.pipeline.native.helpers import FILES, a_docx, a_pdf, a_task, texts
 
 TAKES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from flows.adapters.completions.batches.protocol import MAX_REQUESTS
-from flows.schema.errors import ConfigError
+from flows.adapters.completions.batches.transport import MAX_REQUESTS
+from flows.common.errors import ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
 
 PROVIDERS = ("openai", "azure")

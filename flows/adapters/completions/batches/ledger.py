@@ -19,8 +19,8 @@ from typing import Any
 
 import orjson
 
-from flows.schema.completion import sha256_text
-from flows.schema.errors import StoreError
+from flows.common.digests import sha256_text
+from flows.common.errors import StoreError
 
 FORMAT = 1
 FOLDER = "batches"
@@ -126,7 +126,7 @@ class Ledger:
         entry.void = True
         self._write(entry)
 
-    def settle(self, entry: Entry, keys: Iterable[str]) -> None:
+    def mark_done(self, entry: Entry, keys: Iterable[str]) -> None:
         """Write down that these calls are done with: they may go out again."""
         entry.settled |= set(keys)
         self._write(entry)

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from flows.adapters.completions.batches.protocol import BatchState
+from flows.adapters.completions.batches.transport import BatchState
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
 from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.reply import Reply, read_completion

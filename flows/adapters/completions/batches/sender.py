@@ -9,17 +9,17 @@ from typing import Any
 
 import orjson
 
-from flows.adapters.completions.batches.attend import Account, Attendance, Delivery, Waiter
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.batches.ledger import Entry, Ledger
-from flows.adapters.completions.batches.protocol import ENDPOINT, MAX_FILE_BYTES, BatchTransport
+from flows.adapters.completions.batches.poller import Account, BatchPoller, Delivery, Waiter
 from flows.adapters.completions.batches.results import same
+from flows.adapters.completions.batches.transport import ENDPOINT, MAX_FILE_BYTES, BatchTransport
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.halts import Halts, Target
 from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.stop_conditions import StopConditions, Target
 from flows.adapters.completions.store import CompletionStore
+from flows.common.errors import ConfigError
 from flows.schema.completion import Request
-from flows.schema.errors import ConfigError
 from flows.schema.settings import ModelSettings, RunnerSettings, Transport
 
 
@@ -39,7 +39,7 @@ class BatchSender:
         runner: RunnerSettings,
         store: CompletionStore,
         ledger: Ledger,
-        halts: Halts,
+        halts: StopConditions,
     ) -> None:
         """Prepare; nothing is opened yet.
 
@@ -54,7 +54,7 @@ class BatchSender:
         )
         self._gathered: list[_Gathered] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._attending: dict[str, Attendance] = {}
+        self._attending: dict[str, BatchPoller] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(
@@ -97,7 +97,7 @@ class BatchSender:
             if attendance is not None and (left := attendance.take(name)) is not None:
                 return left()
             if attendance is None or attendance.over:
-                attendance = self._attend(Attendance(account, entry, None))
+                attendance = self._attend(BatchPoller(account, entry, None))
             attendance.join(name, waiter)
         await account.halts.wait(waiter.ready, account.target)
         return waiter.delivery
@@ -143,7 +143,7 @@ class BatchSender:
                     api_base=account.model.api_base,
                     api_key_env=account.model.api_key_env,
                 )
-                attendance = Attendance(account, entry, [line for _, line in part])
+                attendance = BatchPoller(account, entry, [line for _, line in part])
                 for call, _ in part:
                     attendance.join(call.key, call.waiter)
                 self._attend(attendance)
@@ -151,7 +151,7 @@ class BatchSender:
             for call in calls:
                 call.waiter.fail(error)
 
-    def _attend(self, attendance: Attendance) -> Attendance:
+    def _attend(self, attendance: BatchPoller) -> BatchPoller:
         self._attending[attendance.entry.marker] = attendance
         attendance.task = self._start(attendance.run())
         return attendance

@@ -16,7 +16,7 @@ import os
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flows.adapters.completions.batches.protocol import (
+from flows.adapters.completions.batches.transport import (
     ENDPOINT,
     IDLE_S,
     MARKER,

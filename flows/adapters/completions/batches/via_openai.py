@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from flows.adapters.completions.batches.protocol import (
+from flows.adapters.completions.batches.transport import (
     ENDPOINT,
     IDLE_S,
     MARKER,

@@ -1,0 +1,98 @@
+"""What keeps a call from being sent: a person, the budget, the store, an endpoint that can't be used.
+
+Whatever waits - for room, for the end of a pause - waits through here, so that one word ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from flows.common.errors import StaffbenchError
+from flows.schema.settings import ModelSettings
+
+EVERYTHING = ("everything",)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom a call goes to.
+
+    Attributes:
+        endpoint: transport and address.
+        account: those, the model and the variables of key and headers: what a bad key or an unknown
+            model spoils.
+    """
+
+    endpoint: tuple[str, ...] = field(repr=False)
+    account: tuple[str, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, model: ModelSettings) -> Target:
+        """The target of a model's calls."""
+        endpoint = (model.transport.value, model.api_base or f"provider {model.provider}")
+        headers = [part for header in sorted((model.headers or {}).items()) for part in header]
+        return cls(endpoint, (*endpoint, model.name or "", model.api_key_env or "", *headers))
+
+
+class StopConditions:
+    """Reasons to send nothing, each for everything, an endpoint or an account."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[tuple[str, ...], StaffbenchError] = {}
+        self._waiting: dict[asyncio.Future[None], Target] = {}
+
+    def set(self, scope: tuple[str, ...], reason: StaffbenchError) -> None:
+        """Stop what falls under `scope`, and let whatever waits under it end with `reason`."""
+        self._reasons.setdefault(scope, reason)
+        for future, target in list(self._waiting.items()):
+            error = self._find(target)
+            if error is not None and not future.done():
+                future.set_exception(error)
+
+    def check(self, target: Target) -> None:
+        """Raise the reason why nothing may be sent to `target`, if there is one.
+
+        Raises:
+            StaffbenchError: the reason that was set.
+        """
+        error = self._find(target)
+        if error is not None:
+            raise error
+
+    async def wait(self, future: asyncio.Future[None], target: Target) -> None:
+        """Wait for `future`, or raise the reason that ends it."""
+        self.check(target)
+        self._waiting[future] = target
+        try:
+            await future
+        finally:
+            del self._waiting[future]
+
+    async def sleep(self, seconds: float, target: Target) -> None:
+        """Pause, or raise the reason that ends it."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        handle = asyncio.get_running_loop().call_later(seconds, resolve_if_pending(future))
+        try:
+            await self.wait(future, target)
+        finally:
+            handle.cancel()
+
+    def _find(self, target: Target) -> StaffbenchError | None:
+        for scope in (EVERYTHING, target.endpoint, target.account):
+            reason = self._reasons.get(scope)
+            if reason is not None:
+                # A new one for each that hears it: an exception that many raise collects their frames.
+                return type(reason)(reason.where, reason.found, reason.expected, reason.remedy)
+        return None
+
+
+def resolve_if_pending(future: asyncio.Future[None]) -> Callable[[], None]:
+    """A callback that ends the waiting for `future`, unless it has ended already."""
+
+    def done() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    return done

@@ -1,0 +1,91 @@
+"""A client in a thread and an event loop of its own.
+
+Between its calls a chain has some milliseconds of work for the processor. In one loop with that work, a reply
+waits until all chains have had their turn, and so does each of the half dozen steps from it to the request
+that takes its place. In a loop of their own the calls wait for Python's lock only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from flows.adapters.completions.client import CallOutcome, Client, Totals
+from flows.schema.completion import Completion, Request
+from flows.schema.settings import ModelSettings
+
+_Result = TypeVar("_Result")
+
+
+class ThreadedClient:
+    """A client that any one event loop can use."""
+
+    def __init__(self, client: Client) -> None:
+        """Take the client over; nothing is started before the first call."""
+        self._client = client
+        self._aside: _Aside | None = None
+        self._closed = False
+
+    @property
+    def totals(self) -> Totals:
+        """See `Client`."""
+        return self._client.totals
+
+    async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
+        """See `Client.complete`."""
+        work = self._client.complete(request, model, asked)
+        if self._closed:
+            return await work  # replays, or says that it is closed
+        if self._aside is None:
+            self._aside = _Aside()
+        return await self._aside.do(work)
+
+    def knows(self, request: Request) -> bool:
+        """See `Client.knows`."""
+        return self._client.knows(request)
+
+    def stored(self, key: str) -> Completion | None:
+        """See `Client.stored`."""
+        return self._client.stored(key)
+
+    def stop(self) -> None:
+        """See `Client.stop`."""
+        self._client.stop()
+
+    async def aclose(self) -> None:
+        """See `Client.aclose`; the thread ends."""
+        if self._aside is None:
+            await self._client.aclose()
+        else:
+            await self._aside.do(self._client.aclose())
+            self._aside.end()
+        self._aside, self._closed = None, True
+
+
+class _Aside:
+    """A thread with an event loop in it."""
+
+    def __init__(self) -> None:
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        # A daemon: a person who interrupts twice does not wait for it.
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(_until_ended(started)), name="calls", daemon=True
+        )
+        self._thread.start()
+        self._loop, self._ended = started.result()
+
+    async def do(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def end(self) -> None:
+        self._loop.call_soon_threadsafe(self._ended.set)
+        self._thread.join()
+
+
+async def _until_ended(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+    ended = asyncio.Event()
+    started.set_result((asyncio.get_running_loop(), ended))
+    await ended.wait()

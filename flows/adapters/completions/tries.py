@@ -1,0 +1,279 @@
+"""The only retry layer: tries of one call until it has an outcome, each of them recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Protocol
+
+from flows.adapters.completions.budget import Budget, price_usd, total_tokens
+from flows.adapters.completions.calls import with_ids
+from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
+from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
+from flows.adapters.completions.fields import clean
+from flows.adapters.completions.keys import read_headers, read_key, scrub, scrub_reply, scrub_value
+from flows.adapters.completions.limits import Lease, ProviderLimits
+from flows.adapters.completions.pauses import Pauses
+from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.unusable import throttled, unreachable, unusable
+from flows.common.errors import StaffbenchError
+from flows.schema.completion import Completion, CompletionStatus, Request, ToolCall, Try, Usage
+from flows.schema.settings import ModelSettings, RunnerSettings
+
+DETAIL_CHARS = 500
+THROTTLE_PATIENCE_S = 3600.0
+"""How long a provider may throttle a call while it serves no other; then it is called unusable."""
+_TRIES_TO_CONNECT = 3
+
+_log = logging.getLogger(__name__)
+
+
+class Sender(Protocol):
+    """One transport: makes one try, and decides nothing."""
+
+    async def send(
+        self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        """The reply, or a `Fault`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call on its way to an outcome.
+
+    Attributes:
+        request, key, model, asked, target: what is sent, and where.
+        attempts: every try so far.
+        lost: tries without a reply that may have been charged.
+        out: whether a try is out now.
+        abandoned: nobody waits for it any more: a try that is out ends, another is not made.
+        leave: gives its place in flight to the next call; called when its outcome is stored.
+    """
+
+    request: Request
+    key: str
+    model: ModelSettings
+    asked: Mapping[str, Any]
+    target: Target
+    attempts: list[Try] = field(default_factory=list[Try])
+    lost: int = 0
+    out: bool = False
+    abandoned: bool = False
+    leave: Callable[[], None] = lambda: None
+
+
+class Tries:
+    """Makes tries. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        runner: RunnerSettings,
+        budget: Budget,
+        halts: StopConditions,
+        totals: Totals,
+        emit: Callable[[CallEvent], None],
+    ) -> None:
+        self._max_attempts = runner.max_attempts
+        self._budget = budget
+        self._halts = halts
+        self._totals = totals
+        self._emit = emit
+        # Jitter only: no number that is measured depends on it.
+        self._pauses = Pauses(runner.backoff_s, runner.backoff_max_s, random.Random())  # noqa: S311 -- no secret
+        self._reached: set[tuple[str, ...]] = set()
+        self._served: set[tuple[str, ...]] = set()
+        self._last_served: dict[str, float] = {}
+
+    async def complete(self, call: Call, sender: Sender, limits: ProviderLimits) -> Completion:
+        """Try until there is an outcome: an answer, a refusal, or an error after the last try.
+
+        The caller stores it, and then calls `call.leave`.
+
+        Raises:
+            ProviderError: nothing can work with this endpoint, model or key.
+            Stopped, BudgetReached, StoreError: nothing more may be sent.
+        """
+        faults = throttles = 0
+        first_throttled: float | None = None
+        while True:
+            result = await self._try(call, sender, limits)
+            if isinstance(result, Reply):
+                return _completion(call, result)
+            follows = course(result, served=call.target.account in self._served)
+            if follows is RetryDecision.wait:
+                throttles += 1
+                first_throttled = first_throttled or time.monotonic()
+                self._check_patience(call, first_throttled, result)
+                pause_s = self._pauses.after(throttles, result.retry_after)
+            elif follows is RetryDecision.retry:
+                faults += 1
+                self._check_reachable(call, result, faults)
+                if faults >= self._max_attempts:
+                    return _without_text(call, CompletionStatus.error, result)
+                pause_s = self._pauses.after(faults, result.retry_after)
+            else:
+                if follows is RetryDecision.fatal:
+                    self._give_up(call, call.target.account, unusable(call.model, result))
+                refused = follows is RetryDecision.refused
+                status = CompletionStatus.refused if refused else CompletionStatus.error
+                return _without_text(call, status, result)
+            if call.abandoned:
+                raise asyncio.CancelledError
+            kind = CallEventKind.throttled if follows is RetryDecision.wait else CallEventKind.retrying
+            self._tell(call, kind, number=len(call.attempts), wait_s=pause_s, detail=result.detail)
+            await self._halts.sleep(pause_s, call.target)
+
+    async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
+        """Wait for room, make one try, and record it."""
+        key, headers = read_key(call.model), read_headers(call.model)
+        estimate = self._budget.estimate(call.request, call.model)
+        lease = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
+        try:
+            held = await self._budget.admit(call.request, call.model, call.target)
+        except BaseException:
+            lease.unused()
+            raise
+        result = None
+        started, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
+        call.out = True
+        self._totals.in_flight += 1
+        self._tell(call, CallEventKind.sent, number=len(call.attempts) + 1)
+        try:
+            result = await _send(sender, call, key, headers)
+        finally:
+            call.out = False
+            self._totals.in_flight -= 1
+            usage = None if result is None else result.usage
+            # A try that was cancelled may have been charged, so it counts.
+            charged = not isinstance(result, Fault) or result.billable
+            self._budget.record_spend(held, call.request, usage, call.model, charged=charged)
+            self._give_back(call, lease, limits, result)
+        assert result is not None  # else `_send` raised
+        seconds = round(time.monotonic() - started, 3)
+        if isinstance(result, Fault):
+            call.lost += result.billable
+            if result.kind not in (FaultKind.connect, FaultKind.parameter):
+                self._reached.add(call.target.endpoint)
+            call.attempts.append(Try(started_at, seconds, result.outcome, result.detail))
+        else:
+            self._reached.add(call.target.endpoint)
+            self._served.add(call.target.account)
+            self._last_served[call.model.provider] = time.monotonic()
+            call.attempts.append(Try(started_at, seconds, "ok"))
+        return result
+
+    def _give_back(
+        self, call: Call, lease: Lease, limits: ProviderLimits, result: Reply | Fault | None
+    ) -> None:
+        if isinstance(result, Reply):
+            # It stays in flight until it is durable: a crash then costs no more replies than
+            # `concurrency`, also when a hundred come at once and the disk is slow.
+            call.leave = partial(lease.served, total_tokens(result.usage))
+        elif result is not None and course(result, served=True) is RetryDecision.wait:
+            lease.throttled(self._pauses.after(limits.closings + 1, result.retry_after))
+        else:
+            lease.broken()
+
+    def _check_reachable(self, call: Call, fault: Fault, faults: int) -> None:
+        """Give an endpoint up that could not be reached once, before every call has tried in vain."""
+        if fault.kind is FaultKind.connect and call.target.endpoint not in self._reached:
+            tries = min(_TRIES_TO_CONNECT, self._max_attempts)
+            if faults >= tries:
+                self._give_up(call, call.target.endpoint, unreachable(call.model, fault, tries))
+
+    def _check_patience(self, call: Call, first_throttled: float, fault: Fault) -> None:
+        served = self._last_served.get(call.model.provider, first_throttled)
+        if time.monotonic() - max(first_throttled, served) > THROTTLE_PATIENCE_S:
+            self._give_up(call, call.target.account, throttled(call.model, fault, THROTTLE_PATIENCE_S))
+
+    def _give_up(self, call: Call, scope: tuple[str, ...], error: StaffbenchError) -> None:
+        """Stop everything that falls under `scope`, this call first."""
+        self._halts.set(scope, error)
+        self._halts.check(call.target)
+
+    def _tell(
+        self, call: Call, kind: CallEventKind, *, number: int, wait_s: float | None = None, detail: str = ""
+    ) -> None:
+        self._emit(CallEvent(kind, call.key, call.model.label, number, wait_s, detail))
+
+
+async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[str, str]) -> Reply | Fault:
+    """One try, with every secret taken out of whatever it brought."""
+    try:
+        reply = await sender.send(call.request, key, headers)
+    except Fault as fault:
+        fault.detail, fault.raw = _short(scrub(clean(fault.detail)[0], key)), scrub(fault.raw, key)
+        return fault.with_traceback(None)
+    except StaffbenchError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- a reply that can't be read is this call's fault alone
+        _log.exception("a reply could not be read")
+        return Fault(FaultKind.reply, _short(scrub(f"can't be read: {error!r}", key)))
+    text, note = (None, "") if reply.text is None else scrub_reply(reply.text, key)
+    asked = [[tool.call_id, tool.name, tool.arguments] for tool in reply.tool_calls]
+    (asked, carried), other = scrub_value([asked, dict(reply.carried)], key)
+    calls, named = with_ids([ToolCall(*fields) for fields in asked], call.key)
+    return replace(
+        reply,
+        text=text,
+        finish_reason=reply.finish_reason and _short(scrub(reply.finish_reason, key)),
+        provider_model=reply.provider_model and _short(scrub(reply.provider_model, key)),
+        detail=_short("; ".join(part for part in (scrub(reply.detail, key), note or other, named) if part)),
+        tool_calls=calls,
+        carried=carried,
+        fragment=scrub_reply(reply.fragment, key)[0],
+        reasoning=scrub_reply(reply.reasoning, key)[0],
+        raw=scrub(reply.raw, key),
+    )
+
+
+def _completion(call: Call, reply: Reply) -> Completion:
+    return Completion(
+        key=call.key,
+        status=reply.status,
+        text=reply.text,
+        finish_reason=reply.finish_reason,
+        provider_model=reply.provider_model,
+        usage=reply.usage,
+        price_usd=price_usd(reply.usage, call.model.price),
+        attempts=tuple(call.attempts),
+        asked=call.asked,
+        detail=reply.detail,
+        tool_calls=reply.tool_calls,
+        carried=reply.carried,
+        fragment=reply.fragment,
+        reasoning=reply.reasoning,
+        raw=reply.raw,
+    )
+
+
+def _without_text(call: Call, status: CompletionStatus, fault: Fault) -> Completion:
+    return Completion(
+        key=call.key,
+        status=status,
+        text=None,
+        finish_reason=None,
+        provider_model=None,
+        usage=fault.usage or Usage(),
+        price_usd=price_usd(fault.usage or Usage(), call.model.price),
+        attempts=tuple(call.attempts),
+        asked=call.asked,
+        detail=f"{fault.outcome}: {fault.detail}",
+        raw=fault.raw,
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= DETAIL_CHARS else f"{text[:DETAIL_CHARS]} ..."

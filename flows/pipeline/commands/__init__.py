@@ -1,0 +1,1 @@
+"""What each subcommand does, `run` and `harbor` aside."""

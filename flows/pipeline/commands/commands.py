@@ -1,0 +1,293 @@
+"""The commands that call nobody: packets, validate, report, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.config.every_option import check_options
+from flows.adapters.labels import read_labels
+from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import Screen
+from flows.adapters.tables import table_files
+from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.commands.pairs import asked_pairs_agreement
+from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
+from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.inputs.scenarios import load, names_of
+from flows.pipeline.inputs.task_validation import validate_tasks
+from flows.pipeline.results.expert_labels import labels_agreement
+from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
+from flows.pipeline.results.leaderboard import (
+    build_leaderboard,
+    delete_leaderboard,
+    write_leaderboard,
+    write_task_table,
+)
+from flows.pipeline.results.site import write_site
+from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.schema.document import Packet
+from flows.schema.leaderboard import JudgeNote, Leaderboard
+from flows.schema.scenario import Scenario
+from flows.schema.settings import DEFAULT_SCORINGS, ProtocolName, ScoringSettings, Settings
+from flows.schema.verdict import Agreement
+from flows.stages.packet import missing_evidence
+from flows.stages.table import number
+
+_TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
+
+
+def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
+    """Read every document of every scenario; report all that can't be read together."""
+    settings = _settings(project, overrides)
+    built, problems = _packets(project, settings, screen)
+    rows = [("scenario", "documents", "blocks", "characters", "notices")]
+    for _, packet in built:
+        blocks = sum(len(document.blocks) for document in packet.documents)
+        notices = sum(len(document.notices) for document in packet.documents)
+        count = str(len(packet.documents))
+        rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
+    if show is not None:
+        texts = {packet.scenario_id: packet.text for _, packet in built}
+        if show not in texts:
+            raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
+        screen.note(texts[show])
+        return _fail(problems, screen)
+    screen.table(f"{settings.benchmark.name}: packets", rows)
+    for _, packet in built:
+        for document in packet.documents:
+            for notice in document.notices:
+                screen.note(
+                    f"{packet.scenario_id}/{document.name}, {notice.place}: {notice.kind}: {notice.detail}"
+                )
+    return _fail(problems, screen)
+
+
+def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False) -> int:
+    """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark.
+        screen: where it is told.
+        index: True to write the Parquet index of a folder of tasks.
+    """
+    settings = _settings(project, overrides)
+    if settings.benchmark.protocol is ProtocolName.mission_report:
+        problems = validate_tasks(project, settings.benchmark, screen, write=index)
+    elif index:
+        raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
+    else:
+        problems = _validate_scenarios(project, settings, screen)
+    checked, faults = check_options(project)
+    problems += faults
+    screen.note(f"Options of conf/ that compose: {checked}")
+    if not problems:
+        screen.note("No problems found.")
+    return _fail(problems, screen)
+
+
+def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
+    built, problems = _packets(project, settings, screen)
+    rows = [("scenario", "items", "positive", "errors", "steps", "tier 1/2/3", "controls")]
+    for scenario, packet in built:
+        problems += missing_evidence(scenario.items, packet)
+        errors = sum(item.is_error for item in scenario.items)
+        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in (1, 2, 3))
+        steps = len({item.step for item in scenario.items})
+        count = len(scenario.items)
+        rows.append(
+            (
+                scenario.scenario_id,
+                str(count),
+                str(count - errors),
+                str(errors),
+                str(steps),
+                tiers,
+                ", ".join(scenario.controls) or "none",
+            )
+        )
+    screen.table(f"{settings.benchmark.name}: scenarios", rows)
+    return problems
+
+
+def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned: bool = False) -> int:
+    """Tables from stored verdicts, by any weights.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark and weights.
+        screen: where it is told.
+        versioned: True to leave out verdicts that DVC does not list, such as those of a stage that has
+            other outputs since: a stage's tables must follow from what it depends on.
+    """
+    settings = _settings(project, overrides)
+    results = project / settings.results
+    folder = results / settings.benchmark.name
+    scenarios, broken = load_scenarios(project, settings)
+    is_wanted = _versioned(project, screen) if versioned else None
+    if not folder.is_dir():
+        raise _nothing(folder)
+    with results_lock(results):
+        graded, problems = load_graded(folder, scenarios, is_wanted)
+        named = left_out(folder, problems)
+        problems = [*broken, *problems]
+        if not graded and not problems:
+            raise _nothing(folder)
+        if graded:
+            objects = ObjectStore(results / ".cache" / "objects")
+            board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
+            paths = write_leaderboard(folder, board)
+            paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
+            paths.append(
+                write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
+            )
+            show_board(screen, board, frozenset())
+            show_tasks(screen, board, graded, scenarios, settings.scoring)
+            screen.note("Written: " + ", ".join(display_path(path) for path in paths))
+        elif gone := _retract(folder, settings.scoring, problems):
+            screen.note(
+                "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in gone)
+            )
+    return _fail(problems, screen)
+
+
+def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
+    """Whether DVC lists a file; one that it does not is named on the screen."""
+    from flows.adapters.dvc import is_below, versioned_outputs
+
+    listed = versioned_outputs(project)
+
+    def is_listed(path: Path) -> bool:
+        found = is_below(path.resolve(), listed)
+        if not found:
+            screen.note(
+                f"Left out, since DVC does not list it: {display_path(path)} (staffbench version takes it in)"
+            )
+        return found
+
+    return is_listed
+
+
+def _nothing(folder: Path) -> StaffbenchError:
+    return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
+
+
+def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
+    """Where no row is left: delete the old board; its site, if there is one, becomes a page that says why."""
+    gone = delete_leaderboard(folder, scoring.name)
+    site = folder / ("site" if scoring.name in DEFAULT_SCORINGS else f"site.{scoring.name}")
+    if site.is_dir():
+        board = Leaderboard(folder.name, scoring.name, (), (), ())
+        gone.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
+    return gone
+
+
+def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """How far the judges agree: with labels, with one another, and each with itself.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark; a word without `=` is a file of experts' labels.
+        screen: where it is told.
+    """
+    files = [Path(word) for word in overrides if "=" not in word]
+    labels = [label for file in files for label in read_labels(file)]
+    settings = _settings(project, [word for word in overrides if "=" in word])
+    results = project / settings.results
+    scenarios, broken = load_scenarios(project, settings)
+    objects = ObjectStore(results / ".cache" / "objects")
+    measured: list[tuple[str, Agreement]] = [
+        ("offline", found) for found in offline_agreements(scenarios, objects)
+    ]
+    if (
+        settings.benchmark.protocol is ProtocolName.ma_bench
+    ):  # the pairs are items; no criterion is among them
+        measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+        measured += asked_pairs_agreement(project, settings)
+    graded, problems = load_graded(results / settings.benchmark.name, scenarios)
+    problems = [*broken, *problems]
+    judges: Sequence[JudgeNote] = ()
+    if graded:
+        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+        judges = board.judges
+        measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
+    measured += labels_agreement(labels, graded, scenarios) if labels else []
+    for judge, found in measured:
+        rows = [("group", "n", "accuracy", "kappa")]
+        rows.append(("all", str(found.n), number(found.accuracy, 2), number(found.kappa, 2)))
+        rows += [
+            (name, str(n), number(accuracy, 2), number(kappa, 2)) for name, n, accuracy, kappa in found.groups
+        ]
+        screen.table(f"{judge} against {found.labels}", rows)
+    _show_judges(judges_agreement(graded, scenarios), judges, screen)
+    return _fail(problems, screen)
+
+
+def _show_judges(
+    against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
+) -> None:
+    """The judges against one another, and each against itself, where there is anything to show."""
+    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa")]
+    rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
+    if against:
+        screen.table("judges against each other, on the same briefs", rows)
+    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa")]
+    for note in judges:
+        own = note.self_agreement
+        if own is not None:
+            every = (f"all {own.n_repeats}", str(own.n), str(own.n_ungraded), number(own.unanimous, 2), "-")
+            rows.append((note.judge_id, *every))
+            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in own.pairs]
+    if len(rows) > 1:
+        screen.table("judges against themselves, asked again", rows)
+
+
+def _agreed(found: Agreement) -> tuple[str, str, str, str]:
+    return str(found.n), str(found.n_ungraded), number(found.accuracy, 2), number(found.kappa, 2)
+
+
+def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Take what runs made outside DVC into it: replies, and the tables of any condition."""
+    from flows.adapters.dvc import version_results
+
+    settings = _settings(project, overrides)
+    results = project / settings.results
+    stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
+    tables = [
+        path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
+    ]
+    files = version_results(project, [results / "completions", *sorted(set(tables)), *stores])
+    files += sorted({ignored for file in files if (ignored := file.with_name(".gitignore")).is_file()})
+    screen.note("Versioned. For git: git add " + " ".join(display_path(path) for path in files))
+    screen.note("For others: dvc push")
+    return 0
+
+
+def _settings(project: Path, overrides: Sequence[str]) -> Settings:
+    return compose_points(project, overrides, multirun=False)[0].settings
+
+
+def _packets(
+    project: Path, settings: Settings, screen: Screen
+) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
+    """Every scenario with its packet, and every fault met on the way."""
+    data = project / settings.benchmark.data
+    built: list[tuple[Scenario, Packet]] = []
+    problems: list[StaffbenchError] = []
+    for scenario_id in names_of(project, settings.benchmark, settings.benchmark.scenarios):
+        try:
+            scenario = load(project, settings.benchmark, scenario_id)
+            path = packet_path(data, settings.benchmark.name, scenario_id)
+            built.append((scenario, load_packet(data / scenario_id, scenario, path, screen.say)))
+        except StaffbenchError as error:
+            problems.append(error)
+    return built, problems
+
+
+def _fail(problems: list[StaffbenchError], screen: Screen) -> int:
+    if not problems:
+        return 0
+    screen.fault(str(Problems.of("staffbench", problems)))
+    return 1

@@ -1,0 +1,79 @@
+"""A judge behind an endpoint, asked about the labelled pairs: `staffbench agreement judge=...`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.adapters.pairs import load_pairs
+from flows.pipeline.work.judging import ask
+from flows.pipeline.work.together import gather_then_raise
+from flows.schema.scenario import Item
+from flows.schema.settings import JudgeKind, JudgeSettings, Settings
+from flows.schema.verdict import Agreement
+from flows.stages.agreement import LabelledVerdict, measure_agreement
+from flows.stages.judge import build_requests
+
+
+def asked_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
+    """How far the configured judge, or each remote member of a panel, agrees with the labelled pairs.
+
+    The judge is asked as in a run: the items of one brief together, or one by one, by its mode. Its
+    replies are stored and paid for once, and what it leaves without a verdict is counted apart.
+
+    Returns:
+        The judge's label and its agreement; nothing for the offline judge.
+
+    Raises:
+        ScenarioError: the pairs can't be read.
+        StaffbenchError: the judge can't be asked.
+    """
+    judge = settings.judge
+    judges = list(judge.members.values()) if judge.kind is JudgeKind.panel else [judge]
+    remote = [one for one in judges if one.kind is JudgeKind.remote]
+    if not remote:
+        return []
+    for one in remote:
+        check_key(one)
+    store = CompletionStore(project / settings.results / "completions")
+    try:
+        return asyncio.run(_ask_judges(project, settings, remote, store))
+    finally:
+        store.close()
+
+
+async def _ask_judges(
+    project: Path, settings: Settings, judges: list[JudgeSettings], store: CompletionStore
+) -> list[tuple[str, Agreement]]:
+    client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
+    try:
+        found = await gather_then_raise([_ask_pairs(project, settings, judge, client) for judge in judges])
+    finally:
+        await client.aclose()
+    return [
+        (judge.label, measure_agreement("judge pairs", pairs))
+        for judge, pairs in zip(judges, found, strict=True)
+    ]
+
+
+async def _ask_pairs(
+    project: Path, settings: Settings, judge: JudgeSettings, client: ThreadedClient
+) -> list[LabelledVerdict]:
+    by_brief: dict[str, list[tuple[Item, bool]]] = {}
+    for _, item, label, brief in load_pairs(project / "data" / "judge_pairs"):
+        by_brief.setdefault(brief, []).append((item, label))
+    calls = [
+        call
+        for brief, pairs in by_brief.items()
+        for call in build_requests([item for item, _ in pairs], brief, judge, settings.judge_prompt, 1)
+    ]
+    answers = await gather_then_raise([ask(client, judge, call, settings.retry) for call in calls])
+    passed = {verdict.item_id: verdict.passed for verdicts, _ in answers for verdict in verdicts}
+    return [
+        LabelledVerdict(item, label, passed[item.item_id])
+        for pairs in by_brief.values()
+        for item, label in pairs
+    ]

@@ -1,0 +1,191 @@
+"""`staffbench plan`: what a run would do and cost. Looks into the store of completions; calls nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.completions.store import CompletionStore
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.pipeline.commands.plan_reports import planned_report
+from flows.pipeline.commands.plan_text import Calls, Planned, plan_notes, plan_row, plan_warnings
+from flows.pipeline.evaluate.run import check_shared
+from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.work.report_writers import expected_words
+from flows.pipeline.work.run_context import Evaluation, build_evaluations
+from flows.pipeline.work.together import should_retry
+from flows.pipeline.work.writers import write_local
+from flows.schema.call import stands
+from flows.schema.completion import Completion, Image, Request
+from flows.schema.document import Packet
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind, Retry, Writer
+from flows.schema.verdict import VerdictStatus
+from flows.stages.generate import Written, build_messages, build_request, read_written
+from flows.stages.judge import JudgeCall, build_requests, judge_outcome
+from flows.stages.judge.shield import shield
+from flows.stages.plan import (
+    CHARACTERS_PER_WORD,
+    PlannedCall,
+    brief_characters,
+    planned,
+    tokens_of,
+    verdict_tokens,
+)
+from flows.stages.truncate import count_words, truncate
+
+_HEAD = ("condition · judge", "briefs", "to write", "to judge", "tokens in", "tokens out", "price", "at most")
+
+
+def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
+    """Show what the points that `overrides` name would still call, and what that would cost.
+
+    Needs no key. Reads packets, and builds those that are not there.
+
+    Returns:
+        Exit code: 0.
+
+    Raises:
+        StaffbenchError: nothing could be run as asked, or a document can't be read.
+    """
+    points = compose_points(project, overrides, multirun=multirun)
+    settings = points[0].settings
+    check_shared(points)
+    evaluations = build_evaluations(project, points)
+    folder = project / settings.results / "completions"
+    # Opening a store creates its folder: a plan leaves nothing behind.
+    planner = _Planner(project, CompletionStore(folder) if folder.is_dir() else None)
+    found = [planner.plan(evaluation) for evaluation in evaluations]
+    rows = [plan_row(one.evaluation.name, [one]) for one in found]
+    if len(found) > 1:
+        rows.append(plan_row("all", found))
+    screen.table(f"{settings.benchmark.name}: what a run would still call", [_HEAD, *rows])
+    for note in [*plan_notes(found), *(f"Warning: {warning}." for warning in plan_warnings(found))]:
+        screen.note(f"- {note}")
+    return 0
+
+
+class _Planner:
+    """Finds the calls that are left, each counted once however many conditions share it."""
+
+    def __init__(self, project: Path, store: CompletionStore | None) -> None:
+        self._project = project
+        self._store = store
+        self._packets: dict[Path, Packet] = {}
+        self._counted: set[str] = set()
+
+    def plan(self, evaluation: Evaluation) -> Planned:
+        """The calls of one evaluation that no evaluation before it makes."""
+        found = Planned(evaluation)
+        for scenario in evaluation.scenarios:
+            for seed in range(1, evaluation.settings.seeds + 1):
+                self._plan_brief(found, scenario, seed)
+        return found
+
+    def _plan_brief(self, found: Planned, scenario: Scenario, seed: int) -> None:
+        settings = found.evaluation.settings
+        judged = settings.judge.kind is JudgeKind.remote
+        if scenario.task is not None:
+            if settings.model.writer is Writer.remote:
+                found.write.attempts += 1
+                if judged:
+                    self._plan_judge(found, scenario, None)
+            elif judged:
+                packet = self._packet(found.evaluation, scenario)
+                written, pages = planned_report(self._project, settings, scenario, packet, seed)
+                self._plan_judge(found, scenario, written, pages)
+            return
+        if settings.model.writer is not Writer.remote:
+            if judged:
+                packet = self._packet(found.evaluation, scenario)
+                self._plan_judge(
+                    found, scenario, write_local(self._project, settings, scenario, packet, seed)
+                )
+            return
+        packet = self._packet(found.evaluation, scenario)
+        messages = build_messages(scenario.assignment, packet, settings.prompt)
+        request = build_request(messages, settings.model, settings.effort.level, seed)
+        found.write.total += 1
+        stored = self._answer(request, settings.retry)
+        if stored is None:
+            reply = tokens_of(brief_characters(settings.prompt.words))
+            self._add(found.write, request, planned(request, settings.model, reply))
+        if judged:
+            self._plan_judge(found, scenario, None if stored is None else read_written(stored, seed))
+
+    def _plan_judge(
+        self, found: Planned, scenario: Scenario, written: Written | None, pages: Sequence[Image] = ()
+    ) -> None:
+        """The calls on a brief; on one as long as it may be where nobody has written it yet."""
+        settings = found.evaluation.settings
+        judge, cap = settings.judge, settings.word_cap.words
+        if written is None:
+            unit = "x" * (CHARACTERS_PER_WORD - 1) + " "
+            told = settings.prompt.words if scenario.task is None else expected_words(scenario)
+            text = unit * (brief_characters(told, cap) // CHARACTERS_PER_WORD)
+        elif written.text is None:
+            return  # refused or failed for good: there is nothing to grade
+        else:
+            brief = truncate(
+                scenario.scenario_id,
+                written.seed,
+                written.text,
+                cap,
+                completion=written.completion,
+                cut_by_provider=written.cut_by_provider,
+            )
+            text = brief.text or ""
+            if scenario.task is None and not count_words(shield(text)[0]):
+                return  # graded by rule
+        calls = [
+            call
+            for number in range(1, judge.repeat + 1)
+            for call in build_requests(
+                scenario.items,
+                text,
+                judge,
+                settings.judge_prompt,
+                number,
+                reference=scenario.reference,
+                pages=pages,
+            )
+        ]
+        for call in calls:
+            found.judge.total += 1
+            reply = verdict_tokens(len(call.items), judge)
+            if written is None:
+                found.judge.left.append(planned(call.request, judge, reply, is_assumed=True))
+            elif (left := self._unanswered(call, judge.max_attempts, settings.retry)) is not None:
+                self._add(found.judge, left, planned(left, judge, reply))
+
+    def _unanswered(self, call: JudgeCall, max_attempts: int, retry: Retry) -> Request | None:
+        """The first of a question's attempts that has no answer; None where its verdicts are known."""
+        step, again = call, should_retry(retry, [VerdictStatus.unparsed.value])
+        while (stored := self._answer(step.request, retry)) is not None:
+            outcome = judge_outcome(step, stored, step.attempt + 1)
+            if not isinstance(outcome, JudgeCall):
+                return None
+            used_up = step.attempt % max_attempts == 0
+            if used_up and not again and self._answer(outcome.request, Retry.none) is None:
+                return None
+            step = outcome
+        return step.request
+
+    def _answer(self, request: Request, retry: Retry) -> Completion | None:
+        """What is stored for `request`, where it stands."""
+        stored = None if self._store is None else self._store.get(request.key)
+        return stored if stored is not None and stands(stored, retry) else None
+
+    def _add(self, calls: Calls, request: Request, call: PlannedCall) -> None:
+        if request.key not in self._counted:
+            self._counted.add(request.key)
+            calls.left.append(call)
+
+    def _packet(self, evaluation: Evaluation, scenario: Scenario) -> Packet:
+        data = self._project / evaluation.settings.benchmark.data
+        folder = data / scenario.scenario_id
+        if folder not in self._packets:
+            path = packet_path(data, evaluation.condition.benchmark, scenario.scenario_id)
+            self._packets[folder] = load_packet(folder, scenario, path)
+        return self._packets[folder]

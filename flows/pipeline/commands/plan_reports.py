@@ -1,0 +1,43 @@
+"""What `staffbench plan` needs of a task: the report of a local writer, opened, and its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.pipeline.inputs.submission_check import check_report
+from flows.pipeline.native.renders import Renders
+from flows.pipeline.work.report_writers import local_report
+from flows.schema.brief import BriefStatus
+from flows.schema.completion import Image
+from flows.schema.document import Packet
+from flows.schema.scenario import Scenario
+from flows.schema.settings import Settings
+from flows.stages.generate import Written
+
+
+def planned_report(
+    project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int
+) -> tuple[Written, Sequence[Image]]:
+    """The report as its judge would see it: text, and pages where the judge takes images.
+
+    Returns:
+        With a status of `missing` where the judge would not be asked; and no pages then.
+    """
+    data = local_report(project, settings, scenario, packet, seed)
+    if data is None:
+        return Written(seed, BriefStatus.missing, None), ()
+    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
+        path = Path(folder) / "report.docx"
+        path.write_bytes(data)
+        text = check_report(path).text
+    if text is None:
+        return Written(seed, BriefStatus.missing, None), ()
+    shown: Sequence[Image] = ()
+    if settings.judge.takes_images:
+        renders = Renders(project / settings.results / settings.benchmark.name / "renders")
+        layout = asyncio.run(renders.layout(data, ".docx", images=True))
+        shown = tuple(Image("image/png", image) for image in layout.images)
+    return Written(seed, BriefStatus.written, text), shown

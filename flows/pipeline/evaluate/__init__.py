@@ -1,0 +1,1 @@
+"""The run itself: from overrides to a flow, its signals and what it shows."""

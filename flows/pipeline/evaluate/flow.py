@@ -1,0 +1,296 @@
+"""The flow: generate, truncate, judge, score and aggregate, for every scenario of every condition.
+
+Composition only. The chains of all conditions run side by side in one event loop and share one limit
+for each provider; a chain waits for nothing but its own scenario's last stage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import acreate_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Cancelled, Completed, Failed
+
+from flows.common.errors import BudgetReached, StaffbenchError, Stopped
+from flows.pipeline.orchestration.cached_tasks import (
+    RECORDS,
+    Entered,
+    StageResult,
+    run_cached,
+    show_done_before,
+)
+from flows.pipeline.results.record import Outcome, ResultFiles, write_results
+from flows.pipeline.results.served import served
+from flows.pipeline.results.stored import results_lock
+from flows.pipeline.work.judging import Judged, judge_work, judged_of, no_pages
+from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.pipeline.work.stages import (
+    aggregate_work,
+    brief_of,
+    generate_work,
+    packet_work,
+    score_work,
+    take_packet,
+    truncate_work,
+)
+from flows.pipeline.work.submissions import Submission, pages_of, read_work, submissions_of, submit_work
+from flows.pipeline.work.together import gather_then_raise
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.scenario import Scenario
+from flows.schema.verdict import BriefScore, Estimate, Interval
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What stays in memory of an evaluation that went through; the rest is in its files.
+
+    Attributes:
+        n_ungraded: items without a verdict.
+        missing: briefs that failed, and why.
+    """
+
+    n_ungraded: int
+    missing: Sequence[str]
+
+
+@dataclass
+class Finished:
+    """What a run came to.
+
+    Attributes:
+        outcomes: evaluations that went through; some may have ungraded items.
+        faults: evaluations that did not, with why.
+        flow_run_id: Prefect's name for the run; empty before it began.
+        task_runs: how many task runs it made.
+    """
+
+    outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
+    faults: list[tuple[Evaluation, StaffbenchError]] = field(
+        default_factory=list[tuple[Evaluation, StaffbenchError]]
+    )
+    flow_run_id: str = ""
+    task_runs: int = 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A prepared run, handed to the flow past Prefect, which would store its parameters.
+
+    Attributes:
+        context: what to run.
+        on_start: called when the flow begins.
+        finished: filled in as evaluations end. It goes past Prefect as well, which would search a
+            result of that size for futures, one value at a time.
+        on_step: called with a stage's name each time that one is done, and whether it was skipped.
+        log: called with each evaluation that went through and what it came to.
+        report: called at the end; gives the leaderboard as Markdown.
+    """
+
+    context: RunContext
+    on_start: Callable[[], None]
+    on_step: Callable[[str, bool], None]
+    log: Callable[[Evaluation, Outcome, ResultFiles], None]
+    report: Callable[[Finished], str]
+    finished: Finished = field(default_factory=Finished)
+
+
+JOB: ContextVar[Job] = ContextVar("JOB")
+
+
+@flow(
+    name="evaluate",
+    flow_run_name="{title}",
+    description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
+    validate_parameters=False,
+)
+async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: ARG001 -- both are shown in Prefect's page
+    """Run the job that `JOB` holds.
+
+    Args:
+        title: name of the run.
+        conditions: what is run, as shown.
+    """
+    job = JOB.get()
+    finished = job.finished
+    job.on_start()
+    before = Entered.number
+    packets = await _read_packets(job)
+    slots = asyncio.Semaphore(_chains_at_once(job.context))
+    results = await asyncio.gather(
+        *(_evaluate_one(job, e, packets, slots) for e in job.context.evaluations), return_exceptions=True
+    )
+    for evaluation, result in zip(job.context.evaluations, results, strict=True):
+        if isinstance(result, StaffbenchError):
+            finished.faults.append((evaluation, result))
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            finished.outcomes.append((evaluation, result))
+    finished.flow_run_id, finished.task_runs = str(flow_run.id), Entered.number - before
+    table = job.report(finished)
+    if table:
+        await acreate_markdown_artifact(table, key="leaderboard", description=title)
+    return _state(finished)
+
+
+evaluate.result_storage = RECORDS  # the decorator takes only storage that the server knows
+
+
+def _state(finished: Finished) -> State[None]:
+    stops = [fault for _, fault in finished.faults if isinstance(fault, Stopped | BudgetReached)]
+    if stops:
+        return Cancelled(message=str(stops[0]))
+    if finished.faults:
+        return Failed(message=str(finished.faults[0][1]))
+    ungraded = sum(ended.n_ungraded for _, ended in finished.outcomes)
+    message = f"{ungraded} items have no verdict" if ungraded else "every item has a verdict"
+    return Completed(message=message)
+
+
+async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
+    """Each scenario's packet, once for all conditions; by folder, the fault where it can't be read."""
+    context = job.context
+    wanted: dict[str, tuple[Evaluation, Scenario]] = {}
+    for evaluation in context.evaluations:
+        for scenario in evaluation.scenarios:
+            wanted.setdefault(str(context.folder(evaluation, scenario)), (evaluation, scenario))
+
+    skipped: Counter[str] = Counter()
+
+    async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
+        try:
+            settled = await run_cached(
+                context.objects, scenario.scenario_id, packet_work(context, evaluation, scenario)
+            )
+            take_packet(context, evaluation, scenario)
+        except StaffbenchError as error:
+            return error
+        job.on_step("packet", settled.skipped)
+        skipped.update(["packet"] * settled.skipped)
+        return None
+
+    faults = await gather_then_raise([read(*pair) for pair in wanted.values()])
+    await show_done_before("packets", skipped)
+    return dict(zip(wanted, faults, strict=True))
+
+
+def _chains_at_once(context: RunContext) -> int:
+    """How many chains may be under way: three times what keeps every call's slot busy.
+
+    Without a bound every condition of a sweep is half done until the end, and all its texts and
+    verdicts are in memory together. With twice as many, slots stood empty near a sweep's end: the last
+    chains had all begun, and none was ready for its judge.
+    """
+    settings = context.evaluations[0].settings
+    calls = settings.runner.concurrency
+    return max(4, 3 * math.ceil(calls / settings.seeds))
+
+
+async def _evaluate_one(
+    job: Job,
+    evaluation: Evaluation,
+    packets: dict[str, StaffbenchError | None],
+    slots: asyncio.Semaphore,
+) -> Ended:
+    context = job.context
+    for scenario in evaluation.scenarios:
+        fault = packets[str(context.folder(evaluation, scenario))]
+        if fault is not None:
+            raise fault
+    chains = await gather_then_raise(
+        [_chain(job, evaluation, scenario, slots) for scenario in evaluation.scenarios]
+    )
+    scores = [score for chain in chains for score in chain.scores]
+    work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
+    settled = await run_cached(context.objects, evaluation.name, work)
+    job.on_step("aggregate", settled.skipped)
+    skipped = Counter(["aggregate"] * settled.skipped)
+    for chain in chains:
+        skipped.update(chain.skipped)
+    await show_done_before(evaluation.name, skipped)
+    briefs = [brief for chain in chains for brief in chain.briefs]
+    asked = evaluation.settings.model.name
+    outcome = Outcome(
+        briefs=briefs,
+        judged={chain.scenario_id: chain.judged for chain in chains},
+        scores=scores,
+        estimate=_estimate(settled.value),
+        submissions=[submission for chain in chains for submission in chain.submissions],
+        served=served(briefs, asked, context.client.stored) if context.client else {},
+    )
+    with results_lock(context.results):
+        files = write_results(context.results, evaluation, outcome, context.packets.values())
+    missing = [
+        f"{evaluation.condition.model} on {brief.scenario_id}, seed {brief.seed}: no brief: {brief.detail}"
+        for brief in outcome.briefs
+        if brief.status is BriefStatus.error
+    ]
+    job.log(evaluation, outcome, files)
+    return Ended(outcome.estimate.n_ungraded, missing)
+
+
+@dataclass(frozen=True)
+class _Chain:
+    scenario_id: str
+    briefs: Sequence[Brief]
+    judged: Judged
+    scores: Sequence[BriefScore]
+    address: str
+    submissions: Sequence[Submission]
+    skipped: Sequence[str]  # stages that an earlier run did
+
+
+async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
+    async with slots:
+        return await _run_chain(job, evaluation, scenario)
+
+
+async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
+    context = job.context
+    name = f"{scenario.scenario_id} · {evaluation.name}"
+
+    skipped: list[str] = []
+
+    def done(stage: str, settled: StageResult) -> StageResult:
+        job.on_step(stage, settled.skipped)
+        skipped.extend([stage] * settled.skipped)
+        return settled
+
+    if context.stopping:
+        raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+    packet = take_packet(context, evaluation, scenario)
+    is_report = scenario.task is not None
+    write = submit_work if is_report else generate_work
+    wrote = done(
+        "generate", await run_cached(context.objects, name, write(context, evaluation, scenario, packet))
+    )
+    if is_report:
+        work = read_work(context, scenario, wrote.value, wrote.address)
+    else:
+        work = truncate_work(evaluation, scenario, wrote.value, wrote.address)
+    cut = done("truncate", await run_cached(context.objects, name, work))
+    briefs = [brief_of(row["brief"] if is_report else row) for row in cut.value]
+    pages = pages_of(context) if is_report else no_pages
+    submissions = submissions_of(wrote.value, cut.value) if is_report else []
+    work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=pages)
+    judged = done("judge", await run_cached(context.objects, name, work))
+    found = judged_of(judged.value)
+    work = score_work(evaluation, scenario, found.verdicts, judged.address)
+    scored = done("score", await run_cached(context.objects, name, work))
+    scores = [BriefScore(**row) for row in scored.value]
+    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address, submissions, skipped)
+
+
+def _estimate(row: dict[str, Any]) -> Estimate:
+    interval: dict[str, Any] | None = row["interval"]
+    fields: dict[str, Any] = {**row, "interval": Interval(**interval) if interval else None}
+    return Estimate(**fields)

@@ -1,0 +1,320 @@
+"""`staffbench run`: from overrides to a leaderboard on the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from flows.adapters.completions.batches.check import check_batches
+from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.keys import check_no_secret
+from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.adapters.config.compose import Point, compose_points, composed_yaml
+from flows.adapters.objects import ObjectStore
+from flows.adapters.reports import ReportStore
+from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
+from flows.adapters.tables import forget_pandas
+from flows.adapters.tracking import Tracker
+from flows.common.errors import ConfigError, StaffbenchError, Stopped
+from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
+from flows.pipeline.evaluate.signals import Signals
+from flows.pipeline.native.renders import Renders
+from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
+from flows.pipeline.orchestration.server import Server
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.work.run_context import RunContext, build_evaluations
+from flows.schema.leaderboard import Leaderboard
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
+from flows.stages.table import to_markdown
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+    from flows.pipeline.evaluate.flow import Finished, Job
+
+
+# What the libraries make when they are imported stays, 300,000 objects. By default Python's collector looks
+# through all of them nine times in a run, and through the newest ones a thousand times: a tenth of the CPU.
+_COLLECT_AFTER = (20_000, 10, 10)
+
+_Board = tuple[Leaderboard, Sequence[Graded], Mapping[str, Scenario]]
+"""A leaderboard and what it was made of."""
+
+
+def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Server, screen: Screen) -> int:
+    """Run every point that `overrides` name and show the leaderboard.
+
+    Args:
+        project: its folder.
+        overrides: Hydra's.
+        multirun: a list of values in `overrides` is a sweep.
+        server: Prefect's, starting or there.
+        screen: to speak on.
+
+    Returns:
+        Exit code: 0, or `INCOMPLETE`, or that of the fault that stopped it.
+
+    Raises:
+        StaffbenchError: nothing could be run as asked; nothing was called.
+    """
+    forget_pandas()
+    gc.set_threshold(*_COLLECT_AFTER)
+    points = compose_points(project, overrides, multirun=multirun)
+    return run_points(project, points, server=server, screen=screen)
+
+
+def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+    """Print what the overrides of one point compose to, checked (`--cfg job`)."""
+    compose_points(project, overrides, multirun=False)
+    screen.note(composed_yaml(project, overrides).rstrip())
+    return 0
+
+
+def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
+    """Run composed points; `server` is None where Prefect runs us and has one already."""
+    settings = points[0].settings
+    results = project / settings.results
+    evaluations = build_evaluations(project, points)
+    check_shared(points)
+    tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
+    remote = [evaluation.settings for evaluation in evaluations if _calls_anybody(evaluation.settings)]
+    own = results / settings.benchmark.name
+    context = RunContext(
+        project,
+        results,
+        evaluations,
+        None,
+        ObjectStore(results / ".cache" / "objects"),
+        ReportStore(own / "reports" / "files"),
+        Renders(own / "renders"),
+    )
+    store: CompletionStore | None = None
+    try:
+        if remote:
+            for one in remote:
+                check_key(one.model)
+                check_key(one.judge)
+            for one in remote:
+                _check_no_secret(one)
+            for one in remote:
+                if settings.runner.batch:
+                    check_batches(_called(one), settings.runner, settings.budget)
+            store = CompletionStore(results / "completions")
+            context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
+        return _run_batch(context, server, tracker, screen)
+    finally:
+        if store is not None:
+            store.close()
+        if tracker is not None:
+            tracker.close()
+
+
+def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
+    from flows.pipeline.evaluate.flow import JOB
+
+    gc.freeze()  # the libraries are here now, and no collection need look at them
+    first, number = context.evaluations[0], len(context.evaluations)
+    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    if tracker is not None:
+        tracker.start(title)  # now that we wait for Prefect's server: before, it would hold both of us up
+    if server is not None:
+        if server.is_embedded:
+            screen.say(
+                "Prefect's server takes some seconds to start; to keep one running: "
+                "make prefect, and PREFECT_API_URL as it says."
+            )
+        server.wait()
+    progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
+    boards: list[_Board] = []
+    signals = Signals(context, screen)
+    job = _job(context, progress, boards, tracker, screen, on_start=signals.take)
+    JOB.set(job)
+    lost: PrefectError | None = None
+    try:
+        with screen.progress(progress):
+            asyncio.run(_until_stopped(context, signals, title, server, job.finished))
+    except PrefectError as error:
+        if not boards:
+            raise
+        lost = error  # told when everything is shown and logged
+    if server is not None:
+        # It writes what it holds while we show and log.
+        server.release(job.finished.flow_run_id, job.finished.task_runs)
+    _show(context, job.finished, boards, screen)
+    if tracker is not None and job.finished.outcomes:
+        try:
+            tracker.finish()
+            screen.note("MLflow: staffbench ui opens its page on these runs.")
+        except StaffbenchError as error:
+            screen.fault(str(error))
+            return error.exit_code
+    if lost is not None:
+        screen.fault(str(lost))
+        return lost.exit_code
+    return exit_code(job.finished, screen)
+
+
+def _show(context: RunContext, finished: Finished, boards: Sequence[_Board], screen: Screen) -> None:
+    """Show the leaderboard, what was paid, and where everything lies."""
+    if boards:
+        board, graded, scenarios = boards[-1]
+        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        show_tasks(screen, board, graded, scenarios, context.evaluations[0].settings.scoring)
+    if context.client is not None:
+        screen.note(calls_text(_counts(context)))
+    folder = context.results / context.evaluations[0].condition.benchmark
+    screen.note(
+        f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"
+    )
+    screen.note(
+        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
+    )
+
+
+def _job(
+    context: RunContext,
+    progress: Progress,
+    boards: list[_Board],
+    tracker: Tracker | None,
+    screen: Screen,
+    *,
+    on_start: Callable[[], None],
+) -> Job:
+    """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
+    from flows.pipeline.evaluate.flow import Job
+    from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
+    from flows.pipeline.results.run_record import run_record
+    from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+
+    first = context.evaluations[0]
+    folder = context.results / first.condition.benchmark
+
+    def log(*entry: Any) -> None:
+        if tracker is not None:
+            tracker.log(run_record(context.project, *entry))
+
+    def report(finished: Finished) -> str:
+        if not finished.outcomes:
+            return ""
+        scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
+        with results_lock(context.results):
+            graded, problems = load_graded(folder, scenarios)
+            for problem in (*broken, *problems):
+                screen.fault(f"left out of the leaderboard: {problem}")
+            if not graded:
+                return ""
+            named = left_out(folder, problems)
+            board = build_leaderboard(graded, scenarios, first.settings.scoring, context.objects, named)
+            write_leaderboard(folder, board)
+            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
+        boards.append((board, graded, scenarios))
+        return to_markdown(board)
+
+    return Job(context, on_start, progress.step, log, report)
+
+
+async def _until_stopped(
+    context: RunContext, signals: Signals, title: str, server: Server | None, finished: Finished
+) -> None:
+    """Run the flow; what it came to is in `finished`. A fault that nobody foresaw is raised."""
+    signals.begin()
+    fault: Exception | None = None
+    try:
+        try:
+            await _watched(title, [evaluation.name for evaluation in context.evaluations], server, finished)
+        except Exception as error:  # noqa: BLE001 -- raised again, once the calls under way are stored
+            fault = as_lost(error) or error
+        if context.client is not None:
+            await context.client.aclose()
+    except asyncio.CancelledError:
+        # Without waiting for calls that are out: that is what a second Ctrl-C asks for.
+        left = "calls that were under way are left behind; the same command resumes"
+        raise Stopped("run", "stopped", remedy=left) from None
+    if fault is not None:
+        raise fault
+
+
+async def _watched(title: str, names: list[str], server: Server | None, finished: Finished) -> None:
+    """The flow, ended where it would only go on to tell a server that is there no more."""
+    from prefect.exceptions import CancelledRun, FailedRun
+
+    from flows.pipeline.evaluate.flow import evaluate
+
+    def is_done() -> bool:
+        return bool(finished.flow_run_id)
+
+    run = asyncio.current_task()
+    assert run is not None
+    watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
+    try:
+        # Prefect's overloads forget that this is a coroutine.
+        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        result: Any = await (await flow).aresult(raise_on_failure=False)
+    except asyncio.CancelledError:
+        if server is None or not server.has_ended or not is_done():
+            raise
+        raise has_ended() from None
+    finally:
+        if watching is not None:
+            watching.cancel()
+    if isinstance(result, BaseException) and not isinstance(result, FailedRun | CancelledRun):
+        raise result
+
+
+def _counts(context: RunContext) -> CallCounts:
+    if context.client is None:
+        return CallCounts()
+    totals = context.client.totals
+    return CallCounts(
+        replayed=totals.replayed,
+        paid=totals.paid,
+        failed=totals.failed,
+        in_flight=totals.in_flight,
+        usd=totals.price_usd,
+        usd_is_bound=totals.unknown_price > 0,
+    )
+
+
+def _expected(context: RunContext) -> dict[str, int]:
+    chains = sum(len(evaluation.scenarios) for evaluation in context.evaluations)
+    packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
+    each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
+    return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
+
+
+def _calls_anybody(settings: Settings) -> bool:
+    return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
+
+
+def _check_no_secret(settings: Settings) -> None:
+    """Before anything is written: names, parameters and notes go into files, MLflow and Prefect's page."""
+    for section, values in asdict(settings).items():
+        check_no_secret(section, values)
+
+
+def _called(settings: Settings) -> list[ModelSettings]:
+    """The models that are called, of those that `settings` name."""
+    model, judge = settings.model, settings.judge
+    called: list[ModelSettings] = [model] if model.writer is Writer.remote else []
+    return [*called, judge] if judge.kind is JudgeKind.remote else called
+
+
+def check_shared(points: Sequence[Point]) -> None:
+    """A sweep has one results folder, one store and one limit: what makes them can't vary in it.
+
+    Raises:
+        ConfigError: it does.
+    """
+    first = points[0].settings
+    for point in points[1:]:
+        for name in ("results", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
+            if getattr(point.settings, name) != getattr(first, name):
+                raise ConfigError(
+                    name, "differs within one sweep", "one value for all its conditions", "run it twice"
+                )

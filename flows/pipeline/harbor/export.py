@@ -1,0 +1,137 @@
+"""`staffbench harbor export`: scenarios as Harbor tasks, graded by our judge code in Harbor's sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import Point, compose_points
+from flows.adapters.screen import Screen
+from flows.adapters.task_trees.tests_folder import Grading
+from flows.adapters.task_trees.write import check_target, write_folder
+from flows.adapters.task_trees.write_text import Install, install_of
+from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.harbor.overrides import axis_of, layered
+from flows.pipeline.harbor.tasks import ExportedTask, brief_task, report_task
+from flows.pipeline.inputs.scenarios import load, names_of
+from flows.schema.settings import ProtocolName
+
+_GRADING_AXES = ("judge_prompt", "scoring", "word_cap", "judge")
+_GRADING_KEYS = (*_GRADING_AXES, "runner", "budget", "retry")
+_NOT_OURS = {
+    "model": "choose it with the agent: harbor run ... -a AGENT -m MODEL",
+    "effort": "Harbor's --effort asks the agent for it",
+    "harness": "Harbor is the harness",
+    "tracking": "no run of Harbor is logged; staffbench harbor import brings its attempts here",
+}
+"""Axes that Harbor decides, and where they are chosen instead."""
+
+
+def export(
+    project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
+) -> int:
+    """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`: all of them, or none.
+
+    Args:
+        project: the project's folder.
+        overrides: benchmark and scenarios, and how the verifier grades: judge, judge_prompt, scoring,
+            word_cap; for briefs also the prompt.
+        folder: not there yet, or empty.
+        install: what the sandboxes install as staffbench, see `install_of`.
+        screen: where it is told.
+
+    Returns:
+        0.
+
+    Raises:
+        ConfigError: overrides that don't compose, or that Harbor decides.
+        Problems: a scenario with faults.
+        StoreError: `folder` is a link or not empty, or can't be written.
+    """
+    from flows.pipeline.evaluate.showing import display_path  # it brings the whole stack along
+
+    export_tasks(project, overrides, folder, install=install, screen=screen)
+    screen.note(
+        "Judged there by the offline stand-in unless STAFFBENCH_JUDGE names a judge in the verifier's "
+        "environment, as for judge=..., with overrides after it."
+    )
+    shown = display_path(folder)
+    screen.note(f"Written: {shown}. To run them: harbor run -p {shown} -a AGENT -m MODEL")
+    return 0
+
+
+def export_tasks(
+    project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
+) -> list[ExportedTask]:
+    """As `export`; gives what was written."""
+    check_target(folder)
+    refuse_harbors(overrides)
+    point = compose_points(project, overrides, multirun=False)[0]
+    tasks = _tasks(project, point, overrides, install_of(install))
+    files = {f"{task.scenario_id}/{name}": file for task in tasks for name, file in task.files.items()}
+    rows = [("task", "oracle", "files", "bytes")]
+    rows += [
+        (
+            task.scenario_id,
+            task.oracle or "none",
+            str(len(task.files)),
+            f"{sum(file.size for file in task.files.values()):,}",
+        )
+        for task in tasks
+    ]
+    write_folder(folder, files)
+    screen.table(f"{point.settings.benchmark.name}: exported for Harbor", rows, words=2)
+    for task in tasks:
+        for note in task.notes:
+            screen.note(f"{task.scenario_id}: {note}")
+    if not install:
+        screen.note(
+            "The sandboxes install no staffbench, without which their verifier leaves no reward: "
+            "--install WHEEL, or what pip should install."
+        )
+    return tasks
+
+
+def refuse_harbors(overrides: Sequence[str]) -> None:
+    """Refuse overrides that would change nothing here.
+
+    Raises:
+        ConfigError: one of an axis that Harbor decides.
+    """
+    for override in overrides:
+        remedy = _NOT_OURS.get(axis_of(override))
+        if remedy is not None:
+            raise ConfigError(override, "decided by Harbor's own arguments", remedy=remedy)
+
+
+def grading_overrides(point: Point, overrides: Sequence[str]) -> tuple[str, ...]:
+    """What composes to the same grading elsewhere: options by name, weights by value."""
+    benchmark = point.settings.benchmark
+    base = [f"benchmark={benchmark.protocol.value}", f"benchmark.name={benchmark.name}"]
+    base += [f"{axis}={point.choices[axis]}" for axis in _GRADING_AXES]
+    own = [word for word in overrides if axis_of(word) in _GRADING_KEYS]
+    weights = ",".join(f"{key}:{value!r}" for key, value in point.settings.scoring.weights.items())
+    by_value = [f"scoring.weights={{{weights}}}"] if weights else []
+    return tuple(layered(layered(base, own), by_value))
+
+
+def _tasks(project: Path, point: Point, overrides: Sequence[str], install: Install) -> list[ExportedTask]:
+    settings = point.settings
+    benchmark = settings.benchmark
+    told = grading_overrides(point, overrides)
+    tasks: list[ExportedTask] = []
+    problems: list[StaffbenchError] = []
+    for name in names_of(project, benchmark, benchmark.scenarios):
+        folder = project / benchmark.data / name
+        grading = Grading(name, told)
+        try:
+            scenario = load(project, benchmark, name)
+            if benchmark.protocol is ProtocolName.mission_report:
+                tasks.append(report_task(folder, scenario, settings.judge, grading, install))
+            else:
+                tasks.append(brief_task(folder, scenario, settings, grading, install))
+        except StaffbenchError as error:
+            problems.append(error)
+    if problems:
+        raise Problems.of("harbor export", problems)
+    return tasks

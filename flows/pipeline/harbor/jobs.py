@@ -1,0 +1,208 @@
+"""Harbor's own runs beside ours: what a job comes to, and its attempts as our tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from flows.adapters.screen import Screen
+from flows.pipeline.harbor.parts import Part, open_parts
+from flows.schema.harbor import (
+    AttemptScore,
+    HarborError,
+    HarborJob,
+    Outcome,
+    ReportState,
+    SystemSummary,
+    Trial,
+)
+from flows.stages.harbor_summary import missed, undecided
+from flows.stages.table import number
+
+_RULES = (
+    "job: the mean in the job's own result.json. Harbor 0.25: an attempt without a reward counts as 0. "
+    "Harbor 0.26: it is left out. Both average over attempts."
+)
+_OUR_RULE = (
+    "ours: a missing, corrupt or empty report is 0; a failed verifier is no score, left out and counted. "
+    "Attempts are averaged within a task, then tasks. bounds: every attempt without a score as 0, and as 1."
+)
+_OUR_RULE_OF_BRIEFS = (
+    "ours: a missing, corrupt or empty brief is 0; a failed verifier is no score, left out and counted. "
+    "Attempts count unclamped, below 0 where wrong moves outweigh the rest; they are averaged within a task, "
+    "then tasks. bounds: every attempt without a score as the least that its rubric allows, and as 1."
+)
+_COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
+_MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
+_DECIMALS = 3
+_BENCHMARK_FOLDERS = ("briefs", "verdicts", "harbor")
+"""Folders by one of which the results of a benchmark are known."""
+
+
+def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> int:
+    """Reward per task, mean per model under three rules, and what was missed.
+
+    Args:
+        project: where a relative path is looked up that is not there from here.
+        job: folder of one job of Harbor.
+        criteria: True to list each missed criterion and triggered penalty with the judge's reason.
+        screen: where it goes.
+
+    Returns:
+        0; 1 where something in the tree had to be passed over, which is then named.
+
+    Raises:
+        ConfigError: no such folder.
+        HarborError: no job in it.
+    """
+    found, parts = open_parts(_folder(project, job), every=False)
+    for part in parts:
+        _show(part, screen)
+    for part in parts:
+        for system in part.systems:
+            _show_criteria(system, screen, whole=criteria)
+    return _told(found, screen)
+
+
+def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Screen) -> int:
+    """A job's attempts as briefs, verdicts and scores with `harness=harbor`.
+
+    They go to the benchmark that their judgment names, and to mission_report where another verifier graded.
+    Each system of each job is a condition of its own, so that nothing is pooled with another job or
+    with our own loop. Importing the same job again writes the same bytes.
+
+    Args:
+        project: the project's folder.
+        overrides: as for every command; only `results` matters, and what says which scenarios are here,
+            where nothing in the job bounds an attempt without a score.
+        job: folder of one job of Harbor.
+        screen: where the summary goes.
+
+    Returns:
+        0; 1 where something in the tree had to be passed over; 4 where an attempt has no score.
+
+    Raises:
+        HarborError: no job in that folder; an attempt without a score that nothing bounds from below; or
+            a benchmark whose folder is something else's.
+        ConfigError: no such folder, or overrides that don't compose.
+        StoreError: a table can't be written.
+    """
+    # The tables bring the whole stack along, which the summary does without.
+    from flows.adapters.config.compose import compose_points
+    from flows.pipeline.evaluate.showing import display_path
+    from flows.pipeline.harbor.rubric import rubric_here
+    from flows.pipeline.harbor.tables import check_bounds, write_system
+    from flows.pipeline.results.stored import results_lock
+
+    results = project / compose_points(project, overrides, multirun=False)[0].settings.results
+    rubric = partial(rubric_here, project, overrides)
+    found, parts = open_parts(_folder(project, job), every=True, rubric=rubric)
+    for part in parts:
+        check_bounds(part)
+        _check_folder(results / part.origin.benchmark)
+    with results_lock(results):
+        written = [
+            path for part in parts for system in part.systems for path in write_system(results, part, system)
+        ]
+    for part in parts:
+        _show(part, screen)
+    screen.note("Written: " + ", ".join(display_path(path) for path in written))
+    unscored = any(a.score is None for part in parts for system in part.systems for a in system.attempts)
+    return _told(found, screen) or (4 if unscored else 0)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder of something else: the name is a job's, which may be a stranger's."""
+    if not folder.exists() or any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
+        return
+    # In a clone whose results nobody has pulled, only the file by which git passes them over is there.
+    if not folder.is_dir() or [path.name for path in folder.iterdir()] != [".gitignore"]:
+        raise HarborError(
+            folder, "there, and no benchmark's", "a new folder, or one with results of a benchmark"
+        )
+
+
+def _folder(project: Path, job: Path) -> Path:
+    return project / job if not job.exists() and (project / job).exists() else job
+
+
+def _show(part: Part, screen: Screen) -> None:
+    job = part.job
+    version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
+    head = f"{part.origin.benchmark}: {job.name} ({version})"
+    tasks = [("model", "agent", "task", "rewards by attempt", "ours")]
+    means: list[tuple[str, ...]] = [(*_COUNTS, *_MEANS)]
+    for system in part.systems:
+        model, agent = _names(system)
+        for task, mean in system.by_task.items():
+            attempts = [a for a in system.attempts if a.trial.task == task]
+            rewards = " · ".join(_reward(a, clamped=part.is_clamped) for a in attempts)
+            tasks.append((model, agent, task, rewards, number(mean, _DECIMALS)))
+        n_scored, n_no_report = (system.counts.get(o, 0) for o in (Outcome.scored, Outcome.no_report))
+        counts = (len(system.attempts), n_scored, n_no_report, len(system.attempts) - n_scored - n_no_report)
+        rules = (system.reported, system.mean_0_25, system.mean_0_26, system.ours)
+        bounds = f"{number(system.ours_low, _DECIMALS)} to {number(system.ours_high, _DECIMALS)}"
+        share = f"{system.n_tasks} of {len(system.by_task)}"
+        means.append(
+            (model, agent, *map(str, counts), *(number(rule, _DECIMALS) for rule in rules), bounds, share)
+        )
+    screen.table(f"{head}: reward per task", tasks, words=4)
+    screen.table(f"{head}: mean per model", means, words=2)
+    screen.note(_RULES)
+    screen.note(_OUR_RULE if part.is_clamped else _OUR_RULE_OF_BRIEFS)
+    for system in part.systems:
+        for attempt in system.attempts:
+            if attempt.detail:
+                screen.note(f"{_attempt(attempt.trial)}: {attempt.outcome.value}: {_plain(attempt.detail)}")
+
+
+def _show_criteria(system: SystemSummary, screen: Screen, *, whole: bool) -> None:
+    verdicts = [(a, v) for a in system.attempts for v in missed(a)]
+    open_ones = [(a, v) for a in system.attempts for v in undecided(a)]
+    penalties = sum(verdict.is_penalty is True for _, verdict in verdicts)
+    known = sum(bool(attempt.trial.criteria) for attempt in system.attempts)
+    screen.note(
+        f"{' / '.join(_names(system))}: criteria missed {len(verdicts) - penalties}, penalties triggered "
+        f"{penalties}, undecided {len(open_ones)}; verdicts in {known} of {len(system.attempts)} attempts"
+        f"{'' if whole or not known else '; --criteria lists them'}"
+    )
+    if not whole:
+        return
+    for attempt, verdict in verdicts:
+        kind = "penalty" if verdict.is_penalty else "missed"
+        points = "" if verdict.points is None else f" ({verdict.points:+g})"
+        said = ": ".join(_plain(part) for part in (verdict.text, verdict.reason or "no reason given") if part)
+        screen.note(f"{_attempt(attempt.trial)}: {kind} {_plain(verdict.criterion_id)}{points}: {said}")
+    for attempt, verdict in open_ones:
+        why = verdict.detail or f"met is {verdict.met}, and nothing says whether that is good"
+        screen.note(f"{_attempt(attempt.trial)}: undecided {_plain(verdict.criterion_id)}: {_plain(why)}")
+
+
+def _told(job: HarborJob, screen: Screen) -> int:
+    """Name what was passed over."""
+    for damage in job.damage:
+        screen.fault(f"{_plain(damage.where)}: {_plain(damage.detail)}")
+    return 1 if job.damage else 0
+
+
+def _names(system: SystemSummary) -> tuple[str, str]:
+    model = system.model or "no model"
+    return _plain(f"{model} ({system.effort})" if system.effort else model), _plain(system.agent or "unknown")
+
+
+def _attempt(trial: Trial) -> str:
+    return _plain(f"{trial.task} attempt {trial.attempt} ({trial.name})")
+
+
+def _reward(attempt: AttemptScore, *, clamped: bool) -> str:
+    score, state = attempt.clamped if clamped else attempt.score, attempt.trial.report_state
+    if score is None:
+        return attempt.outcome.value.replace("_", " ")
+    said = f" ({state.value})" if state not in (ReportState.readable, ReportState.unknown) else ""
+    return f"{score:.{_DECIMALS}f}{said}"
+
+
+def _plain(text: str) -> str:
+    """On one line and without control characters: names and reasons come from models and files."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -1,0 +1,290 @@
+"""Our scenarios as Harbor task trees: the files of each, and what a person should know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from flows.adapters.task_trees.safe_files import is_file, read_text, read_toml
+from flows.adapters.task_trees.tests_folder import GRADING, Grading
+from flows.adapters.task_trees.write import TreeFile, copied, tree_files
+from flows.adapters.task_trees.write_text import (
+    STEP,
+    Install,
+    dockerfile,
+    json_text,
+    oracle_script,
+    task_toml,
+    test_script,
+    with_staffbench,
+)
+from flows.pipeline.inputs.scenarios import task_of
+from flows.schema.call import render
+from flows.schema.scenario import Control, Scenario
+from flows.schema.settings import JudgeSettings, ScoringSettings, Settings
+from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.score import score_brief
+
+BRIEF = "/app/outputs/brief.md"
+REPORT = "/app/outputs/report.docx"
+"""What the agent hands in, by protocol: a path in the sandbox, and the only file that is graded."""
+
+JUDGE = "STAFFBENCH_JUDGE"
+"""Environment variable that chooses the verifier's judge: an option of `judge`, and overrides after it."""
+
+ORACLE = "strong"
+"""The control brief that stands in for an expert's, which MA-Bench has none of."""
+
+# The published run of MissionReport. MA-Bench knows no agent: there they are assumed.
+_AGENT_SECONDS, _VERIFIER_SECONDS = 3600.0, 5100.0
+_PUBLISHED_KEY = "ANTHROPIC_API_KEY"
+_DOCKERFILE = "environment/Dockerfile"
+
+_INSTRUCTION = """\
+{system}
+
+Nobody can answer questions while you work: the files are all there is, and what they don't settle you have to
+judge.
+
+The packet lies as files in `/app/attachments/`. Open every one before you write. `pandoc -t plain
+--track-changes=all` shows a Word file with its tracked changes, `pdftotext -layout` the text of a PDF;
+`python3` has python-docx, openpyxl and pdfplumber.
+
+Save the brief as one Markdown file, `{output}`, in UTF-8. Nothing else is read.
+
+{user}
+"""
+
+_README = """\
+# {title}
+
+The scenario `{scenario_id}` of `{benchmark}` as a Harbor task, written by `staffbench harbor export`.
+
+- The agent has the packet in `/app/attachments/` and writes `{output}`. It sees nothing else of this folder.
+- `tests/test.sh` grades that file by `staffbench harbor verify`, against {items} items of which {errors}
+  are wrong moves. It writes `reward` alone into `reward.json`, and each verdict with its reason into
+  `judgment.json`. A judge that fails leaves no reward. A brief that is missing, can't be read or has no word
+  scores 0, and no judge is asked.
+- The reward is the score by the weights `{scoring}`{clamped}. {assumed}{cap}
+- {oracle}
+- 60 minutes for an attempt and 85 for the verifier are those that MissionReport was published with;
+  assumed here, where nothing is published.
+- Licence: {licence}. {notice}
+"""
+
+
+@dataclass(frozen=True)
+class ExportedTask:
+    """A scenario as the files of a task tree.
+
+    Attributes:
+        scenario_id: names its folder.
+        files: by path in the tree.
+        oracle: what the oracle submits; empty where there is none.
+        notes: what a person should know, one sentence each.
+    """
+
+    scenario_id: str
+    files: dict[str, TreeFile]
+    oracle: str
+    notes: tuple[str, ...]
+
+
+def brief_task(
+    folder: Path, scenario: Scenario, settings: Settings, grading: Grading, install: Install
+) -> ExportedTask:
+    """An MA-Bench scenario: the packet for the agent, the rubric for the verifier.
+
+    Args:
+        folder: of the scenario.
+        scenario: as it was loaded from there.
+        settings: prompt, judge, scoring and word cap are taken from here.
+        grading: what the verifier is told.
+        install: staffbench in the sandbox.
+
+    Raises:
+        ScenarioError: a file of it is a link.
+        ConfigError: the prompt names an unknown placeholder, or a weight is wrong.
+    """
+    name = scenario.scenario_id
+    instruction = _text(_instruction(scenario, settings))
+    documents = {each: copied(folder, f"documents/{each}") for each in scenario.documents}
+    fixtures = {each: copied(folder, each) for each in ("scenario.yaml", "rubric.yaml")}
+    fixtures |= {f"documents/{each}": file for each, file in documents.items()}
+    notice = str(yaml.safe_load(read_text(folder, "scenario.yaml"))["notice"])
+    files = {
+        "README.md": _text(_readme(scenario, settings, notice)),
+        "instruction.md": instruction,
+        "task.toml": _text(_task_toml(scenario, settings, notice)),
+        _DOCKERFILE: _text(dockerfile(install)),
+        f"steps/{STEP}/instruction.md": instruction,
+        "tests/test.sh": _text(test_script(BRIEF), executable=True),
+        f"tests/fixtures/{GRADING}": _text(json_text(grading.as_json())),
+        # The verifier reads the scenario as we do: whole, by the same checks. Its controls stay here.
+        **{f"tests/fixtures/{name}/{each}": file for each, file in fixtures.items()},
+        **{f"steps/{STEP}/workdir/attachments/{each}": file for each, file in documents.items()},
+        **_wheel(install),
+    }
+    control = scenario.controls.get(ORACLE)
+    if control is None:
+        return ExportedTask(name, files, "", (f"no control `{ORACLE}`: it has no oracle.",))
+    what = f"submits the control brief `{ORACLE}`"
+    files["solution/solve.sh"] = _text(oracle_script(BRIEF, what, control.text.encode()), executable=True)
+    score = _labelled_score(scenario, control, settings.scoring)
+    said = f"the oracle submits the control brief `{ORACLE}`, which its author's labels give {_said(score)}."
+    return ExportedTask(name, files, f"{ORACLE} ({score})", (said,))
+
+
+def report_task(
+    folder: Path, scenario: Scenario, judge: JudgeSettings, grading: Grading, install: Install
+) -> ExportedTask:
+    """A MissionReport task: its tree as it is, with our verifier.
+
+    Args:
+        folder: of the task.
+        scenario: as it was loaded from there.
+        judge: whose keys the sandbox needs.
+        grading: what the verifier is told.
+        install: staffbench in the sandbox.
+
+    Raises:
+        Problems: a link or a device in the tree.
+        ScenarioError: a file of it can't be read.
+    """
+    task = task_of(scenario)
+    files = tree_files(folder)
+    step = task.steps[-1].name
+    # A step's own test.sh comes before the one at the root, which other steps may share.
+    own = f"steps/{step}/tests/test.sh"
+    place = own if step is not None and (own in files or len(task.steps) > 1) else "tests/test.sh"
+    notes: list[str] = []
+    script = test_script(REPORT).encode()
+    if place not in files:
+        notes.append(f"{place}: ours; the task had none there.")
+    elif read_text(folder, place).encode() != script:
+        notes.append(f"{place}: ours takes the place of the task's own.")
+    files[place] = TreeFile(script, executable=True)
+    files[f"{place.removesuffix('test.sh')}fixtures/{GRADING}"] = _text(json_text(grading.as_json()))
+    verifier = _verifier(folder)
+    passed = verifier.get("env")
+    missing = [name for name in judge_keys(judge) if not isinstance(passed, dict) or name not in passed]
+    notes += [f"task.toml passes no {name}, which the judge needs: --verifier-env." for name in missing]
+    if verifier.get("environment_mode") == "separate":
+        notes.append("task.toml: the verifier has an image of its own; install staffbench there.")
+    notes += _installed(folder, files, install)
+    oracle = "" if task.oracle_path is None else "the expert's report"
+    return ExportedTask(scenario.scenario_id, files, oracle, tuple(notes))
+
+
+def judge_keys(judge: JudgeSettings) -> tuple[str, ...]:
+    """Environment variables that hold the keys and headers of a judge, or of a panel's members; sorted."""
+    judges = [judge, *(judge.members or {}).values()]
+    found = {name for one in judges for name in (one.api_key_env, *(one.headers or {}).values())}
+    return tuple(sorted(name for name in found if name))
+
+
+def _installed(folder: Path, files: dict[str, TreeFile], install: Install) -> list[str]:
+    """Let the task's sandbox install staffbench, and say what was done."""
+    if not install.requirement:
+        return []
+    if not is_file(folder, _DOCKERFILE):
+        return [f"no {_DOCKERFILE}: install staffbench in the image that the task uses."]
+    files.update(_wheel(install))
+    text = read_text(folder, _DOCKERFILE)
+    files[_DOCKERFILE] = _text(with_staffbench(text, install))
+    return [f"{_DOCKERFILE}: installs {install.requirement}."]
+
+
+def _verifier(folder: Path) -> dict[str, Any]:
+    """The section of the task's settings, as any TOML is."""
+    section: Any = read_toml(folder, "task.toml").get("verifier")
+    return cast("dict[str, Any]", section) if isinstance(section, dict) else {}
+
+
+def _wheel(install: Install) -> dict[str, TreeFile]:
+    return {} if install.file is None else {f"environment/{install.file.name}": TreeFile(install.file)}
+
+
+def _instruction(scenario: Scenario, settings: Settings) -> str:
+    """What the writer of a brief is told, with files in the place of the packet's text."""
+    prompt = settings.prompt
+    limit = "" if prompt.words is None else render(prompt.word_limit, {"words": f"{prompt.words:,}"})
+    values = {
+        "assignment": scenario.assignment,
+        "packet": "\n".join(f"- `/app/attachments/{name}`" for name in scenario.documents),
+        "word_limit": limit.rstrip(),
+    }
+    system, user = render(prompt.system, values).strip(), render(prompt.user, values).strip()
+    return _INSTRUCTION.format(system=system, output=BRIEF, user=user)
+
+
+def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
+    control = scenario.controls.get(ORACLE)
+    cap, scoring = settings.word_cap.words, settings.scoring
+    assumed = ", ".join(scoring.assumed)
+    return _README.format(
+        title=scenario.title,
+        scenario_id=scenario.scenario_id,
+        benchmark=settings.benchmark.name,
+        output=BRIEF,
+        items=len(scenario.items),
+        errors=sum(item.is_error for item in scenario.items),
+        scoring=scoring.name,
+        clamped=", within [0, 1]" if scoring.clamped else ", unclamped: wrong moves can bring it below 0",
+        assumed=f"Weights not published and assumed: {assumed}. " if assumed else "",
+        cap="The whole brief is graded." if cap is None else f"Words after the first {cap:,} are not graded.",
+        oracle=(
+            "There is no oracle: MA-Bench has no golden brief, and this scenario no control brief."
+            if control is None
+            else f"MA-Bench has no golden brief. The oracle submits the control brief `{ORACLE}`, which the"
+            f" labels of its author give {_said(_labelled_score(scenario, control, scoring))}."
+        ),
+        licence=scenario.licence,
+        notice=notice,
+    )
+
+
+def _task_toml(scenario: Scenario, settings: Settings, notice: str) -> str:
+    judge = settings.judge
+    keys = judge_keys(judge) or (_PUBLISHED_KEY,)  # a judge that is chosen later needs a key too
+    return task_toml(
+        {"schema_version": "1.4", "multi_step_reward_strategy": "final", "artifacts": [BRIEF]},
+        {
+            "metadata": {
+                "task_id": scenario.scenario_id,
+                "title": scenario.title,
+                "benchmark": settings.benchmark.name,
+                "synthetic": scenario.synthetic,
+                "licence": scenario.licence,
+                "notice": notice,
+            },
+            "metadata.judge": {"model": judge.label, "effort": judge.effort.value, "mode": judge.mode.value},
+            "agent": {"timeout_sec": _AGENT_SECONDS},
+            "verifier": {"timeout_sec": _VERIFIER_SECONDS},
+            "verifier.env": {name: f"${{{name}:-}}" for name in (*keys, JUDGE)},
+            "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
+        },
+    )
+
+
+def _labelled_score(scenario: Scenario, control: Control, scoring: ScoringSettings) -> str:
+    verdicts: Sequence[Verdict] = [
+        Verdict(scenario.scenario_id, 1, item.item_id, VerdictStatus.graded, control.labels[item.item_id])
+        for item in scenario.items
+    ]
+    found = score_brief(scenario.items, verdicts, scoring)
+    score = found.score_clamped if scoring.clamped else found.score
+    assert score is not None  # every item of a control has a label
+    return f"{score:.3f}"
+
+
+def _said(score: str) -> str:
+    return score if float(score) == 1.0 else f"{score}, not 1"
+
+
+def _text(text: str, *, executable: bool = False) -> TreeFile:
+    return TreeFile(text.encode(), executable)

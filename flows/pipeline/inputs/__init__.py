@@ -1,0 +1,1 @@
+"""Scenarios, packets and tasks as they come in, checked."""

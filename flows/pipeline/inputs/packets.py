@@ -1,0 +1,175 @@
+"""Documents to packets on disk: read once, read again when a document or a reader changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.tables import BLOCKS, read_table, write_table
+from flows.adapters.task_trees.safe_files import open_file
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.errors import Problems, ReadError, StaffbenchError, StoreError
+from flows.pipeline.inputs.scenarios import source_files
+from flows.readers import READER_VERSIONS
+from flows.readers.guarded import read_guarded_bytes
+from flows.readers.limits import MAX_BYTES, Limits
+from flows.readers.read import media_of
+from flows.schema.document import Block, BlockKind, Document, Notice, Packet
+from flows.schema.scenario import Scenario
+from flows.stages.packet import PACKET_VERSION, assemble_packet
+
+
+def packet_path(data: Path, benchmark: str, scenario_id: str) -> Path:
+    """Where a scenario's packet lies: beside the benchmark's folder, in `packets/`."""
+    root = data.parent.parent if data.parent.name == benchmark else data.parent
+    return root / "packets" / benchmark / f"{scenario_id}.parquet"
+
+
+def packet_key(folder: Path, scenario: Scenario) -> str:
+    """What a packet is made from: the documents' bytes, the readers and how they are put together."""
+    sources = source_digests(folder, scenario)
+    return sha256_text(
+        canonical_json({"packet": PACKET_VERSION, "readers": dict(READER_VERSIONS), "sources": sources})
+    )
+
+
+def source_digests(folder: Path, scenario: Scenario) -> list[list[str]]:
+    """Name and sha256 of each document, in packet order.
+
+    Raises:
+        Problems: every document that can't be opened, or that a link leads to.
+    """
+    digests: list[list[str]] = []
+    problems: list[StaffbenchError] = []
+    for name, place in source_files(scenario):
+        try:
+            with open_file(folder, place) as file:
+                digests.append([name, hashlib.file_digest(file, "sha256").hexdigest()])
+        except StaffbenchError as error:
+            problems.append(error)
+    if problems:
+        raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
+    return digests
+
+
+def load_packet(
+    folder: Path,
+    scenario: Scenario,
+    path: Path,
+    told: Callable[[str], None] | None = None,
+    limits: Limits = Limits(),  # noqa: B008 -- frozen
+) -> Packet:
+    """The scenario's packet: from `path` where that is still true, else read anew and written there.
+
+    Args:
+        folder: of the scenario.
+        scenario: whose packet it is.
+        path: where the packet lies, or will.
+        told: is given a line now and then on a document that takes long.
+        limits: of each document.
+
+    Raises:
+        Problems: every document that can't be read, together; nothing is written then.
+        StoreError: the packet can't be written.
+    """
+    key = packet_key(folder, scenario)
+    stored = _stored(path, key)
+    if stored is not None:
+        return assemble_packet(scenario.scenario_id, stored)
+    documents: list[Document] = []
+    problems: list[StaffbenchError] = []
+    for name, place in source_files(scenario):
+        file = folder / place
+        with open_file(folder, place) as opened:
+            data = opened.read(MAX_BYTES + 1)
+        try:
+            read = read_guarded_bytes(data, file, media_of(file), limits, told)
+            documents.append(read if scenario.task is None else replace(read, name=name))
+        except ReadError as error:
+            if scenario.task is None:
+                problems.append(error)
+            else:
+                documents.append(_unread(name, file, data, error))
+    if problems:
+        raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
+    packet = assemble_packet(scenario.scenario_id, documents)
+    rows = [row for number, document in enumerate(documents, 1) for row in _rows(packet, number, document)]
+    about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
+    write_table(path, BLOCKS, rows, ["document_number", "is_notice", "number"], about)
+    return packet
+
+
+def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Document:
+    """A task's file that no reader takes: it is named and counted, and its task can still be run.
+
+    A packet of MA-Bench is what its writer sees, so such a document is a fault there. Here a writer opens
+    the files itself and is told so.
+    """
+    notice = Notice("unread", "document", error.found)
+    suffix = file.suffix.lower().lstrip(".") or "unknown"
+    return Document(name, suffix, hashlib.sha256(data).hexdigest(), "none", (), (notice,))
+
+
+def _stored(path: Path, key: str) -> list[Document] | None:
+    """The documents in a packet file made from `key`; None where there is none to rely on."""
+    if not path.is_file():
+        return None
+    try:
+        rows, about = read_table(path, BLOCKS)
+    except StoreError:
+        return None  # damaged or of another version: reading the documents again mends it
+    if about.get("key") != key:
+        return None
+    by_document: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_document.setdefault(row["document_number"], []).append(row)
+    documents = [_document(by_document[number]) for number in sorted(by_document)]
+    packet = assemble_packet(str(about["scenario_id"]), documents)
+    return documents if packet.digest == about["digest"] else None
+
+
+def _rows(packet: Packet, number: int, document: Document) -> list[dict[str, Any]]:
+    head = {
+        "scenario_id": packet.scenario_id,
+        "document_number": number,
+        "document": document.name,
+        "media": document.media,
+        "sha256": document.sha256,
+        "reader": document.reader,
+    }
+    blocks = [
+        {**head, **asdict(block), "kind": block.kind.value, "number": place, "is_notice": False}
+        for place, block in enumerate(document.blocks, 1)
+    ]
+    notices = [
+        {
+            **head,
+            "kind": notice.kind,
+            "place": notice.place,
+            "text": notice.detail,
+            "level": None,
+            "number": place,
+            "is_notice": True,
+        }
+        for place, notice in enumerate(document.notices, 1)
+    ]
+    return blocks + notices
+
+
+def _document(rows: list[dict[str, Any]]) -> Document:
+    head = rows[0]
+    return Document(
+        name=head["document"],
+        media=head["media"],
+        sha256=head["sha256"],
+        reader=head["reader"],
+        blocks=tuple(
+            Block(BlockKind(row["kind"]), row["text"], row["place"], row["level"])
+            for row in rows
+            if not row["is_notice"]
+        ),
+        notices=tuple(Notice(row["kind"], row["place"], row["text"]) for row in rows if row["is_notice"]),
+    )

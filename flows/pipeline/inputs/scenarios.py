@@ -1,0 +1,176 @@
+"""The scenarios of a benchmark, whatever they are on disk: scenario folders, or task trees."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from flows.adapters.scenario_files import load_scenario, scenario_ids
+from flows.adapters.task_trees.safe_files import read_text
+from flows.adapters.task_trees.tree import read_task, task_ids
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.pipeline.inputs.submission_check import check_report
+from flows.schema.report_task import Criterion, ReportStatus, ReportTask
+from flows.schema.scenario import Control, Evidence, Item, Scenario
+from flows.schema.settings import BenchmarkSettings, ProtocolName
+
+ORACLE = "oracle"
+"""The control that submits the expert's report."""
+CONTROL_REPORTS = ("fair", "weak")
+"""Labelled reports of a task, each `<controls>/<task>/<name>.docx`, with `labels.csv` beside them."""
+
+
+def names_of(project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None) -> list[str]:
+    """Ids of the benchmark's scenarios, sorted; only the wanted ones if any.
+
+    Raises:
+        ConfigError: the folder or a wanted scenario is not there.
+        ScenarioError: the folder holds none.
+    """
+    data = project / benchmark.data
+    if benchmark.protocol is ProtocolName.mission_report:
+        return task_ids(data, wanted)
+    return scenario_ids(data, wanted)
+
+
+def load(project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
+    """One scenario, whole.
+
+    Raises:
+        StaffbenchError: every fault found in it.
+    """
+    folder = project / benchmark.data / name
+    if benchmark.protocol is ProtocolName.mission_report:
+        controls = None if benchmark.controls is None else project / benchmark.controls / name
+        return load_task(folder, controls)
+    return load_scenario(folder)
+
+
+def source_files(scenario: Scenario) -> list[tuple[str, str]]:
+    """Name of each document and its path from the scenario's folder, in packet order."""
+    if scenario.task is not None:
+        return [(each.name, each.path) for each in scenario.task.attachments]
+    return [(name, f"documents/{name}") for name in scenario.documents]
+
+
+def load_task(folder: Path, controls: Path | None) -> Scenario:
+    """A task tree as a scenario: its criteria are the items, the expert's report is its reference.
+
+    Args:
+        folder: of the task.
+        controls: folder of its labelled reports; None, or one that is not there, for none.
+
+    Raises:
+        StaffbenchError: every fault found in the tree, or in a control.
+    """
+    task = read_task(folder)
+    golden = folder / task.golden_path
+    scenario = report_scenario(task.task_id, task.title, task.criteria, golden)
+    assert scenario.reference is not None  # a golden report without a text raises
+    oracle = Control(ORACLE, scenario.reference, {item.item_id: True for item in scenario.items}, str(golden))
+    labelled = {} if controls is None else _controls(controls, scenario.items)
+    return replace(
+        scenario,
+        assignment="\n\n".join(step.instruction.strip() for step in task.steps),
+        documents=tuple(attachment.name for attachment in task.attachments),
+        controls={ORACLE: oracle, **labelled},
+        synthetic=task.unused.get("task.toml: metadata.synthetic") is True,
+        licence=str(task.unused.get("task.toml: metadata.licence") or "not stated"),
+        task=task,
+    )
+
+
+def report_scenario(
+    scenario_id: str, title: str | None, criteria: Sequence[Criterion], golden: Path
+) -> Scenario:
+    """What reports are graded by, as a scenario: criteria and the expert's report, without a task's tree.
+
+    Args:
+        scenario_id: its id.
+        title: its title; None for the id.
+        criteria: the rubric, in order.
+        golden: the expert's report.
+
+    Returns:
+        A scenario without assignment, documents and controls.
+
+    Raises:
+        ScenarioError: the expert's report is missing, corrupt or empty.
+        ReadError: a fault of the reader.
+    """
+    report = check_report(golden)
+    if report.text is None:
+        raise ScenarioError(
+            golden,
+            f"the expert's report is {report.status.value}: {report.reason}",
+            "a report that opens and says something: judges compare with it",
+        )
+    return Scenario(
+        scenario_id=scenario_id,
+        title=title or scenario_id,
+        assignment="",
+        documents=(),
+        items=tuple(_item(criterion) for criterion in criteria),
+        controls={},
+        synthetic=False,
+        licence="not stated",
+        reference=report.text,
+    )
+
+
+def _item(criterion: Criterion) -> Item:
+    return Item(
+        item_id=criterion.criterion_id,
+        step=None,
+        tier=None,
+        severity=None,
+        requirement=criterion.criterion,
+        ground_truth="",
+        pass_condition="",
+        fail_condition="",
+        source=() if criterion.source is None else (Evidence("", criterion.source),),
+        rationale=criterion.justification or "",
+        points=criterion.points,
+    )
+
+
+def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
+    """The labelled reports that are there, each with a label for every criterion."""
+    files = {name: folder / f"{name}.docx" for name in CONTROL_REPORTS if (folder / f"{name}.docx").is_file()}
+    if not files:
+        return {}
+    path = folder / "labels.csv"
+    problems: list[StaffbenchError] = []
+    rows = list(csv.DictReader(io.StringIO(read_text(folder, path.name))))
+    labelled = [str(row.get("criterion_id")) for row in rows]
+    if sorted(labelled) != sorted(item.item_id for item in items):
+        odd = sorted(set(labelled) ^ {item.item_id for item in items}) or ["one of them twice"]
+        problems.append(ScenarioError(path, f"labels differ in {', '.join(odd)}", "one for each criterion"))
+    found: dict[str, Control] = {}
+    for name, file in files.items():
+        wrong = [str(row.get("criterion_id")) for row in rows if row.get(name) not in ("pass", "fail")]
+        if wrong:
+            problems.append(ScenarioError(path, f"{name} of {', '.join(wrong)}", "pass or fail"))
+        report = check_report(file)
+        if report.status is not ReportStatus.readable or report.text is None:
+            problems.append(ScenarioError(file, f"{report.status.value}: {report.reason}", "a report"))
+            continue
+        labels = {str(row["criterion_id"]): row.get(name) == "pass" for row in rows}
+        found[name] = Control(name, report.text, labels, str(file))
+    if problems:
+        raise Problems.of(folder, problems)
+    return found
+
+
+def task_of(scenario: Scenario) -> ReportTask:
+    """The task that a scenario is.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if scenario.task is None:
+        raise ValueError(f"{scenario.scenario_id} is no task")
+    return scenario.task

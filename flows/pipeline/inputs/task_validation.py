@@ -1,0 +1,62 @@
+"""`staffbench validate benchmark=mission_report`: task trees, their index and their labelled reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flows.adapters.screen import Screen
+from flows.adapters.task_trees.check import WORDS, check_tasks
+from flows.adapters.task_trees.index import index_row, read_index, write_index
+from flows.adapters.task_trees.tree import task_ids
+from flows.common.errors import StaffbenchError
+from flows.pipeline.inputs.scenarios import load_task
+from flows.schema.settings import BenchmarkSettings
+
+
+def index_path(data: Path) -> Path:
+    """Where the Parquet index of a folder of tasks lies: beside it."""
+    return data.with_suffix(".parquet")
+
+
+def validate_tasks(
+    project: Path, benchmark: BenchmarkSettings, screen: Screen, *, write: bool
+) -> list[StaffbenchError]:
+    """Check every tree, the index beside them where there is one, and the labelled reports.
+
+    Args:
+        project: folder of the project.
+        benchmark: whose tasks.
+        screen: shows the specification's table and what is no fault.
+        write: True to write the index anew, from the trees.
+
+    Returns:
+        Every fault found.
+    """
+    data = project / benchmark.data
+    names = task_ids(data, benchmark.scenarios)
+    index = index_path(data)
+    problems: list[StaffbenchError] = []
+    rows = ()
+    if index.is_file() and not write:
+        try:
+            rows = read_index(index)
+        except StaffbenchError as error:
+            problems.append(error)
+    found = check_tasks([data / name for name in names], rows)
+    problems += found.problems
+    controls = None if benchmark.controls is None else project / benchmark.controls
+    for task in found.tasks:
+        try:
+            scenario = load_task(data / task.task_id, controls and controls / task.task_id)
+        except StaffbenchError as error:
+            problems.append(error)
+            continue
+        screen.note(f"{task.task_id}: controls {', '.join(scenario.controls)}")
+    screen.table(f"{benchmark.name}: tasks", found.table(), words=WORDS)
+    screen.note(found.totals())
+    for note in found.notes:
+        screen.note(note)
+    if write and not problems:
+        write_index(index, [index_row(task, f"tasks/{task.task_id}") for task in found.tasks])
+        screen.note(f"Index of {len(found.tasks)} tasks written: {index.relative_to(project)}")
+    return problems

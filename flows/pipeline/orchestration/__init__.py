@@ -1,0 +1,1 @@
+"""Prefect: its server, cached tasks and their records."""

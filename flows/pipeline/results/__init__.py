@@ -1,0 +1,1 @@
+"""What was graded: read back, scored, written and shown."""

@@ -1,0 +1,78 @@
+"""Judges, and raters, held against experts' labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from flows.pipeline.results.graded import Graded
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.schema.scenario import Item, Scenario
+from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.agreement import LabelledVerdict, compare_verdicts, measure_agreement
+
+_Place = tuple[str, str, int, str]
+"""Condition, scenario, seed, item."""
+
+
+def labels_agreement(
+    labels: Sequence[ExpertLabel], graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
+) -> list[tuple[str, Agreement]]:
+    """Each judge against each rater on the briefs that it graded, then the raters against one another.
+
+    Args:
+        labels: of any number of raters.
+        graded: everything that was graded here; imported jobs of other tasks are passed over.
+        scenarios: by id.
+
+    Returns:
+        A judge, or a rater, and its agreement with a rater; in the order of their names.
+
+    Raises:
+        Problems: labels on a brief or an item that nobody graded here, each named once.
+    """
+    items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
+    verdicts: dict[str, dict[_Place, bool | None]] = {}
+    for entry in graded:
+        if not entry.is_foreign:
+            own = verdicts.setdefault(entry.judge, {})
+            own |= {(entry.condition, *place): passed for place, passed in entry.passed.items()}
+    known = {place for own in verdicts.values() for place in own}
+    unknown = sorted({_place(label) for label in labels} - known)
+    if unknown:
+        problems: list[StaffbenchError] = [
+            ScenarioError("labels", f"nobody graded {' '.join(map(str, place))}", "a verdict in results/")
+            for place in unknown
+        ]
+        raise Problems.of("labels", problems)
+    raters: dict[str, list[ExpertLabel]] = {}
+    for label in labels:
+        raters.setdefault(label.rater, []).append(label)
+    found: list[tuple[str, Agreement]] = []
+    for judge, own in sorted(verdicts.items()):
+        for rater, given in sorted(raters.items()):
+            pairs = [
+                LabelledVerdict(_item(items, label), label.passed, own[_place(label)])
+                for label in given
+                if _place(label) in own
+            ]
+            if pairs:
+                found.append((judge, measure_agreement(f"labels of {rater}", pairs)))
+    for first, second in combinations(sorted(raters), 2):
+        other = {_place(label): label.passed for label in raters[second]}
+        both = [
+            (_item(items, label), label.passed, other[_place(label)])
+            for label in raters[first]
+            if _place(label) in other
+        ]
+        if both:
+            found.append((first, compare_verdicts(f"labels of {second}", both)))
+    return found
+
+
+def _place(label: ExpertLabel) -> _Place:
+    return label.condition, label.scenario_id, label.seed, label.item_id
+
+
+def _item(items: Mapping[tuple[str, str], Item], label: ExpertLabel) -> Item:
+    return items[label.scenario_id, label.item_id]

@@ -1,0 +1,222 @@
+"""What a finished evaluation leaves behind: Parquet files, and a record for MLflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
+from flows.pipeline.work.run_context import Evaluation, judge_versions, rubric_digests, written_from
+from flows.pipeline.work.judging import Judged
+from flows.pipeline.work.submissions import Submission
+from flows.schema.brief import Brief
+from flows.common.digests import canonical_json, sha256_text
+from flows.schema.condition import Condition
+from flows.schema.document import Packet
+from flows.schema.rows import as_row
+from flows.schema.settings import DEFAULT_SCORINGS, Writer
+from flows.schema.verdict import BriefScore, Estimate, Verdict
+
+_BRIEF_KEYS = ("scenario_id", "seed")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that the stages made of one evaluation.
+
+    Attributes:
+        briefs, scores: of all scenarios and seeds.
+        judged: what the judge made, by scenario.
+        estimate: what they come to.
+        submissions: what is known of the report files and of how they came about; empty for briefs
+            that are text alone.
+        served: as `served.served` gives it.
+    """
+
+    briefs: Sequence[Brief]
+    judged: Mapping[str, Judged]
+    scores: Sequence[BriefScore]
+    estimate: Estimate
+    submissions: Sequence[Submission] = ()
+    served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of all scenarios and seeds."""
+        return [verdict for judged in self.judged.values() for verdict in judged.verdicts]
+
+    @property
+    def n_canary_missed(self) -> int | None:
+        """Judge's replies that were rejected for a canary; None where none was mixed in."""
+        known = [judged.n_canary_missed for judged in self.judged.values()]
+        return sum(missed for missed in known if missed is not None) if None not in known else None
+
+    @property
+    def is_whole(self) -> bool:
+        """True where every item of every brief has a verdict."""
+        return self.estimate.n_ungraded == 0
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """Where one evaluation's files lie.
+
+    Attributes:
+        briefs, verdicts, scores, repeats: paths below `results/<benchmark>/`; `repeats` is written
+            where the judge was asked more than once.
+        reports, trajectories: written where briefs are Word files, and where a model wrote them.
+    """
+
+    briefs: Path
+    verdicts: Path
+    scores: Path
+    repeats: Path
+    reports: Path
+    trajectories: Path
+
+
+def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
+    """The files of an evaluation: briefs by condition, verdicts and scores by condition and judge."""
+    folder = results / evaluation.condition.benchmark
+    condition, judge = evaluation.condition.label, evaluation.judge.label
+    scoring = evaluation.settings.scoring.name
+    scores = judge if scoring in DEFAULT_SCORINGS else f"{judge}.{scoring}"
+    return ResultFiles(
+        folder / "briefs" / f"{condition}.parquet",
+        folder / "verdicts" / condition / f"{judge}.parquet",
+        folder / "scores" / condition / f"{scores}.parquet",
+        folder / "repeats" / condition / f"{judge}.parquet",
+        folder / "reports" / f"{condition}.parquet",
+        folder / "trajectories" / f"{condition}.parquet",
+    )
+
+
+def write_results(
+    results: Path, evaluation: Evaluation, outcome: Outcome, packets: Iterable[Packet]
+) -> ResultFiles:
+    """Write the tables of an evaluation.
+
+    Args:
+        results: the results folder.
+        evaluation: what was run.
+        outcome: what it came to.
+        packets: what briefs may have been written from.
+
+    Raises:
+        StoreError: one can't be written.
+    """
+    files = result_files(results, evaluation)
+    condition, judge = evaluation.condition, evaluation.judge
+    head = {
+        "condition": condition.label,
+        "benchmark": condition.benchmark,
+        "model": condition.model,
+        "effort": condition.effort,
+        "word_cap": condition.word_cap,
+        "prompt": condition.prompt,
+        "harness": condition.harness,
+    }
+    briefs = [{**head, **as_row(brief)} for brief in outcome.briefs]
+    about: dict[str, Any] = {
+        "condition": asdict(condition),
+        "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
+        "seeds": evaluation.settings.seeds,
+        "model_note": evaluation.settings.model.note,
+        "briefs_digest": briefs_digest(outcome.briefs),
+        "written_from": written_from(evaluation, packets),
+    }
+    if outcome.served:
+        about["served"] = dict(outcome.served)
+    if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
+        harness = evaluation.settings.harness
+        about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
+    write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
+    _write_submissions(files, condition, outcome.submissions, about)
+    about |= {
+        "judge": asdict(judge),
+        "judge_note": evaluation.settings.judge.note,
+        "judge_versions": judge_versions(evaluation),
+        "rubrics": dict(rubric_digests(evaluation.scenarios)),
+        "self_judged": evaluation.self_judged,
+        "n_canary_missed": outcome.n_canary_missed,
+        "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
+        "hidden_characters": {
+            f"{scenario_id}/{seed}": list(kinds)
+            for scenario_id, judged in outcome.judged.items()
+            for seed, kinds in judged.hidden.items()
+        },
+    }
+    names = {"condition": condition.label, "judge": judge.label}
+    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
+    verdicts: list[dict[str, Any]] = []
+    for verdict in outcome.verdicts:
+        item = items[verdict.scenario_id, verdict.item_id]
+        verdicts.append(
+            {
+                **names,
+                **as_row(verdict),
+                "step": item.step and item.step.value,
+                "tier": item.tier and item.tier.value,
+                "severity": item.severity and item.severity.value,
+                "points": item.points,
+            }
+        )
+    write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
+    repeats = [
+        {**names, "repeat": number, **as_row(verdict)}
+        for judged in outcome.judged.values()
+        for number, verdict in judged.repeats
+    ]
+    if repeats:
+        write_table(files.repeats, REPEATS, repeats, (*_BRIEF_KEYS, "item_id", "repeat"), about)
+    scoring = evaluation.settings.scoring
+    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
+    scores = [
+        {
+            **names,
+            "scoring": scoring.name,
+            "brief_status": statuses[score.scenario_id, score.seed],
+            **as_row(score),
+        }
+        for score in outcome.scores
+    ]
+    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, {**about, "scoring": asdict(scoring)})
+    return files
+
+
+def _write_submissions(
+    files: ResultFiles, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
+) -> None:
+    name = {"condition": condition.label}
+    reports = [
+        {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
+    ]
+    if reports:
+        write_table(files.reports, REPORTS, reports, _BRIEF_KEYS, about)
+    turns = [
+        {
+            **name,
+            "scenario_id": submission.facts.scenario_id,
+            "seed": submission.facts.seed,
+            "turn": number,
+            "event": canonical_json(event),
+        }
+        for submission in submissions
+        for number, event in enumerate(submission.trajectory, 1)
+    ]
+    if turns:
+        write_table(files.trajectories, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+
+
+def briefs_digest(briefs: Sequence[Brief]) -> str:
+    """sha256 over the texts that were graded, so that verdicts on other briefs are noticed."""
+    ordered = sorted(briefs, key=lambda brief: (brief.scenario_id, brief.seed))
+    return sha256_text(
+        canonical_json([[b.scenario_id, b.seed, b.status.value, b.text, *_file(b)] for b in ordered])
+    )
+
+
+def _file(brief: Brief) -> list[str]:
+    return [] if brief.report is None else [brief.report]

@@ -1,0 +1,78 @@
+"""Who answered, by the endpoints' own word, and texts that were paid for and are not graded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flows.pipeline.results.graded import Graded
+from flows.schema.brief import Brief
+from flows.schema.completion import Completion
+
+# What a name may have less or more than another of the same model: who serves it; dates and revisions.
+_SERVED_BY = re.compile(
+    r"(?:.*/)?(?:(?:us|eu|apac|global)\.)?(?:(?:anthropic|meta|mistral|amazon|cohere|deepseek|openai)\.)?"
+)
+_REVISION = re.compile(r"(?:[-@:.](?:preview|exp|free|\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d\d|v\d+(?::\d)?))*")
+
+
+def is_other_model(asked: str, served: str) -> bool:
+    """Whether an endpoint names another model than was asked for.
+
+    A provider before the name, a date or revision after it and `-latest` make no other model; two different
+    dates do, and so does another version, such as 5.5 for 5.
+    """
+    short, long = sorted((_bare(asked), _bare(served)), key=len)
+    return not long.startswith(short) or not _REVISION.fullmatch(long.removeprefix(short))
+
+
+def _bare(name: str) -> str:
+    return _SERVED_BY.sub("", name.lower().rstrip("/"), count=1).removesuffix(".gguf").removesuffix("-latest")
+
+
+def served(
+    briefs: Sequence[Brief], asked: str | None, completion: Callable[[str], Completion | None]
+) -> dict[str, Any]:
+    """What a table must say of the replies that briefs came from; empty where all is as it should be.
+
+    Args:
+        briefs: of one condition.
+        asked: the provider's name of the model; None where nobody was asked.
+        completion: gives a stored reply by its key.
+
+    Returns:
+        `asked` and `answered_by`, the briefs by the name of another model; `partial`, texts without a known
+        end. A reply that names no model is unknown, and not counted.
+    """
+    replies = [completion(brief.completion) for brief in briefs if brief.completion is not None]
+    names = Counter(reply.provider_model for reply in replies if reply is not None)
+    others = {
+        name: count
+        for name, count in sorted(names.items(), key=str)
+        if asked and name and is_other_model(asked, name)
+    }
+    partial = sum(bool(reply and reply.fragment) for reply in replies)
+    found: dict[str, Any] = {"asked": asked, "answered_by": others} if others else {}
+    return found | ({"partial": partial} if partial else {})
+
+
+def served_notes(graded: Sequence[Graded]) -> list[str]:
+    """What stands under a table of them."""
+    by_row = {entry.condition: (entry.about.get("served", {}), len(entry.briefs)) for entry in graded}
+    others = [
+        f"{row} asked for {found['asked']}, and {count} of {of} briefs came from {name}"
+        for row, (found, of) in sorted(by_row.items())
+        for name, count in found.get("answered_by", {}).items()
+    ]
+    partial = [
+        f"{row} {found['partial']}" for row, (found, _) in sorted(by_row.items()) if found.get("partial")
+    ]
+    notes = [f"Another model answered, by the endpoint's own word: {'; '.join(others)}."] if others else []
+    if partial:
+        notes.append(
+            "Texts that were paid for and are not graded, as their end is unknown or a filter stopped them: "
+            f"{', '.join(partial)}. retry=partial asks for the former again, retry=refused for the latter."
+        )
+    return notes

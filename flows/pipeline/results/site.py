@@ -1,0 +1,287 @@
+"""The site and the figures of a benchmark: gathers what was graded, draws, writes. Calls nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
+
+from flows.pipeline.results.leaderboard import Graded, write_text
+from flows.pipeline.results.site_attempts import attempt_pages
+from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
+from flows.pipeline.work.stages import brief_of
+from flows.schema.brief import Brief
+from flows.common.errors import StaffbenchError, StoreError
+from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.report_task import ReportFacts
+from flows.schema.scenario import Scenario, Step, Tier
+from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
+from flows.schema.verdict import BriefScore, Verdict
+from flows.stages.aggregate import Count, Grouping, breakdowns
+from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
+from flows.stages.page import (
+    Group,
+    address,
+    brief_file,
+    brief_page,
+    condition_page,
+    index_page,
+    rubric_page,
+    wording,
+)
+from flows.stages.score import score_brief
+from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
+
+_GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
+_TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
+"""What is grouped by where the items are criteria, which have no step, tier or severity."""
+_STEPS = {step.value: step.value.replace("_", " ") for step in Step}
+_TIERS = {
+    str(Tier.stated.value): "1 stated fact",
+    str(Tier.synthesis.value): "2 synthesis",
+    str(Tier.inferred.value): "3 inferred judgment",
+}
+_WRONG = "wrong moves not made"
+_BRIEF_FIELDS = tuple(field.name for field in fields(Brief))
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A row of the leaderboard with all that lies beneath it, briefs in order of scenario and seed."""
+
+    row: LeaderboardRow
+    note: str
+    is_stand_in: bool
+    briefs: Sequence[tuple[Brief, BriefScore, Sequence[Verdict]]]
+    reports: Mapping[tuple[str, int], ReportFacts]
+    counts: Mapping[Grouping, Sequence[Count]]
+    is_of_tasks: bool
+
+
+def write_site(
+    folder: Path,
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    *,
+    scoring: ScoringSettings,
+    problems: Sequence[StaffbenchError] = (),
+) -> Path:
+    """Write `site/` and `figures/` below `folder`, whole: pages of what is gone are deleted.
+
+    Other weights than the default go to folders of their own, as their leaderboard does.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        board: built from `graded` with `scoring`.
+        graded: what was graded.
+        scenarios: by id.
+        scoring: the weights.
+        problems: results that were left out of the board, and why; they are named on the first page.
+
+    Returns:
+        The first page.
+
+    Raises:
+        StaffbenchError: verdicts that don't fit their rubric, or a file that can't be written.
+    """
+    suffix = "" if board.scoring in DEFAULT_SCORINGS else f".{board.scoring}"
+    conditions = _conditions(board, graded, scenarios, scoring)
+    judges = list(dict.fromkeys(one.row.judge_id for one in conditions))
+    drawn = {judge: _figures(board, conditions, judge) for judge in judges}
+    figures = (
+        (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
+    )
+    _write_whole(folder / f"figures{suffix}", figures, ".svg")
+    used = sorted({brief.scenario_id for one in conditions for brief, _, _ in one.briefs})
+    rubrics = {name: f"{name}.html" for name in used}
+    index = index_page(
+        board,
+        shown_rows(board),
+        notes(board),
+        figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
+        rubrics={name: address("rubric", file) for name, file in rubrics.items()},
+        left_out=[_said(folder, problem) for problem in problems],
+        foreign={(entry.condition, entry.judge): origin(entry) for entry in graded if entry.is_foreign},
+        tables=further_tables(board, graded, scenarios, scoring),
+        said=wording(is_task=is_of_tasks(scenarios.values())),
+        is_clamped=scoring.clamped,
+    )
+    pages = chain(
+        ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
+        *(_condition_pages(board, one, scenarios) for one in conditions),
+        attempt_pages(folder, graded),
+        [("index.html", index)],  # last: it leads to the others
+    )
+    site = folder / f"site{suffix}"
+    _write_whole(site, pages, ".html")
+    return site / "index.html"
+
+
+def _conditions(
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> list[_Condition]:
+    """In the order of the board."""
+    by_name = {(entry.about["condition"]["label"], entry.about["judge"]["label"]): entry for entry in graded}
+    found: list[_Condition] = []
+    for row in board.rows:
+        entry = by_name[row.condition, row.judge_id]
+        if entry.is_foreign:
+            continue  # its tasks need not be here, and its pages are Harbor's to show
+        verdicts: dict[tuple[str, int], list[Verdict]] = {}
+        for verdict in entry.verdicts:
+            verdicts.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
+        briefs = [brief_of({name: values[name] for name in _BRIEF_FIELDS}) for values in entry.briefs]
+        briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
+        items = {name: scenarios[name].items for name in entry.about["scenarios"]}
+        tasks = is_of_tasks(scenarios[name] for name in items)
+        found.append(
+            _Condition(
+                row,
+                str(entry.about["model_note"]),
+                bool(entry.about["judge"]["is_stand_in"]),
+                [
+                    (brief, score_brief(items[brief.scenario_id], own, scoring), own)
+                    for brief in briefs
+                    for own in [verdicts[brief.scenario_id, brief.seed]]
+                ],
+                entry.reports,
+                breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
+                tasks,
+            )
+        )
+    return found
+
+
+def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -> dict[str, str]:
+    """SVG texts by file name. No figure mixes judges."""
+    own = [one for one in conditions if one.row.judge_id == judge]
+    # Names are ids within a page that shows every judge's figures.
+    ids = f"j{1 + [note.judge_id for note in board.judges].index(judge)}"
+    score = score_figure(
+        [one.row for one in own],
+        name=f"{ids}-score",
+        judge=judge,
+        scoring=board.scoring,
+        few_scenarios=FEW_SCENARIOS,
+    )
+    modes = mode_figure([_modes(one) for one in own], name=f"{ids}-mode", judge=judge)
+    if any("scenario" in one.counts for one in own):
+        tasks = list(dict.fromkeys(count.group for one in own for count in one.counts["scenario"]))
+        by_task = rate_figure(
+            [_rates(one, "scenario", [*tasks, _WRONG]) for one in own],
+            [*tasks, "penalties not triggered"],
+            name=f"{ids}-task",
+            title="Required criteria met by task, and penalties not triggered",
+            judge=judge,
+        )
+        return {"score": score, "task": by_task, "mode": modes}
+    return {
+        "score": score,
+        "tier": rate_figure(
+            [_rates(one, "tier", [*_TIERS, _WRONG]) for one in own],
+            [*_TIERS.values(), _WRONG],
+            name=f"{ids}-tier",
+            title="Requirements passed by tier, and wrong moves not made",
+            judge=judge,
+        ),
+        "step": rate_figure(
+            [_rates(one, "step", list(_STEPS)) for one in own],
+            list(_STEPS.values()),
+            name=f"{ids}-step",
+            title="Requirements passed by step",
+            judge=judge,
+        ),
+        "mode": modes,
+    }
+
+
+def _rates(condition: _Condition, by: Grouping, groups: Sequence[str]) -> RateRow:
+    requirements = {c.group: c for c in condition.counts[by] if c.kind == "requirement"}
+    return RateRow(
+        condition.row.condition,
+        tuple(_pooled(condition, "error") if g == _WRONG else _rate(requirements.get(g)) for g in groups),
+    )
+
+
+def _modes(condition: _Condition) -> ModeRow:
+    requirements = _pooled(condition, "requirement")
+    failed = {c.group: c.failed for c in condition.counts["mode"] if c.kind == "requirement"}
+    return ModeRow(condition.row.condition, requirements or Rate(0, 0), failed, _pooled(condition, "error"))
+
+
+def _rate(count: Count | None) -> Rate | None:
+    return None if count is None else Rate(count.passed, count.n, count.ungraded)
+
+
+def _pooled(condition: _Condition, kind: str) -> Rate | None:
+    """All items of a kind; by tier, or by task, each falls into one group."""
+    by: Grouping = "tier" if "tier" in condition.counts else "scenario"
+    counts = [count for count in condition.counts[by] if count.kind == kind]
+    if not counts:
+        return None
+    return Rate(
+        sum(count.passed for count in counts),
+        sum(count.n for count in counts),
+        sum(count.ungraded for count in counts),
+    )
+
+
+def _condition_pages(
+    board: Leaderboard, one: _Condition, scenarios: Mapping[str, Scenario]
+) -> Iterator[tuple[str, str]]:
+    """The pages of a condition and of its briefs, with their paths, one at a time: a site can be large."""
+    place = f"{one.row.condition}/{one.row.judge_id}"
+    for brief, score, verdicts in one.briefs:
+        page = brief_page(
+            one.row,
+            scenarios[brief.scenario_id],
+            brief,
+            score=score,
+            verdicts=verdicts,
+            scoring=board.scoring,
+            is_stand_in=one.is_stand_in,
+            report=one.reports.get((brief.scenario_id, brief.seed)),
+        )
+        yield f"{place}/{brief_file(brief)}", page
+    page = condition_page(
+        one.row,
+        [(brief, score) for brief, score, _ in one.briefs],
+        {by: [_group(count) for count in counts] for by, counts in one.counts.items()},
+        scoring=board.scoring,
+        note=one.note,
+        is_stand_in=one.is_stand_in,
+        said=wording(is_task=one.is_of_tasks),
+    )
+    yield f"{place}/index.html", page
+
+
+def _group(count: Count) -> Group:
+    return Group(count.group, count.kind, count.passed, count.n, count.ungraded)
+
+
+def _said(folder: Path, problem: StaffbenchError) -> str:
+    """A problem as published: files by their place below the results, not on this machine."""
+    return str(problem).replace(f"{folder}/", "")
+
+
+def _write_whole(folder: Path, texts: Iterable[tuple[str, str]], ending: str) -> None:
+    """Write the files, and delete those of an earlier time that are none of them."""
+    root = folder.resolve()
+    written: set[Path] = set()
+    for name, text in texts:
+        path = root / name
+        if not path.resolve().is_relative_to(root):
+            raise StoreError(path, "lies outside the site", "names of conditions and judges without ..")
+        write_text(path, text)
+        written.add(path)
+    for path in sorted(root.rglob(f"*{ending}")):
+        if path not in written:
+            path.unlink(missing_ok=True)
+    for path in sorted(root.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()

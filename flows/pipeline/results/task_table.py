@@ -1,0 +1,92 @@
+"""The specification's table of tasks, with what each condition scored on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from flows.adapters.task_trees.check import HEAD
+from flows.pipeline.results.graded import Graded
+from flows.schema.report_task import ReportTask
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings
+from flows.stages.score import score_brief
+from flows.stages.table import number
+
+WORDS = 5
+"""How many columns of the table hold words."""
+
+
+def task_table(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> list[tuple[str, ...]]:
+    """One row for each task, head first: what it is, its published mean, and a score for each condition.
+
+    A score is the mean over the attempts that have one; a dash where none has. The last row is the mean
+    over tasks, as on the leaderboard.
+
+    Args:
+        graded: in the order of the columns.
+        scenarios: by id; those that are no tasks are left out.
+        scoring: the weights.
+    """
+    tasks = {name: scenario.task for name, scenario in scenarios.items() if scenario.task is not None}
+    means = [_means(entry, scenarios, scoring) for entry in graded]
+    # Tasks of imported jobs that nobody has here: what they are is not known.
+    foreign = sorted({name for found in means for name in found} - set(tasks))
+    head = (*HEAD[:7], "published mean", *_names(graded))
+    rows = [(*_facts(task), *(number(found.get(name), 3) for found in means)) for name, task in tasks.items()]
+    rows += [(name, *("-",) * 7, *(number(found.get(name), 3) for found in means)) for name in foreign]
+    overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
+    return [head, *rows, ("all", *("",) * 7, *overall)]
+
+
+def turned(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
+    """The table on its side, a column for each task; `narrow` without what the tasks are about."""
+    columns = list(zip(*rows, strict=True))
+    return [columns[0], *columns[4 if narrow else 1 :]]
+
+
+def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
+    """Rows as a Markdown table, head first; the columns after the first `words` hold numbers."""
+    head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    rule = ["---"] * words + ["---:"] * (len(head) - words)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body)) + "\n"
+
+
+def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, float]:
+    """Mean over the scored attempts, by task; without tasks that have none."""
+    scores = entry.scores
+    if scores is None:
+        scores = [
+            score_brief(scenarios[name].items, own, scoring) for (name, _), own in entry.by_brief.items()
+        ]
+    found: dict[str, list[float]] = {}
+    for score in scores:
+        value = score.score_clamped if scoring.clamped else score.score
+        if value is not None:
+            found.setdefault(score.scenario_id, []).append(value)
+    return {name: math.fsum(values) / len(values) for name, values in found.items()}
+
+
+def _facts(task: ReportTask) -> tuple[str, ...]:
+    said = (task.title, task.setting, task.reader, task.length_limit)
+    totals = task.totals
+    published = "-" if task.mean_score_pct is None else f"{task.mean_score_pct / 100:.3f}"
+    return (
+        task.task_id,
+        *(text or "-" for text in said),
+        str(len(task.attachments)),
+        f"{totals.criteria} ({totals.penalties})",
+        published,
+    )
+
+
+def _names(graded: Sequence[Graded]) -> list[str]:
+    """A short name for each condition: its model, with whatever it takes to tell it from the others."""
+    models = [entry.model for entry in graded]
+    names = [entry.model if models.count(entry.model) == 1 else entry.condition for entry in graded]
+    return [
+        name if names.count(name) == 1 else f"{name} · {entry.judge}"
+        for name, entry in zip(names, graded, strict=True)
+    ]

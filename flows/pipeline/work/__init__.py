@@ -1,0 +1,1 @@
+"""What each stage does for one scenario of one condition."""

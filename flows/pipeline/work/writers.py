@@ -1,0 +1,103 @@
+"""Writers that need no model: the baseline, the controls, and briefs that lie in a folder."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from flows.common.digests import sha256_file, sha256_text
+from flows.common.errors import ScenarioError
+from flows.readers import READER_VERSIONS
+from flows.readers.guarded import read_guarded_bytes
+from flows.readers.read import source
+from flows.readers.text.decode import decoded
+from flows.schema.document import Notice, Packet
+from flows.schema.scenario import Scenario
+from flows.schema.settings import Settings, Writer
+from flows.stages.extractive import EXTRACTIVE_VERSION, write_extractive
+from flows.stages.generate import Written, written
+
+_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
+_PLAIN = (".md", ".txt")
+_NOTICE_CHARS = 200
+_NOTICES_TOLD = 20
+
+
+def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: Packet) -> dict[str, Any]:
+    """Everything that the briefs of a local writer depend on."""
+    seeds = list(range(1, settings.seeds + 1))
+    match settings.model.writer:
+        case Writer.extractive:
+            made_of: Any = [EXTRACTIVE_VERSION, packet.digest, settings.prompt.words]
+        case Writer.control:
+            made_of = sha256_text(scenario.controls[settings.model.label].text)
+        case Writer.files:
+            files = [_brief_file(project, settings, scenario, seed) for seed in seeds]
+            made_of = [[file.name, sha256_file(file), READER_VERSIONS] for file in files]
+        case Writer.empty | Writer.absent | Writer.corrupt | Writer.remote:
+            made_of = None
+    return {"writer": settings.model.writer.value, "made_of": made_of, "seeds": seeds}
+
+
+def write_local(project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int) -> Written:
+    """The brief of a local writer for one seed.
+
+    Raises:
+        ScenarioError: `files`, and there is no brief for this scenario and seed.
+        ReadError: a brief that can't be read.
+    """
+    match settings.model.writer:
+        case Writer.extractive:
+            return written(write_extractive(packet, settings.prompt.words, seed), seed)
+        case Writer.control:
+            return written(scenario.controls[settings.model.label].text, seed)
+        case Writer.files:
+            text, left_out = read_brief(_brief_file(project, settings, scenario, seed))
+            return replace(written(text, seed), detail=left_out)
+        case Writer.empty:
+            return written("", seed)
+        case Writer.absent | Writer.corrupt:
+            raise ValueError(f"{settings.model.label} hands in a file, or none; a brief is a text")
+        case Writer.remote:
+            raise ValueError("a remote model does not write here")
+
+
+def read_brief(path: Path) -> tuple[str, str]:
+    """The text of a brief that somebody wrote: Markdown and plain text as it is written, others as read.
+
+    Returns:
+        The text, and what the reader left out of it or mended, such as hidden text, with its place;
+        empty where there was nothing.
+
+    Raises:
+        ReadError: it can't be read.
+    """
+    data, media = source(path)
+    document = read_guarded_bytes(data, path, media)
+    if path.suffix.lower() in _PLAIN:
+        text, _ = decoded(data, path)
+        changes = [notice for notice in document.notices if notice.kind != "normalised"]
+        return text.replace("\r\n", "\n").replace("\r", "\n"), format_notices(changes)
+    return document.text, format_notices(document.notices)
+
+
+def format_notices(notices: Sequence[Notice]) -> str:
+    """What a reader left out of a file or mended, with its place; empty where there was nothing."""
+    lines = [
+        textwrap.shorten(f"{notice.kind}, {notice.place}: {notice.detail}", _NOTICE_CHARS, placeholder=" ...")
+        for notice in notices
+    ]
+    more = len(lines) - _NOTICES_TOLD
+    return "; ".join(lines[:_NOTICES_TOLD] + ([f"and {more} more"] if more > 0 else []))
+
+
+def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:
+    folder = project / (settings.model.folder or "") / scenario.scenario_id
+    found = [path for suffix in _SUFFIXES if (path := folder / f"{seed}{suffix}").is_file()]
+    if len(found) != 1:
+        what = "no brief" if not found else "more than one brief: " + ", ".join(path.name for path in found)
+        raise ScenarioError(folder / str(seed), what, f"one of {', '.join(f'{seed}{s}' for s in _SUFFIXES)}")
+    return found[0]

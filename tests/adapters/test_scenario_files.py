@@ -1,0 +1,140 @@
+"""A scenario's files: every fault named, all of them together."""
+
+import csv
+
+import pytest
+import yaml
+
+from flows.adapters.scenario_files import load_scenario, scenario_ids
+from flows.common.errors import ConfigError, Problems
+from flows.schema.scenario import Severity
+
+HEAD = {
+    "scenario_id": "s",
+    "title": "A test",
+    "synthetic": True,
+    "licence": "CC-BY-4.0",
+    "notice": "Invented.",
+    "assignment": "Write it.",
+    "documents": ["01-order.txt"],
+}
+
+
+def item(item_id="i1", **changes):
+    return {
+        "item_id": item_id,
+        "step": "facts",
+        "tier": 1,
+        "severity": "important",
+        "requirement": "States the strength",
+        "ground_truth": "The strength is 40.",
+        "pass_condition": "The figure is right.",
+        "fail_condition": "Anything else.",
+        "source": [{"document": "01-order.txt", "quote": "strength 40"}],
+        "rationale": "It sizes the lift.",
+        **changes,
+    }
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    folder = tmp_path / "s"
+
+    def write(head=HEAD, items=None, labels=None, documents=("01-order.txt",), rubric_text=None):
+        (folder / "documents").mkdir(parents=True, exist_ok=True)
+        for name in documents:
+            (folder / "documents" / name).write_text("strength 40", encoding="utf-8")
+        (folder / "scenario.yaml").write_text(yaml.safe_dump(head), encoding="utf-8")
+        text = yaml.safe_dump([item()] if items is None else items) if rubric_text is None else rubric_text
+        (folder / "rubric.yaml").write_text(text, encoding="utf-8")
+        if labels is not None:
+            (folder / "controls").mkdir(exist_ok=True)
+            (folder / "controls" / "strong.md").write_text("Strength 40.", encoding="utf-8")
+            with (folder / "controls" / "labels.csv").open("w", newline="") as file:
+                csv.writer(file).writerows([("item_id", "strong"), *labels])
+        return folder
+
+    return write
+
+
+def faults(folder):
+    with pytest.raises(Problems) as caught:
+        load_scenario(folder)
+    return "\n".join(caught.value.lines)
+
+
+def test_a_whole_scenario_is_read(scenario):
+    found = load_scenario(scenario(labels=[("i1", "pass")]))
+    assert found.items[0].severity is Severity.important
+    assert found.items[0].source[0].quote == "strength 40"
+    assert found.controls["strong"].labels == {"i1": True}
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        ([item(), item()], "'i1' twice"),
+        ([item(severity="fatal")], "critically_important"),
+        ([item(step="weather")], "environment"),
+        ([item(tier=4)], "1, 2, 3"),
+        ([item(tier=True)], "tier is True"),
+        ([item(requirement=" ")], "requirement"),
+        ([item(severity="detrimental")], "no item of a positive severity"),
+        ([item(source=[])], "source"),
+        ([item(source=[{"document": "other.txt", "quote": "x"}])], "other.txt"),
+        ([item(points=3)], "unknown points"),
+        ([{"item_id": "i1"}], "missing"),
+        (["a line"], "a str"),
+        ({"i1": item()}, "a list of items"),
+    ],
+)
+def test_a_broken_rubric_is_refused_by_name(scenario, items, said):
+    message = faults(scenario(items=items))
+    assert said in message
+    assert "rubric.yaml" in message
+
+
+def test_faults_of_all_files_are_told_together(scenario):
+    message = faults(scenario(head={**HEAD, "documents": ["02-gone.pdf"]}, items=[item(tier=9)]))
+    assert "02-gone.pdf" in message
+    assert "tier" in message
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "a/b.txt"])
+def test_a_document_outside_the_folder_is_refused(scenario, name):
+    assert "plain file name" in faults(scenario(head={**HEAD, "documents": [name]}))
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "no label for i1"),
+        ([("i1", "pass"), ("i2", "pass")], "unknown i2"),
+        ([("i1", "pass"), ("i1", "fail")], "two labels for i1"),
+        ([("i1", "yes")], "pass or fail"),
+    ],
+)
+def test_labels_cover_each_item_once(scenario, labels, said):
+    assert said in faults(scenario(labels=labels))
+
+
+@pytest.mark.parametrize("text", ["- [", "\x00", ": :\n  - :"])
+def test_a_file_that_is_no_yaml_is_named(scenario, text):
+    assert "rubric.yaml" in faults(scenario(rubric_text=text))
+
+
+def test_scenarios_are_found_by_name(scenario, tmp_path):
+    scenario()
+    assert scenario_ids(tmp_path, None) == ["s"]
+    assert scenario_ids(tmp_path, ["s"]) == ["s"]
+    with pytest.raises(ConfigError, match="one of s"):
+        scenario_ids(tmp_path, ["t"])
+    with pytest.raises(ConfigError, match="no such folder"):
+        scenario_ids(tmp_path / "gone", None)
+
+
+@pytest.mark.parametrize("name", ["strong.md", "labels.csv"])
+def test_a_control_that_is_not_utf_8_is_named(scenario, name):
+    folder = scenario(labels=[("i1", "pass")])
+    (folder / "controls" / name).write_bytes(b"f\xfcr")
+    assert f"{name}: not UTF-8 at byte 1" in faults(folder)

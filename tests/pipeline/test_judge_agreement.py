@@ -1,0 +1,262 @@
+"""How far a judge agrees with labelled controls: which verdicts count, and how often."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from flows.adapters.screen import Screen
+from flows.pipeline.commands.commands import report
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.judge_agreement import controls_agreement, judges_agreement, self_agreement
+from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
+from flows.schema.verdict import Verdict, VerdictStatus
+from tests.support.bench import ITEM, Project, answer, remote
+from tests.support.plain_flow import run_here, without_prefect
+from tests.support.scripted_server import Say, ScriptedServer
+
+STRONG, WEAK = "Forty trucks. The bridge holds.", "No trucks."
+LABELS = {"strong": {"A": True, "B": True, "W": True}, "weak": {"A": False, "B": False, "W": True}}
+
+
+def item(name, severity=Severity.important):
+    texts = dict.fromkeys(("requirement", "ground_truth", "pass_condition", "fail_condition"), "x")
+    source = (Evidence("a", "b"),)
+    return Item(name, Step.facts, Tier.stated, severity, source=source, rationale="r", **texts)
+
+
+SCENARIO = Scenario(
+    scenario_id="port",
+    title="t",
+    assignment="a",
+    documents=(),
+    items=(item("A"), item("B"), item("W", Severity.detrimental)),
+    controls={
+        "strong": Control("strong", STRONG, LABELS["strong"]),
+        "weak": Control("weak", WEAK, LABELS["weak"]),
+        "oracle": Control("oracle", "What the expert wrote.", LABELS["strong"]),
+    },
+    synthetic=True,
+    licence="CC-BY-4.0",
+)
+SCENARIOS = {"port": SCENARIO}
+
+
+def verdict(name, seed, passed):
+    status = VerdictStatus.unparsed if passed is None else VerdictStatus.graded
+    return Verdict("port", seed, name, status, passed)
+
+
+def graded(condition, *briefs, model="strong", judge="j", digest="d1", **more):
+    """One condition; of each brief its text and the verdicts on A, B and W."""
+    about = {"condition": {"label": condition, "model": model}, "judge": {"label": judge, "digest": digest}}
+    rows = [{"scenario_id": "port", "seed": n, "text": text} for n, (text, _) in enumerate(briefs, 1)]
+    verdicts = [
+        verdict(name, seed, passed)
+        for seed, (_, said) in enumerate(briefs, 1)
+        for name, passed in zip("ABW", said, strict=True)
+    ]
+    return Graded(about, rows, verdicts, **more)
+
+
+def told(*entries, scenarios=SCENARIOS):
+    return [
+        (one.labels, one.n, one.n_ungraded, one.accuracy, one.kappa)
+        for one in controls_agreement(entries, scenarios)
+    ]
+
+
+# The judge is right on strong's A and W and wrong on its B; of weak right on B and W, and wrong on A.
+ON_STRONG, ON_WEAK = (STRONG, (True, False, True)), (WEAK, (True, False, True))
+# Labels pass 4 of 6 and so does the judge: both pass 3 and both fail 1. So p_o is 4/6,
+# p_e = 4/6 * 4/6 + 2/6 * 2/6 = 20/36, and kappa (24 - 20) / (36 - 20) = 1/4.
+BOTH = ("labelled controls", 6, 0, 4 / 6, 1 / 4)
+
+
+def test_each_item_of_a_control_counts_once_however_often_it_was_handed_in():
+    strong, weak = graded("strong-none", ON_STRONG), graded("weak-none", ON_WEAK, model="weak")
+    assert told(strong, weak) == [BOTH]
+    capped, effort = graded("strong-3000", ON_STRONG), graded("strong-high-none", ON_STRONG)
+    assert told(strong, capped, effort, weak) == [BOTH]
+    seeds = graded("strong-none", ON_STRONG, (STRONG, (True, True, True)))
+    assert told(seeds, weak) == [BOTH]  # the first seed's verdicts
+
+
+def test_an_item_without_a_verdict_is_counted_apart():
+    # A has none; of B and W one is right.
+    assert told(graded("s", (STRONG, (None, False, True)))) == [("labelled controls", 2, 1, 1 / 2, None)]
+    assert told(graded("s", (STRONG, (None, None, None)))) == [("labelled controls", 0, 3, None, None)]
+
+
+def test_a_cut_control_is_another_text_and_the_one_beside_it_counts():
+    cut = graded("strong-2", ("Forty trucks.", (True, False, True)), ON_WEAK)
+    # Only weak, of which the judge is right on two of three: both pass W, both fail B, the judge alone
+    # passes A. p_o is 2/3, p_e = 1/3 * 2/3 + 2/3 * 1/3 = 4/9, kappa (6 - 4) / (9 - 4) = 2/5.
+    assert told(cut) == [("labelled controls", 3, 0, 2 / 3, 2 / 5)]
+
+
+def test_verdicts_on_a_text_that_was_the_control_are_not_held_against_its_labels_of_today():
+    old, weak = graded("strong-none", ON_STRONG), graded("weak-none", ON_WEAK, model="weak")
+    now = Control("strong", "Forty-one trucks.", {"A": True, "B": False, "W": True})
+    scenarios = {"port": replace(SCENARIO, controls={**SCENARIO.controls, "strong": now})}
+    assert told(old, scenarios=scenarios) == []
+    assert told(old, weak, scenarios=scenarios) == [("labelled controls", 3, 0, 2 / 3, 2 / 5)]
+    # Labels that were mended while the text stands hold for what was graded: then all three are right.
+    mended = replace(SCENARIO.controls["strong"], labels=now.labels)
+    scenarios = {"port": replace(SCENARIO, controls={**SCENARIO.controls, "strong": mended})}
+    assert told(old, scenarios=scenarios) == [("labelled controls", 3, 0, 1.0, 1.0)]
+
+
+def test_a_model_that_is_called_like_a_control_is_none():
+    assert told(graded("strong-medium", ("My own brief.", (True, True, True)))) == []
+    # Who hands a control's text in under another name has handed in the control.
+    assert told(graded("mine", ON_WEAK, model="mine")) == [("labelled controls", 3, 0, 2 / 3, 2 / 5)]
+
+
+def test_an_experts_report_and_what_another_harness_graded_are_left_out():
+    assert told(graded("oracle", ("What the expert wrote.", (True, True, True)), model="oracle")) == []
+    assert told(graded("strong", ON_STRONG, scores=[])) == []
+
+
+def test_each_digest_of_a_judges_label_is_a_judge():
+    first, second = "a" * 64, "b" * 64
+    strong = graded("strong-none", ON_STRONG, digest=second)
+    again = graded("strong-3000", (STRONG, (True, True, True)), digest=first)
+    weak = graded("weak-none", ON_WEAK, model="weak", digest=second)
+    named = [f"labelled controls (judge digest {sign * 16})" for sign in "ab"]
+    # The first graded strong alone, and is right on all three; the second both.
+    assert told(strong, weak, again) == [(named[0], 3, 0, 1.0, None), (named[1], *BOTH[1:])]
+    # One that graded no control is named too: nobody is to take the other's figures for its own.
+    other = graded("m", ("A brief.", (True, True, True)), model="m", digest=first)
+    assert told(strong, weak, other) == [(named[0], 0, 0, None, None), (named[1], *BOTH[1:])]
+    assert told(other, replace(other, about={**other.about, "judge": {"label": "j", "digest": "c"}})) == []
+
+
+def test_judges_are_compared_with_one_another_and_themselves_by_digest():
+    brief = ("A brief.", (True, True, True))
+    entries = [
+        graded("m", brief, digest="a" * 64),
+        graded("n", ("Another.", (True, False, False)), digest="b" * 64),
+        graded("m", ("A brief.", (True, True, False)), judge="k", digest="c" * 64),
+        graded("n", ("Another.", (True, False, False)), judge="k", digest="c" * 64),
+    ]
+    found = [(judge, one.labels, one.n, one.accuracy) for judge, one in judges_agreement(entries, SCENARIOS)]
+    assert found == [
+        (f"j (judge digest {'a' * 16})", "k", 3, 2 / 3),
+        (f"j (judge digest {'b' * 16})", "k", 3, 1.0),
+    ]
+
+    def asked(condition, text, times, digest):
+        entry = graded(condition, (text, (True, True, True)), digest=digest)
+        repeats = [(number, one) for number in range(1, times + 1) for one in entry.verdicts]
+        return replace(entry, repeats=repeats)
+
+    twice, thrice = asked("m", "One.", 2, "a"), asked("n", "Two.", 3, "b")
+    own = self_agreement([twice, graded("o", brief, digest="b")], SCENARIOS)
+    assert own is not None
+    assert (own.n_repeats, own.n, own.unanimous) == (2, 3, 1.0)
+    assert self_agreement([twice, thrice], SCENARIOS) is None  # of two judges, one asked twice, one thrice
+
+
+@pytest.fixture
+def here(tmp_path, project, monkeypatch):
+    """A project with presets of its own, which tests edit."""
+    without_prefect(monkeypatch)
+    bench = Project(tmp_path, project / "conf", {})
+    (tmp_path / "conf").unlink()
+    shutil.copytree(project / "conf", tmp_path / "conf")
+    return bench
+
+
+def judging(call):
+    """A judge that sees through the weak control's strength and cholera, and never misses the bridge."""
+    if not call.body["model"].startswith("judge"):
+        return answer(call)
+    modes = {"strength": "incorrect", "cholera": "committed"} if "99 soldiers" in call.prompt else {}
+    failed = [{"id": name, "mode": mode, "reason": "r"} for name, mode in modes.items()]
+    return Say(json.dumps({"items": len(ITEM.findall(call.prompt)), "failed": failed}))
+
+
+def run_control(here, server, name, *more):
+    writer = ("model=", "model.")
+    own = [override for override in remote(server) if not override.startswith(writer)]
+    assert run_here(here.folder, *own, f"model={name}", *more) == 0
+
+
+def measured(here):
+    """n, accuracy and kappa of each agreement under the leaderboard."""
+    (note,) = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())["judges"]
+    return [(one["n"], one["accuracy"], one["kappa"]) for one in note["agreements"]]
+
+
+# Of weak, labelled failed throughout, the judge is right on two of three items in either scenario. Its
+# labels never vary, so kappa is undefined.
+ONLY_WEAK = [(6, pytest.approx(4 / 6), None)]
+# With strong, right on all: labels pass 6 of 12, the judge 8. p_o is 10/12, p_e = 1/2 * 2/3 + 1/2 * 1/3
+# = 1/2, kappa (10/12 - 1/2) / (1/2) = 2/3.
+STRONG_AND_WEAK = [(12, pytest.approx(10 / 12), pytest.approx(2 / 3))]
+
+
+def test_more_caps_of_the_controls_leave_a_judges_figures_as_they_are(here):
+    with ScriptedServer(judging) as server:
+        # Strong has 15 words and is cut, weak has 12 and is not.
+        for name in ("strong", "weak"):
+            run_control(here, server, name, "word_cap.words=12")
+        assert measured(here) == ONLY_WEAK
+        for cap in ("none", "250", "3000"):
+            for name in ("strong", "weak"):
+                run_control(here, server, name, f"word_cap={cap}")
+            assert measured(here) == STRONG_AND_WEAK
+
+
+def test_a_control_that_was_rewritten_counts_again_once_it_was_graded_again(here):
+    with ScriptedServer(judging) as server:
+        for name in ("strong", "weak"):
+            run_control(here, server, name)
+        assert measured(here) == STRONG_AND_WEAK
+        for scenario, strength in (("alder", 412), ("birch", 730)):
+            folder = here.folder / "data" / "ma_bench" / scenario / "controls"
+            (folder / "strong.md").write_text(f"The relief column has {strength} soldiers.")
+            labels = "item_id,strong,weak\nstrength,pass,fail\nbridge,fail,fail\ncholera,pass,fail\n"
+            (folder / "labels.csv").write_text(labels)
+        assert report(here.folder, [], Screen()) == 0
+        assert measured(here) == ONLY_WEAK
+        run_control(here, server, "strong")
+    # It passes the bridge of strong, which no longer states it: right on two of three of either control.
+    # Labels pass 4 of 12 and the judge 8, both pass 4: p_e = 1/3 * 2/3 + 2/3 * 1/3 = 4/9, kappa 2/5.
+    assert measured(here) == [(12, pytest.approx(8 / 12), pytest.approx(2 / 5))]
+
+
+def test_a_judge_whose_prompt_was_edited_is_told_from_the_one_before(here):
+    conf = here.folder / "conf"
+    with ScriptedServer(judging) as server:
+        # A preset of one's own has the same label whatever its prompt says.
+        preset = (conf / "judge" / "openai_compatible.yaml").read_text(encoding="utf-8")
+        preset += f"label: mine\nname: judge-1\napi_base: {server.base}\n"
+        (conf / "judge" / "mine.yaml").write_text(preset, encoding="utf-8")
+        assert run_here(here.folder, "judge=mine", "model=strong") == 0
+        path = conf / "judge_prompt" / "v1.yaml"
+        text = path.read_text(encoding="utf-8")
+        edited = text.replace("You grade a staff brief", "You grade one staff brief")
+        assert edited != text
+        path.write_text(edited, encoding="utf-8")
+        assert run_here(here.folder, "judge=mine", "model=weak") == 0
+    digests = {row["model"]: row["judge_digest"][:16] for row in here.board()}
+    assert len(set(digests.values())) == 2
+    assert {row["judge_id"] for row in here.board()} == {"mine-medium-failed_only-v1"}
+    table = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    for name, accuracy in (("strong", "1.00"), ("weak", "0.67")):
+        phrase = (
+            f"labelled controls (judge digest {digests[name]}): accuracy {accuracy}, kappa undefined, n 6"
+        )
+        assert phrase in table
+
+
+def test_a_remote_writer_that_is_labelled_like_a_control_is_no_control(here):
+    with ScriptedServer(judging) as server:
+        assert run_here(here.folder, *remote(server, "model.label=strong", "seeds=1")) == 0
+    assert {row["model"] for row in here.board()} == {"strong"}
+    assert measured(here) == []
+    table = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    assert "Nobody has measured its agreement with labels." in table
