@@ -8,14 +8,12 @@ is never taken for the answer.
 from __future__ import annotations
 
 import json
-import os
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flows.common.digests import canonical_json, sha256_text
-from flows.common.errors import StoreError
+from flows.common.files import write_whole
 
 
 class ObjectStore:
@@ -34,7 +32,7 @@ class ObjectStore:
         address = sha256_text(text)
         path = self._path(address)
         if self.get(stage, key, address) is None:  # not there, or damaged
-            self._write(path, zlib.compress(text.encode("utf-8"), 1))
+            write_whole(path, zlib.compress(text.encode("utf-8"), 1))
         return address
 
     def get(self, stage: str, key: str, address: object) -> Any | None:
@@ -57,7 +55,7 @@ class ObjectStore:
             StoreError: it can't be written.
         """
         address = self.put(stage, key, value)
-        self._write(self._reference(stage, key), address.encode())
+        write_whole(self._reference(stage, key), address.encode())
 
     def recall(self, stage: str, key: str) -> Any | None:
         """What was remembered under `key`; None where it is gone or damaged."""
@@ -66,19 +64,6 @@ class ObjectStore:
         except (OSError, UnicodeDecodeError):
             return None
         return self.get(stage, key, address)
-
-    def _write(self, path: Path, content: bytes) -> None:
-        scratch = path.with_suffix(f".{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            scratch.write_bytes(content)
-            scratch.replace(path)
-        except OSError as error:
-            with suppress(OSError):  # half a file would keep what room there is on a full disk
-                scratch.unlink(missing_ok=True)
-            raise StoreError(
-                path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
-            ) from error
 
     def _reference(self, stage: str, key: str) -> Path:
         return self._folder / stage / key

@@ -7,12 +7,10 @@ model wrote can't be had again for nothing, so the file itself is kept, under th
 from __future__ import annotations
 
 import hashlib
-import os
-import uuid
-from contextlib import suppress
 from pathlib import Path
 
-from flows.common.errors import StoreError
+from flows.common.digests import sha256_bytes
+from flows.common.files import write_whole
 
 
 class ReportStore:
@@ -27,25 +25,10 @@ class ReportStore:
         Raises:
             StoreError: it can't be written.
         """
-        name = hashlib.sha256(data).hexdigest()
+        name = sha256_bytes(data)
         path = self.path(name)
-        if self.has(name):
-            return name
-        # A name of its own: attempts of one run may hand in equal reports at the same moment.
-        scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with scratch.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            scratch.replace(path)
-        except OSError as error:
-            with suppress(OSError):  # the folder itself may be what is wrong
-                scratch.unlink()
-            raise StoreError(
-                path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
-            ) from error
+        if not self.has(name):
+            write_whole(path, data, durable=True)
         return name
 
     def path(self, name: str) -> Path:
@@ -61,6 +44,6 @@ class ReportStore:
     def has(self, name: str) -> bool:
         """True where the report is there and its bytes are those that it is named after."""
         try:
-            return hashlib.sha256(self.path(name).read_bytes()).hexdigest() == name
+            return sha256_bytes(self.path(name).read_bytes()) == name
         except OSError:
             return False

@@ -11,10 +11,8 @@ pandas read a file in one line.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from operator import itemgetter
 from pathlib import Path
@@ -25,6 +23,7 @@ import pyarrow.parquet as pq
 
 from flows.common.digests import canonical_json
 from flows.common.errors import StoreError
+from flows.common.files import write_whole
 
 SCHEMA_VERSION = "2"
 """Raised when a column changes its name, type or meaning."""
@@ -182,17 +181,7 @@ def write_table(
                 raise StoreError(path, f"null in column {field.name}", "a value in every row")
     except pa.ArrowException as error:
         raise StoreError(path, f"rows that don't fit the schema: {error}") from error
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, scratch, compression="zstd", version="2.6")
-        scratch.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # the folder itself may be what is wrong
-            scratch.unlink()
-        raise StoreError(
-            path, f"can't be written ({error})", remedy="free space, or mend the rights"
-        ) from error
+    write_whole(path, lambda part: pq.write_table(table, part, compression="zstd", version="2.6"))
 
 
 def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
 from flows.readers.invisible import without_invisible
 from flows.readers.limits import MAX_BYTES, MAX_TEXT
@@ -105,7 +105,7 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
     return Document(
         name=path.name,
         media=media,
-        sha256=hashlib.sha256(data).hexdigest(),
+        sha256=sha256_bytes(data),
         reader=f"{media}/{READER_VERSIONS[media]}",
         blocks=tuple(kept),
         notices=tuple(said),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from flows.common.digests import canonical_json, sha256_text
+from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 
 PROTOCOL_VERSION = "1"
 """Raised when the meaning of a stored reply changes, so that every key changes with it."""
@@ -29,7 +28,7 @@ class Image:
     @property
     def sha256(self) -> str:
         """Of the bytes, in hex."""
-        return hashlib.sha256(self.data).hexdigest()
+        return sha256_bytes(self.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ that come together cost two or three of them.
 from __future__ import annotations
 
 import asyncio
-import errno
 import fcntl
 import os
 import secrets
@@ -23,6 +22,7 @@ from queue import Empty, SimpleQueue
 from flows.adapters.completions.index import SUFFIX, Index, Place
 from flows.adapters.completions.records import Head, encode_text
 from flows.common.errors import StoreError
+from flows.common.files import sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Journal:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         with self._guard:
             self._index.own(self._segment)
-        _sync_folder(self._folder)
+        sync(self._folder)
         return self._descriptor, 0
 
     def _abandon(self, cut_at: int | None = None) -> None:
@@ -175,18 +175,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the file's name durable, not only its bytes."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a file system without fsync of folders
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _notify_waiters(batch: Sequence[Entry], error: StoreError | None) -> None:

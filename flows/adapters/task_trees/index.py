@@ -10,9 +10,7 @@ also hold whole numbers for points, and JSON texts for lists.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +21,8 @@ import pyarrow.parquet as pq
 
 from flows.adapters.task_trees.rubric import criteria_of
 from flows.adapters.task_trees.safe_files import inside, parse_json
-from flows.common.errors import Problems, ScenarioError, StaffbenchError, StoreError
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.common.files import write_whole
 from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")
@@ -241,17 +240,7 @@ def write_index(path: Path, rows: Iterable[IndexRow]) -> None:
     """
     entries = [_entry(row) for row in sorted(rows, key=lambda row: row.task_id)]
     table = pa.Table.from_pylist(entries, schema=SCHEMA)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, scratch, compression="zstd", version="2.6")
-        scratch.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # its folder may be what is at fault
-            scratch.unlink()
-        raise StoreError(
-            path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
-        ) from error
+    write_whole(path, lambda part: pq.write_table(table, part, compression="zstd", version="2.6"))
 
 
 def _entry(row: IndexRow) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from flows.adapters.screen import Screen
 from flows.adapters.task_trees.tests_folder import read_grading, read_tests
 from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.files import write_whole
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.submitted import HandedIn, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
@@ -183,13 +184,7 @@ class _Verifier:
     def leave(self, name: str, value: object) -> None:
         """Whole or not at all: half a reward would be one that Harbor can't read."""
         path = self.logs / name
-        scratch = path.with_name(f".{name}.part")
-        try:
-            scratch.unlink(missing_ok=True)  # the agent may have laid a link there
-            scratch.write_text(json_text(value), encoding="utf-8")
-            scratch.replace(path)
-        except OSError as error:
-            raise StoreError(path, f"can't be written ({error.strerror})", remedy="free space") from error
+        write_whole(path, json_text(value))  # a link that the agent left there is replaced, not followed
 
     def _no_report(self, handed: HandedIn) -> int:
         fault = f"{handed.status.value}: {handed.detail}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from pathlib import Path, PurePosixPath
 
+from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
 from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
 from flows.pipeline.native.arguments import FilePage, PageView
@@ -102,7 +102,7 @@ class _Texts:
 
     def of(self, path: str, data: bytes) -> str:
         """The text of a document with its notices before it."""
-        key = (path, hashlib.sha256(data).hexdigest())
+        key = (path, sha256_bytes(data))
         with self._lock:
             if key in self._texts:
                 self._texts.move_to_end(key)

@@ -9,8 +9,6 @@ made anew for whoever asks next, and stays failed only for the call that was tol
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
 import json
 import os
 import tempfile
@@ -22,8 +20,9 @@ from typing import Any, cast
 from flows.adapters.pages import find_converter, render
 from flows.adapters.pages.convert import DPI, MAX_IMAGES
 from flows.adapters.pages.draw import draw_page
-from flows.common.digests import canonical_json, sha256_text
+from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 from flows.common.errors import StoreError
+from flows.common.files import sync, unwritable
 
 RENDER_VERSION = 1
 """Raised when a stored record would be read differently; part of every record's name."""
@@ -91,7 +90,7 @@ class Renders:
         return Layout(layout.pages, layout.images[number - 1 : number] if number > 0 else (), layout.said)
 
     async def _measured(self, data: bytes, suffix: str, kind: str, asker: str) -> Layout:
-        name = f"{hashlib.sha256(data).hexdigest()}{suffix}-{kind}-{DPI}-v{RENDER_VERSION}"
+        name = f"{sha256_bytes(data)}{suffix}-{kind}-{DPI}-v{RENDER_VERSION}"
         async with self._locks.setdefault(name, asyncio.Lock()):
             found = await asyncio.to_thread(self._stored, name, asker)
             if found is None:
@@ -103,7 +102,7 @@ class Renders:
         try:
             pages, images, said = _drawn(data, kind) if kind.startswith("page") else _laid(data, suffix, kind)
         except OSError as error:
-            raise _unkept(self._folder, error) from error
+            raise unwritable(self._folder, error) from error
         if pages is None:
             if asker:
                 note = self._note(name, asker)
@@ -111,7 +110,7 @@ class Renders:
                     note, canonical_json({"said": said}).encode(), lambda: self._read_json(note) is not None
                 )
             return Layout(None, (), said)
-        digests = [hashlib.sha256(image).hexdigest() for image in images]
+        digests = [sha256_bytes(image) for image in images]
         for digest, image in zip(digests, images, strict=True):
             self._keep(self._image(digest), image, lambda digest=digest: self._read_image(digest) is not None)
         record = canonical_json({"pages": pages, "images": digests, "said": said}).encode()
@@ -142,7 +141,7 @@ class Renders:
             image = self._image(digest).read_bytes()
         except OSError:
             return None
-        return image if hashlib.sha256(image).hexdigest() == digest else None
+        return image if sha256_bytes(image) == digest else None
 
     def _read_json(self, path: Path) -> dict[str, Any] | None:
         try:
@@ -168,11 +167,11 @@ class Renders:
                 except OSError:  # it is there, or the disk has no links
                     if not is_sound():
                         scratch.replace(path)
-                _sync(path.parent)
+                sync(path.parent)
             finally:
                 scratch.unlink(missing_ok=True)
         except OSError as error:
-            raise _unkept(path, error) from error
+            raise unwritable(path, error) from error
 
     def _record(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"
@@ -206,18 +205,3 @@ def _laid(data: bytes, suffix: str, kind: str) -> tuple[int | None, tuple[bytes,
 
 def _count(pages: int) -> str:
     return f"{pages} page{'s' * (pages != 1)}"
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # some file systems can't sync a folder
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _unkept(path: Path, error: OSError) -> StoreError:
-    return StoreError(
-        path, f"can't be written ({error.strerror or error})", remedy="free space, or mend the rights"
-    )

@@ -11,14 +11,14 @@ JSON as our own tasks write it; any other record is none, and the work is done a
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from prefect.filesystems import LocalFileSystem
 from prefect.serializers import JSONSerializer
 from prefect.settings import get_current_settings
+
+from flows.common.files import write_whole
 
 # Of every stage. Compared whole, for it names code to import.
 _SERIALIZER = JSONSerializer().model_dump()
@@ -53,15 +53,7 @@ class RecordFolder(LocalFileSystem):
     async def awrite_path(self, path: str, content: bytes) -> str:
         """Write a record whole or not at all; returns where."""
         whole = self._resolve_path(path)
-        scratch = whole.with_suffix(f".{os.getpid()}")
-        whole.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch.write_bytes(content)
-            scratch.replace(whole)
-        except OSError:
-            with suppress(OSError):  # half a record would keep what room there is on a full disk
-                scratch.unlink(missing_ok=True)
-            raise
+        write_whole(whole, content)
         return str(whole)
 
     def result(self, key: str) -> str | None:

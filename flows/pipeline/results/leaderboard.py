@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from flows.common.files import write_whole
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.judge_agreement import judge_note
@@ -91,7 +92,7 @@ def write_task_table(
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
     path = folder / _task_file(board.scoring)
     title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
-    write_text(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
+    write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
     return [path]
 
 
@@ -104,7 +105,7 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
     texts = (to_json(board), to_csv(board), to_markdown(board), to_metrics(board))
     paths = [folder / name for name in _board_files(board.scoring)]
     for path, text in zip(paths, texts, strict=True):
-        write_text(path, text)
+        write_whole(path, text)
     return paths
 
 
@@ -127,9 +128,7 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
         try:
             path.unlink()
         except OSError as error:
-            raise StoreError(
-                path, f"can't be deleted ({error.strerror})", remedy="mend the rights"
-            ) from error
+            raise StoreError(path, f"can't be deleted ({error.strerror})", remedy="fix the permissions") from error
     return found
 
 
@@ -142,25 +141,6 @@ def _board_files(scoring: str) -> tuple[str, ...]:
 
 def _task_file(scoring: str) -> str:
     return "tasks.md" if scoring in DEFAULT_SCORINGS else f"tasks.{scoring}.md"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        StoreError: it can't be written.
-    """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(text, encoding="utf-8", newline="\n")
-        scratch.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # the folder itself may be what is wrong
-            scratch.unlink()
-        raise StoreError(
-            path, f"can't be written ({error.strerror})", remedy="free space, or mend the rights"
-        ) from error
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:

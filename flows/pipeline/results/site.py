@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 
-from flows.pipeline.results.leaderboard import Graded, write_text
+from flows.common.files import write_whole
+from flows.pipeline.results.leaderboard import Graded
 from flows.pipeline.results.site_attempts import attempt_pages
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
 from flows.pipeline.work.stages import brief_of
@@ -277,7 +278,7 @@ def _write_whole(folder: Path, texts: Iterable[tuple[str, str]], ending: str) ->
         path = root / name
         if not path.resolve().is_relative_to(root):
             raise StoreError(path, "lies outside the site", "names of conditions and judges without ..")
-        write_text(path, text)
+        write_whole(path, text)
         written.add(path)
     for path in sorted(root.rglob(f"*{ending}")):
         if path not in written:

@@ -7,7 +7,6 @@ by which it is found again when its id was lost.
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ import orjson
 
 from flows.common.digests import sha256_text
 from flows.common.errors import StoreError
+from flows.common.files import write_whole
 
 FORMAT = 1
 FOLDER = "batches"
@@ -203,28 +203,8 @@ class Ledger:
     def _write(self, entry: Entry) -> None:
         path = self.path(entry)
         self._unwritten.discard(entry.marker)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part = self._folder / f"{entry.marker}.{os.getpid()}.part"
-            try:
-                with part.open("wb") as file:
-                    file.write(orjson.dumps(_encoded(entry)))
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(path)
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
-            folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)  # the name too must be durable
-            finally:
-                os.close(folder)
-            status = path.stat()
-        except OSError as error:
-            raise StoreError(
-                path, f"can't be written: {error.strerror}", remedy="make room, or the folder writable"
-            ) from error
+        write_whole(path, orjson.dumps(_encoded(entry)), durable=True)
+        status = path.stat()
         self._versions[path.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         self._take(entry)
 
