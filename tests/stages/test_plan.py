@@ -14,7 +14,7 @@ from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import compose_points
 from flows.pipeline.commands.plan import plan
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.work.run_context import build_evaluations
+from flows.pipeline.work.evaluations import build_evaluations
 from flows.schema.call import stands
 from flows.schema.completion import Completion, CompletionStatus, Message, Request, Usage
 from flows.schema.settings import (

@@ -15,7 +15,6 @@ from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.pipeline.commands.pairs import asked_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.inputs.scenarios import load, names_of
 from flows.pipeline.inputs.task_validation import validate_tasks
 from flows.pipeline.results.expert_labels import labels_agreement
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
@@ -27,6 +26,7 @@ from flows.pipeline.results.leaderboard import (
 )
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Scenario
@@ -74,7 +74,7 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         index: True to write the Parquet index of a folder of tasks.
     """
     settings = _settings(project, overrides)
-    if settings.benchmark.protocol is ProtocolName.mission_report:
+    if kind_of(settings.benchmark).has_tasks:
         problems = validate_tasks(project, settings.benchmark, screen, write=index)
     elif index:
         raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
@@ -273,12 +273,12 @@ def _packets(
     project: Path, settings: Settings, screen: Screen
 ) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
     """Every scenario with its packet, and every fault met on the way."""
-    data = project / settings.benchmark.data
+    data, kind = project / settings.benchmark.data, kind_of(settings.benchmark)
     built: list[tuple[Scenario, Packet]] = []
     problems: list[StaffbenchError] = []
-    for scenario_id in names_of(project, settings.benchmark, settings.benchmark.scenarios):
+    for scenario_id in kind.scenario_ids(project, settings.benchmark, settings.benchmark.scenarios):
         try:
-            scenario = load(project, settings.benchmark, scenario_id)
+            scenario = kind.load(project, settings.benchmark, scenario_id)
             path = packet_path(data, settings.benchmark.name, scenario_id)
             built.append((scenario, load_packet(data / scenario_id, scenario, path, screen.say)))
         except StaffbenchError as error:

@@ -9,8 +9,8 @@ from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.pairs import load_pairs
+from flows.common.gather import gather_then_raise
 from flows.pipeline.work.judging import ask
-from flows.pipeline.work.together import gather_then_raise
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeKind, JudgeSettings, Settings
 from flows.schema.verdict import Agreement

@@ -12,9 +12,10 @@ from flows.pipeline.commands.plan_reports import planned_report
 from flows.pipeline.commands.plan_text import Calls, Planned, plan_notes, plan_row, plan_warnings
 from flows.pipeline.evaluate.run import check_shared
 from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.report_writers import expected_words
-from flows.pipeline.work.run_context import Evaluation, build_evaluations
-from flows.pipeline.work.together import should_retry
+from flows.pipeline.work.run_context import Evaluation
+from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import write_local
 from flows.schema.call import stands
 from flows.schema.completion import Completion, Image, Request

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -21,6 +20,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
+from flows.common.gather import gather_then_raise
 from flows.pipeline.orchestration.cached_tasks import (
     RECORDS,
     Entered,
@@ -31,22 +31,18 @@ from flows.pipeline.orchestration.cached_tasks import (
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
 from flows.pipeline.results.served import served
 from flows.pipeline.results.stored import results_lock
-from flows.pipeline.work.judging import Judged, judge_work, judged_of, no_pages
-from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.pipeline.work.judging import Judged, judge_work, judged_of
+from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
 from flows.pipeline.work.stages import (
     aggregate_work,
-    brief_of,
-    generate_work,
     packet_work,
     score_work,
     take_packet,
-    truncate_work,
 )
-from flows.pipeline.work.submissions import Submission, pages_of, read_work, submissions_of, submit_work
-from flows.pipeline.work.together import gather_then_raise
 from flows.schema.brief import Brief, BriefStatus
+from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Estimate, Interval
+from flows.schema.verdict import BriefScore, Estimate
 
 
 @dataclass(frozen=True)
@@ -223,7 +219,7 @@ async def _evaluate_one(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
-        estimate=_estimate(settled.value),
+        estimate=from_row(Estimate, settled.value),
         submissions=[submission for chain in chains for submission in chain.submissions],
         served=served(briefs, asked, context.client.stored) if context.client else {},
     )
@@ -267,30 +263,25 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
 
     if context.stopping:
         raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
-    packet = take_packet(context, evaluation, scenario)
-    is_report = scenario.task is not None
-    write = submit_work if is_report else generate_work
+    packet, kind = take_packet(context, evaluation, scenario), evaluation.kind
     wrote = done(
-        "generate", await run_cached(context.objects, name, write(context, evaluation, scenario, packet))
+        "generate", await run_cached(context.objects, name, kind.write(context, evaluation, scenario, packet))
     )
-    if is_report:
-        work = read_work(context, scenario, wrote.value, wrote.address)
-    else:
-        work = truncate_work(evaluation, scenario, wrote.value, wrote.address)
-    cut = done("truncate", await run_cached(context.objects, name, work))
-    briefs = [brief_of(row["brief"] if is_report else row) for row in cut.value]
-    pages = pages_of(context) if is_report else no_pages
-    submissions = submissions_of(wrote.value, cut.value) if is_report else []
-    work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=pages)
+    cut = done(
+        "truncate", await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote))
+    )
+    briefs = kind.briefs(cut.value)
+    work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
     work = score_work(evaluation, scenario, found.verdicts, judged.address)
     scored = done("score", await run_cached(context.objects, name, work))
-    scores = [BriefScore(**row) for row in scored.value]
-    return _Chain(scenario.scenario_id, briefs, found, scores, scored.address, submissions, skipped)
-
-
-def _estimate(row: dict[str, Any]) -> Estimate:
-    interval: dict[str, Any] | None = row["interval"]
-    fields: dict[str, Any] = {**row, "interval": Interval(**interval) if interval else None}
-    return Estimate(**fields)
+    return _Chain(
+        scenario.scenario_id,
+        briefs,
+        found,
+        from_rows(BriefScore, scored.value),
+        scored.address,
+        kind.submissions(wrote.value, cut.value),
+        skipped,
+    )

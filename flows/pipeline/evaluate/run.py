@@ -27,7 +27,8 @@ from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.work.run_context import RunContext, build_evaluations
+from flows.pipeline.work.evaluations import build_evaluations
+from flows.pipeline.work.run_context import RunContext
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer

@@ -13,8 +13,7 @@ from flows.adapters.task_trees.write_text import Install, install_of
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.tasks import ExportedTask, brief_task, report_task
-from flows.pipeline.inputs.scenarios import load, names_of
-from flows.schema.settings import ProtocolName
+from flows.pipeline.work.kinds import kind_of
 
 _GRADING_AXES = ("judge_prompt", "scoring", "word_cap", "judge")
 _GRADING_KEYS = (*_GRADING_AXES, "runner", "budget", "retry")
@@ -119,14 +118,15 @@ def _tasks(project: Path, point: Point, overrides: Sequence[str], install: Insta
     settings = point.settings
     benchmark = settings.benchmark
     told = grading_overrides(point, overrides)
+    kind = kind_of(benchmark)
     tasks: list[ExportedTask] = []
     problems: list[StaffbenchError] = []
-    for name in names_of(project, benchmark, benchmark.scenarios):
+    for name in kind.scenario_ids(project, benchmark, benchmark.scenarios):
         folder = project / benchmark.data / name
         grading = Grading(name, told)
         try:
-            scenario = load(project, benchmark, name)
-            if benchmark.protocol is ProtocolName.mission_report:
+            scenario = kind.load(project, benchmark, name)
+            if kind.has_tasks:
                 tasks.append(report_task(folder, scenario, settings.judge, grading, install))
             else:
                 tasks.append(brief_task(folder, scenario, settings, grading, install))

@@ -13,8 +13,10 @@ from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.pipeline.native.renders import Renders
-from flows.pipeline.work.judging import Pages, judge_work, judged_of, no_pages
-from flows.pipeline.work.run_context import RunContext, evaluation_of
+from flows.pipeline.work.briefs import no_pages
+from flows.pipeline.work.evaluations import evaluation_of
+from flows.pipeline.work.judging import judge_work, judged_of
+from flows.pipeline.work.run_context import Pages, RunContext
 from flows.schema.brief import Brief
 from flows.schema.completion import Image
 from flows.schema.scenario import Scenario

@@ -9,7 +9,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.harbor_jobs import Origin
 from flows.common.errors import StaffbenchError
 from flows.pipeline.harbor.overrides import layered
-from flows.pipeline.inputs.scenarios import load, names_of
+from flows.pipeline.work.kinds import kind_of
 from flows.schema.harbor import CriterionVerdict
 
 
@@ -27,11 +27,11 @@ def rubric_here(
     words = [f"benchmark={origin.benchmark}", *([f"scoring={origin.scoring}"] if origin.scoring else [])]
     try:
         settings = compose_points(project, layered(words, overrides), multirun=False)[0].settings
-        if settings.benchmark.name != origin.benchmark or task not in names_of(
-            project, settings.benchmark, None
-        ):
+        benchmark = settings.benchmark
+        kind = kind_of(benchmark)
+        if benchmark.name != origin.benchmark or task not in kind.scenario_ids(project, benchmark, None):
             return {}
-        items = load(project, settings.benchmark, task).items
+        items = kind.load(project, benchmark, task).items
     except StaffbenchError:
         return {}  # the import says then what is not known
     points = {

@@ -8,45 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.adapters.task_trees.safe_files import read_text
-from flows.adapters.task_trees.tree import read_task, task_ids
+from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import Criterion, ReportStatus, ReportTask
 from flows.schema.scenario import Control, Evidence, Item, Scenario
-from flows.schema.settings import BenchmarkSettings, ProtocolName
 
 ORACLE = "oracle"
 """The control that submits the expert's report."""
 CONTROL_REPORTS = ("fair", "weak")
 """Labelled reports of a task, each `<controls>/<task>/<name>.docx`, with `labels.csv` beside them."""
-
-
-def names_of(project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None) -> list[str]:
-    """Ids of the benchmark's scenarios, sorted; only the wanted ones if any.
-
-    Raises:
-        ConfigError: the folder or a wanted scenario is not there.
-        ScenarioError: the folder holds none.
-    """
-    data = project / benchmark.data
-    if benchmark.protocol is ProtocolName.mission_report:
-        return task_ids(data, wanted)
-    return scenario_ids(data, wanted)
-
-
-def load(project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
-    """One scenario, whole.
-
-    Raises:
-        StaffbenchError: every fault found in it.
-    """
-    folder = project / benchmark.data / name
-    if benchmark.protocol is ProtocolName.mission_report:
-        controls = None if benchmark.controls is None else project / benchmark.controls / name
-        return load_task(folder, controls)
-    return load_scenario(folder)
 
 
 def source_files(scenario: Scenario) -> list[tuple[str, str]]:

@@ -11,8 +11,7 @@ from typing import Any
 from flows.adapters.scenario_files import CONTROLS
 from flows.adapters.objects import ObjectStore
 from flows.adapters.pairs import load_pairs
-from flows.pipeline.work.run_context import rubric_digest
-from flows.pipeline.work.by_rule import grade_by_rule
+from flows.pipeline.work.digests import rubric_digest
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.inputs.scenarios import CONTROL_REPORTS
 from flows.common.digests import canonical_json, sha256_text
@@ -224,7 +223,7 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
         for control in labelled_controls(scenario):
             pairs += [
                 LabelledVerdict(items[grade.item_id], control.labels[grade.item_id], grade.passed)
-                for grade in grade_by_rule(scenario, control.text)
+                for grade in grade_offline(scenario.items, control.text, scenario.reference)
             ]
     measured = measure_agreement(labels, pairs)
     objects.remember("agreement", key, asdict(measured))

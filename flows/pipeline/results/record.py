@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
-from flows.pipeline.work.run_context import Evaluation, judge_versions, rubric_digests, written_from
+from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
+from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.judging import Judged
-from flows.pipeline.work.submissions import Submission
+from flows.pipeline.work.run_context import Submission
 from flows.schema.brief import Brief
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.condition import Condition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from flows.common.files import write_whole
 from flows.pipeline.results.leaderboard import Graded
 from flows.pipeline.results.site_attempts import attempt_pages
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
-from flows.pipeline.work.stages import brief_of
+from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
@@ -44,7 +44,6 @@ _TIERS = {
     str(Tier.inferred.value): "3 inferred judgment",
 }
 _WRONG = "wrong moves not made"
-_BRIEF_FIELDS = tuple(field.name for field in fields(Brief))
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _conditions(
         verdicts: dict[tuple[str, int], list[Verdict]] = {}
         for verdict in entry.verdicts:
             verdicts.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
-        briefs = [brief_of({name: values[name] for name in _BRIEF_FIELDS}) for values in entry.briefs]
+        briefs = from_rows(Brief, entry.briefs)
         briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
         items = {name: scenarios[name].items for name in entry.about["scenarios"]}
         tasks = is_of_tasks(scenarios[name] for name in items)

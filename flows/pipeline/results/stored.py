@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
 from flows.adapters.tracking import locked
-from flows.pipeline.work.run_context import rubric_digest, rule_versions
+from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.inputs.scenarios import load, names_of
-from flows.pipeline.work.stages import verdict_of
+from flows.pipeline.work.kinds import kind_of
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
 from flows.schema.report_task import ReportFacts
+from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 from flows.schema.verdict import BriefScore, Verdict
@@ -54,10 +53,11 @@ def load_scenarios(
     """
     found = {scenario.scenario_id: scenario for scenario in loaded}
     problems: list[StaffbenchError] = []
-    for name in names_of(project, settings.benchmark, None):
+    kind = kind_of(settings.benchmark)
+    for name in kind.scenario_ids(project, settings.benchmark, None):
         if name not in found:
             try:
-                found[name] = load(project, settings.benchmark, name)
+                found[name] = kind.load(project, settings.benchmark, name)
             except StaffbenchError as error:
                 problems.append(error)
     return dict(sorted(found.items())), problems
@@ -115,7 +115,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
     return Graded(
         about,
         briefs,
-        [verdict_of(row) for row in rows],
+        from_rows(Verdict, rows),
         _load_repeats(folder, about, again),
         _load_reports(folder, about, briefs, again),
     )
@@ -152,8 +152,7 @@ def _load_reports(
     rows, found = read_table(path, REPORTS)
     if found["briefs_digest"] != about["briefs_digest"]:
         raise StoreError(path, "of another run than the briefs", "both of one run", again)
-    kept = {field.name for field in fields(ReportFacts)}
-    facts = [ReportFacts(**{key: value for key, value in row.items() if key in kept}) for row in rows]
+    facts = from_rows(ReportFacts, rows)
     return {(one.scenario_id, one.seed): one for one in facts}
 
 
@@ -168,9 +167,7 @@ def _load_foreign(
     for other in (brief_about, score_about):
         if other["briefs_digest"] != about["briefs_digest"]:
             raise StoreError(path, "of another import than its briefs or scores", "all of one import", again)
-    kept = {field.name for field in fields(BriefScore)}
-    rewards = [BriefScore(**{key: value for key, value in row.items() if key in kept}) for row in scores]
-    return Graded(about, briefs, [verdict_of(row) for row in rows], scores=rewards)
+    return Graded(about, briefs, from_rows(Verdict, rows), scores=from_rows(BriefScore, scores))
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:
@@ -181,7 +178,7 @@ def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tu
     rows, found = read_table(path, REPEATS)
     if found != about:
         raise StoreError(path, "of another run than the verdicts", "both of one run", again)
-    return [(row["repeat"], verdict_of(row)) for row in rows]
+    return [(row["repeat"], from_row(Verdict, row)) for row in rows]
 
 
 def differences(graded: Sequence[Graded]) -> tuple[str, ...]:

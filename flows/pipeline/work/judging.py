@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.common.errors import Stopped
+from flows.common.gather import gather_then_raise
 from flows.pipeline.orchestration.cached_tasks import Work
-from flows.pipeline.work.by_rule import grade_by_rule
-from flows.pipeline.work.run_context import Evaluation, RunContext, rubric_digest
-from flows.pipeline.work.stages import verdict_of
-from flows.pipeline.work.together import gather_then_raise, should_retry
+from flows.pipeline.work.digests import rubric_digest
+from flows.pipeline.work.run_context import Evaluation, Pages, RunContext
+from flows.pipeline.work.stages import should_retry
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Image
 from flows.schema.condition import judge_fields, quorum_of
-from flows.schema.rows import as_row
+from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, JudgeSettings, Retry
 from flows.schema.verdict import Verdict, VerdictStatus
@@ -35,23 +35,11 @@ from flows.stages.judge import (
     verdicts_for_missing,
     verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION
+from flows.stages.offline import OFFLINE_VERSION, grade_offline
 from flows.stages.offline.reference import REFERENCE_VERSION
-from flows.stages.truncate import WORD_COUNTER, count_words
 
 _FORMAT = "1"  # of what the stage stores
 _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
-_NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
-_NO_WORD_VERSION = "1"  # of the rule for a text without a word, about which no judge is asked
-
-
-Pages = Callable[[Brief], Awaitable[Sequence[Image]]]
-"""Gives the pictures of a brief's pages, in order; none where nothing was rendered."""
-
-
-async def no_pages(_: Brief) -> Sequence[Image]:
-    """The pages of a brief that is text alone."""
-    return ()
 
 
 @dataclass(frozen=True)
@@ -75,8 +63,8 @@ class Judged:
 def judged_of(value: dict[str, Any]) -> Judged:
     """What the stage made, from its JSON."""
     return Judged(
-        [verdict_of(row) for row in value["verdicts"]],
-        [(number, verdict_of(row)) for number, row in value["repeats"]],
+        from_rows(Verdict, value["verdicts"]),
+        [(number, from_row(Verdict, row)) for number, row in value["repeats"]],
         {int(seed): kinds for seed, kinds in value["hidden"].items()},
         value["n_canary_missed"],
     )
@@ -89,7 +77,7 @@ def judge_work(
     briefs: Sequence[Brief],
     source: str,
     *,
-    pages: Pages = no_pages,
+    pages: Pages,
 ) -> Work:
     """Verdicts on every item of every brief; read what was made by `judged_of`.
 
@@ -126,16 +114,16 @@ def judge_work(
         "voters": [voter.judge.label for voter in evaluation.voters],
         "items": rubric_digest(scenario),
         "briefs": source,
-        **_shown(evaluation, scenario),
-        **({"no_word": [_NO_WORD_VERSION, WORD_COUNTER]} if _skips_no_word(judge, scenario) else {}),
+        **_shown(evaluation),
+        **evaluation.kind.rule_inputs(judge),
     }
     retry = evaluation.settings.retry
     return Work("judge", inputs, make, lambda value: not should_retry(retry, value["statuses"]))
 
 
-def _shown(evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]:
+def _shown(evaluation: Evaluation) -> dict[str, Any]:
     """Which of the judges are shown pages, where there are any."""
-    if scenario.task is None:
+    if not evaluation.kind.shows_pages:
         return {}
     return {"pages": [one.settings.judge.takes_images for one in (evaluation, *evaluation.voters)]}
 
@@ -162,15 +150,12 @@ class _Grading:
 async def _grade(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
 ) -> _Grading:
-    if scenario.task is not None and brief.status in _NO_REPORT:
-        # Before anything is paid: by the protocol such a report scores 0.
-        reason = f"{brief.status.value} report: {brief.detail}"
-        return _Grading.once(verdicts_for_no_report(scenario.items, brief, reason))
+    unasked = evaluation.kind.graded_unasked(brief, evaluation.settings.judge)
+    if unasked is not None:
+        return _Grading.once(verdicts_for_no_report(scenario.items, brief, unasked))
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
-    if _skips_no_word(evaluation.settings.judge, scenario) and not count_words(shield(brief.text)[0]):
-        return _Grading.once(verdicts_for_no_report(scenario.items, brief, _without_a_word(brief)))
     if context.stopping:
         raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
     match evaluation.settings.judge.kind:
@@ -181,18 +166,6 @@ async def _grade(
         case JudgeKind.remote:
             shown = await pages(brief) if evaluation.settings.judge.takes_images else ()
             return await _grade_by_asking(context, evaluation, scenario, brief, shown)
-
-
-def _skips_no_word(judge: JudgeSettings, scenario: Scenario) -> bool:
-    """The stand-in's own rules come to the same; a report may be pictures, and has a rule of its own."""
-    return judge.kind is not JudgeKind.offline and scenario.task is None
-
-
-def _without_a_word(brief: Brief) -> str:
-    """Why nobody is asked: there is nothing to grade, so that no wrong move can be found in it either."""
-    if brief.cut_by_provider:
-        return "empty brief: it was stopped at the output limit before a word was written"
-    return "empty brief: it has no word"
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
@@ -207,7 +180,7 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
                 grade.mode,
                 grade.reason,
             )
-            for grade in grade_by_rule(scenario, text)
+            for grade in grade_offline(scenario.items, text, scenario.reference)
         ]
     )
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from flows.schema.scenario import Item
 from flows.stages.offline.index import BriefIndex
 from flows.stages.offline.moves import grade_wrong_move
+from flows.stages.offline.reference import grade_against_reference
 from flows.stages.offline.requirements import grade_requirement
 from flows.stages.offline.result import ItemGrade
 
@@ -28,7 +29,7 @@ TUNED_ON = frozenset({"karsa_relief"})
 """Scenarios whose controls its rules were tuned on: agreement on them is reported apart."""
 
 
-def grade_offline(items: Sequence[Item], brief_text: str) -> list[ItemGrade]:
+def grade_offline(items: Sequence[Item], brief_text: str, reference: str | None = None) -> list[ItemGrade]:
     """A grade for every item, in item order. Each depends on its item and the brief alone.
 
     Text in the brief is compared and never obeyed. An empty brief fails every requirement and makes
@@ -37,7 +38,10 @@ def grade_offline(items: Sequence[Item], brief_text: str) -> list[ItemGrade]:
     Args:
         items: of one rubric.
         brief_text: as it is graded, any Unicode.
+        reference: the expert's report, beside which criteria are judged; None where items say what is true.
     """
+    if reference is not None:
+        return grade_against_reference(items, brief_text, reference)
     brief = BriefIndex(brief_text)
     return [
         grade_wrong_move(item, brief) if item.is_error else grade_requirement(item, brief) for item in items

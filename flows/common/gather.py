@@ -1,12 +1,10 @@
-"""Work side by side, and which of it is done again."""
+"""Coroutines side by side."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
-
-from flows.schema.settings import Retry
 
 T = TypeVar("T")
 
@@ -22,15 +20,3 @@ async def gather_then_raise(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         if isinstance(result, BaseException):
             raise result
     return [result for result in results if not isinstance(result, BaseException)]
-
-
-def should_retry(retry: Retry, statuses: Sequence[str]) -> bool:
-    """True where outcomes of these statuses are asked for again, one or more of them."""
-    again = {
-        Retry.none: set[str](),
-        Retry.unparsed: {"unparsed"},
-        Retry.failed: {"error", "unparsed"},
-        Retry.partial: {"error", "unparsed"},
-        Retry.refused: {"error", "unparsed", "refused"},
-    }[retry]
-    return not again.isdisjoint(statuses)

@@ -1,0 +1,151 @@
+"""MA-Bench: a brief is a text, written in one reply and cut at the word cap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.scenario_files import load_scenario, scenario_ids
+from flows.common.gather import gather_then_raise
+from flows.pipeline.orchestration.cached_tasks import StageResult, Work
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Pages, RunContext, Submission
+from flows.pipeline.work.stages import should_retry
+from flows.pipeline.work.writers import local_inputs, write_local
+from flows.schema.brief import Brief
+from flows.schema.completion import Image
+from flows.schema.document import Packet
+from flows.schema.rows import as_row, from_row, from_rows
+from flows.schema.scenario import Scenario
+from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
+from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
+from flows.stages.judge.shield import shield
+from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
+
+_NO_WORD_VERSION = "1"  # of the rule for a text without a word, about which no judge is asked
+
+
+class Briefs(BenchmarkKind):
+    """Scenario folders, one prompt, briefs that are text alone."""
+
+    name = ProtocolName.ma_bench
+    brief = "brief"
+    has_tasks = False
+    shows_pages = False
+
+    def scenario_ids(
+        self, project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None
+    ) -> list[str]:
+        """As the interface says."""
+        return scenario_ids(project / benchmark.data, wanted)
+
+    def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
+        """As the interface says."""
+        return load_scenario(project / benchmark.data / name)
+
+    def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
+        """A brief for each seed, as `Written` rows."""
+        settings = evaluation.settings
+        seeds = range(1, settings.seeds + 1)
+        if settings.model.writer is Writer.remote:
+            messages = context.messages(scenario, packet, settings.prompt)
+            level = settings.effort.level
+            requests = [build_request(messages, settings.model, level, seed) for seed in seeds]
+            asked = {"effort": level.value, "seed_sent": settings.model.send_seed}
+
+            async def make() -> list[dict[str, Any]]:
+                assert context.client is not None
+                calls = [context.client.complete(request, settings.model, asked) for request in requests]
+                outcomes = await gather_then_raise(calls)
+                pairs = zip(outcomes, seeds, strict=True)
+                return [as_row(read_written(outcome.completion, seed)) for outcome, seed in pairs]
+
+            inputs: dict[str, Any] = {
+                "version": GENERATE_VERSION,
+                "requests": [request.key for request in requests],
+            }
+        else:
+            inputs = {
+                "version": GENERATE_VERSION,
+                "scenario": scenario.scenario_id,
+                **local_inputs(context.project, settings, scenario, packet),
+            }
+
+            async def make() -> list[dict[str, Any]]:
+                each = [
+                    await asyncio.to_thread(write_local, context.project, settings, scenario, packet, seed)
+                    for seed in seeds
+                ]
+                return [as_row(row) for row in each]
+
+        retry = settings.retry
+        return Work(
+            "generate", inputs, make, lambda rows: not should_retry(retry, [row["status"] for row in rows])
+        )
+
+    def read(
+        self,
+        context: RunContext,  # noqa: ARG002 -- of the interface
+        evaluation: Evaluation,
+        scenario: Scenario,
+        wrote: StageResult,
+    ) -> Work:
+        """The briefs as they are graded."""
+        cap = evaluation.settings.word_cap.words
+
+        async def make() -> list[dict[str, Any]]:
+            return [as_row(_cut(scenario.scenario_id, from_row(Written, row), cap)) for row in wrote.value]
+
+        inputs = {
+            "scenario": scenario.scenario_id,
+            "word_counter": WORD_COUNTER,
+            "cap": cap,
+            "written": wrote.address,
+        }
+        return Work("truncate", inputs, make)
+
+    def briefs(self, read: Sequence[Any]) -> list[Brief]:
+        """As the interface says."""
+        return from_rows(Brief, read)
+
+    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002 -- of the interface
+        """None: a brief is its text."""
+        return []
+
+    def pages(self, context: RunContext) -> Pages:  # noqa: ARG002 -- of the interface
+        """None: a brief is its text."""
+        return no_pages
+
+    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:
+        """Where it has no word: nothing to grade, so that no wrong move can be found in it either."""
+        # The stand-in's own rules come to the same.
+        if judge.kind is JudgeKind.offline or brief.text is None or count_words(shield(brief.text)[0]):
+            return None
+        if brief.cut_by_provider:
+            return "empty brief: it was stopped at the output limit before a word was written"
+        return "empty brief: it has no word"
+
+    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
+        """As the interface says."""
+        return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
+
+
+async def no_pages(_: Brief) -> Sequence[Image]:
+    """The pages of a brief that is text alone."""
+    return ()
+
+
+def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
+    if row.text is None:
+        return without_text(scenario_id, row.seed, row.status, row.detail, completion=row.completion)
+    brief = truncate(
+        scenario_id,
+        row.seed,
+        row.text,
+        cap,
+        completion=row.completion,
+        cut_by_provider=row.cut_by_provider,
+    )
+    return replace(brief, detail=row.detail)

@@ -1,0 +1,126 @@
+"""From composed points to the evaluations of a run, with their scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from flows.adapters.config.compose import Point
+from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.run_context import Evaluation
+from flows.schema.condition import condition_of, judge_of, members_of
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind, Settings, Writer
+
+
+def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
+    """The evaluations that `points` ask for, scenarios loaded once.
+
+    A panel comes after its members, each of which is an evaluation of its own, once.
+
+    Raises:
+        Problems: faults of scenarios, or points that can't be run together.
+    """
+    loaded: dict[Path, Scenario] = {}
+    problems: list[StaffbenchError] = []
+    asked: list[Evaluation] = []
+    for point in points:
+        settings = point.settings
+        benchmark = settings.benchmark
+        kind = kind_of(benchmark)
+        scenarios: list[Scenario] = []
+        for scenario_id in kind.scenario_ids(project, benchmark, benchmark.scenarios):
+            folder = project / benchmark.data / scenario_id
+            if folder not in loaded:
+                loaded[folder] = kind.load(project, benchmark, scenario_id)
+            scenarios.append(loaded[folder])
+            problems += _no_folder(project, settings, scenario_id)
+            controls = loaded[folder].controls
+            if settings.model.writer is Writer.control and settings.model.label not in controls:
+                expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
+                where = f"model={settings.model.label}"
+                problems.append(ConfigError(where, f"{scenario_id} has no such control", expected))
+        asked.append(evaluation_of(settings, point.changed, tuple(scenarios)))
+    problems += _clashes(asked)
+    problems += [fault for evaluation in asked for fault in _clashes(evaluation.voters)]
+    if problems:
+        raise Problems.of("run", problems)
+    found = {_name(evaluation): evaluation for evaluation in asked}
+    evaluations: list[Evaluation] = []
+    for evaluation in asked:
+        members = [voter for voter in evaluation.voters if _name(voter) not in found]
+        found |= {_name(voter): voter for voter in members}
+        evaluations += [*members, evaluation]
+    return evaluations
+
+
+def evaluation_of(
+    settings: Settings, changed: AbstractSet[str], scenarios: tuple[Scenario, ...]
+) -> Evaluation:
+    """One condition under one judge; of a panel with an evaluation for each member as its voters.
+
+    Args:
+        settings: the point.
+        changed: sections of it with overridden values, which tell its names from those of its options.
+        scenarios: what is written on or graded.
+
+    Raises:
+        ConfigError: the judge, or a member of the panel, would grade briefs of its own model.
+    """
+    voters = tuple(
+        evaluation_of(member, differs, scenarios) for member, differs in members_of(settings, changed)
+    )
+    return Evaluation(
+        settings,
+        condition_of(settings, changed),
+        judge_of(settings, changed),
+        scenarios,
+        _is_self_judged(settings) or any(voter.self_judged for voter in voters),
+        kind_of(settings.benchmark),
+        voters,
+    )
+
+
+def _no_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
+    """Before anything runs: that whoever wrote elsewhere has a folder for this scenario."""
+    if settings.model.writer is not Writer.files:
+        return []
+    folder = project / (settings.model.folder or "") / scenario_id
+    if folder.is_dir():
+        return []
+    expected = f"a folder of {kind_of(settings.benchmark).brief}s for each scenario"
+    return [ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")]
+
+
+def _is_self_judged(settings: Settings) -> bool:
+    model, judge = settings.model, settings.judge
+    both = model.writer is Writer.remote and judge.kind is JudgeKind.remote
+    same = both and model.name == judge.name
+    if same and not judge.allow_self:
+        raise ConfigError(
+            "judge",
+            f"{judge.name} would grade its own briefs",
+            "another model",
+            "set judge.allow_self=true to do so all the same; every table will say it",
+        )
+    return same
+
+
+def _clashes(evaluations: Sequence[Evaluation]) -> list[StaffbenchError]:
+    """Two evaluations of a run that would write the same files."""
+    seen: set[tuple[str, ...]] = set()
+    problems: list[StaffbenchError] = []
+    for evaluation in evaluations:
+        name = tuple(part.casefold() for part in _name(evaluation))  # some disks take capitals for small ones
+        if name in seen:
+            problems.append(
+                ConfigError(evaluation.name, "twice in one run", "each condition, and each member, once")
+            )
+        seen.add(name)
+    return problems
+
+
+def _name(evaluation: Evaluation) -> tuple[str, str, str]:
+    return evaluation.condition.label, evaluation.judge.label, evaluation.settings.scoring.name

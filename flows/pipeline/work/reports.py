@@ -1,0 +1,258 @@
+"""MissionReport: what is handed in is a Word file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.pages import find_converter
+from flows.adapters.reports import ReportStore
+from flows.adapters.task_trees.tree import task_ids
+from flows.common.errors import ConfigError, ReadError
+from flows.common.gather import gather_then_raise
+from flows.pipeline.inputs.scenarios import load_task, task_of
+from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
+from flows.pipeline.orchestration.cached_tasks import StageResult, Work
+from flows.pipeline.work.attempts import native_attempt, native_inputs
+from flows.pipeline.work.report_writers import local_report, local_report_inputs
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Pages, RunContext, Submission
+from flows.pipeline.work.stages import should_retry
+from flows.pipeline.work.writers import format_notices
+from flows.readers import READER_VERSIONS
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.completion import Image
+from flows.schema.document import Packet
+from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
+from flows.schema.rows import as_row, from_row, from_rows
+from flows.schema.scenario import Scenario
+from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName, Writer
+from flows.stages.length import parse_length_limit
+
+SUBMISSION_VERSION = "1"
+"""Raised when an attempt would end otherwise, or a report be read or measured otherwise."""
+
+_NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
+_STATUSES = {
+    ReportStatus.missing: BriefStatus.missing,
+    ReportStatus.corrupt: BriefStatus.corrupt,
+    ReportStatus.empty: BriefStatus.empty,
+    ReportStatus.readable: BriefStatus.written,
+}
+
+
+class Reports(BenchmarkKind):
+    """Task trees, attempts in a loop of tool calls, and reports that are Word files.
+
+    Generating ends with a file in the store of reports, or with why there is none. Truncating cuts nothing:
+    it is the format check, the text that is judged, and what can be measured of the file.
+    """
+
+    name = ProtocolName.mission_report
+    brief = "report"
+    has_tasks = True
+    shows_pages = True
+
+    def scenario_ids(
+        self, project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None
+    ) -> list[str]:
+        """As the interface says."""
+        return task_ids(project / benchmark.data, wanted)
+
+    def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
+        """As the interface says."""
+        controls = None if benchmark.controls is None else project / benchmark.controls / name
+        return load_task(project / benchmark.data / name, controls)
+
+    def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
+        """A report for each attempt, as `Submitted` rows, each with its `trajectory`."""
+        settings = evaluation.settings
+        seeds = range(1, settings.seeds + 1)
+        store = context.reports
+        if settings.model.writer is Writer.remote:
+            retry = settings.retry
+
+            async def attempt() -> list[dict[str, Any]]:
+                made = await gather_then_raise(
+                    [native_attempt(context, evaluation, scenario, seed) for seed in seeds]
+                )
+                return [{**as_row(row), "trajectory": trajectory} for row, trajectory in made]
+
+            inputs = {"version": SUBMISSION_VERSION, **native_inputs(context, evaluation, scenario)}
+            return Work(
+                "generate",
+                inputs,
+                attempt,
+                lambda rows: (
+                    _is_kept(store, rows) and not should_retry(retry, [row["status"] for row in rows])
+                ),
+            )
+
+        async def make() -> list[dict[str, Any]]:
+            reports = [
+                await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
+                for seed in seeds
+            ]
+            rows = [
+                Submitted(seed, BriefStatus.missing, None, detail="nothing was handed in")
+                if report is None
+                else Submitted(seed, BriefStatus.written, store.put(report))
+                for seed, report in zip(seeds, reports, strict=True)
+            ]
+            return [{**as_row(row), "trajectory": []} for row in rows]
+
+        inputs = {
+            "version": SUBMISSION_VERSION,
+            "scenario": scenario.scenario_id,
+            **local_report_inputs(context.project, settings, scenario, packet),
+        }
+        return Work("generate", inputs, make, lambda rows: _is_kept(store, rows))
+
+    def read(
+        self,
+        context: RunContext,
+        evaluation: Evaluation,  # noqa: ARG002 -- of the interface
+        scenario: Scenario,
+        wrote: StageResult,
+    ) -> Work:
+        """The reports as they are judged: a `brief` and its `facts` for each attempt."""
+        handed_in = [from_row(Submitted, row) for row in wrote.value]
+
+        async def make() -> list[dict[str, Any]]:
+            return await gather_then_raise([_read(context, scenario, one) for one in handed_in])
+
+        inputs = {
+            "scenario": scenario.scenario_id,
+            "version": SUBMISSION_VERSION,
+            "word_rule": WORD_RULE,
+            "readers": dict(READER_VERSIONS),
+            "limit": task_of(scenario).length_limit,
+            "submitted": wrote.address,
+        }
+        return Work("truncate", inputs, make, lambda read: _is_measured(read) and not _failed_to_read(read))
+
+    def briefs(self, read: Sequence[Any]) -> list[Brief]:
+        """As the interface says."""
+        return from_rows(Brief, (row["brief"] for row in read))
+
+    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:
+        """What the two stages made of each attempt."""
+        return [
+            Submission(from_row(ReportFacts, facts["facts"]), row["trajectory"])
+            for row, facts in zip(wrote, read, strict=True)
+        ]
+
+    def pages(self, context: RunContext) -> Pages:
+        """Gives the pictures of a report's pages; none where its pages were not measured.
+
+        Raises (on a call):
+            ConfigError: its pages were counted, on another machine or another day, and can't be drawn here.
+                A judge that takes images would be asked another question than it seems.
+        """
+
+        async def pages(brief: Brief) -> Sequence[Image]:
+            if brief.report is None or brief.text is None:
+                return ()
+            data = await asyncio.to_thread(context.reports.path(brief.report).read_bytes)
+            layout = await context.renders.layout(data, ".docx", images=True)
+            if not layout.images and (await context.renders.layout(data, ".docx")).pages is not None:
+                raise ConfigError(
+                    f"{brief.brief_id}: its pages",
+                    f"counted before, and can't be drawn now ({layout.said})",
+                    "LibreOffice, or pages that were drawn",
+                    "install LibreOffice, or set judge.takes_images=false",
+                )
+            return tuple(Image("image/png", image) for image in layout.images)
+
+        return pages
+
+    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- of the interface
+        """Where there is no report: by the protocol it scores 0, and nothing is paid."""
+        return f"{brief.status.value} report: {brief.detail}" if brief.status in _NO_REPORT else None
+
+    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002 -- of the interface
+        """Nothing: what a report is follows from its file."""
+        return {}
+
+
+def _is_kept(store: ReportStore, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """False where a report's file is gone or damaged: then it is handed in again."""
+    return all(row["report"] is None or store.has(row["report"]) for row in rows)
+
+
+def _is_measured(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """False where pages were not counted and LibreOffice is there now: then they are."""
+    uncounted = [
+        row for row in rows if row["facts"]["renderer"] is not None and row["facts"]["pages"] is None
+    ]
+    return not uncounted or find_converter() is None
+
+
+def _failed_to_read(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """True where a report is there and could not be read here: it is tried again."""
+    return any(
+        row["brief"]["report"] is not None and row["brief"]["status"] == BriefStatus.error.value
+        for row in rows
+    )
+
+
+async def _read(context: RunContext, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
+    limit = parse_length_limit(task_of(scenario).length_limit or "")
+    file = layout = None
+    status, why = submitted.status, submitted.detail
+    if submitted.report is not None:
+        path = context.reports.path(submitted.report)
+        try:
+            file = await asyncio.to_thread(check_report, path)
+        except ReadError as error:
+            # Not its writer's fault, so no 0; and no reason to leave the attempts beside it without a score.
+            status, why = BriefStatus.error, f"the report can't be read here: {error.found}"
+        else:
+            status, why = _STATUSES[file.status], file.reason or format_notices(file.notices)
+            if file.text is not None:
+                # As the tools of an attempt count them, so that nothing is laid out twice.
+                layout = await context.renders.layout(path.read_bytes(), path.suffix)
+    words = file.words if file is not None else None
+    brief = Brief(
+        scenario_id=scenario.scenario_id,
+        seed=submitted.seed,
+        status=status,
+        text=_text(file),
+        words_raw=0 if status is BriefStatus.empty else words and words.counted,
+        words_kept=0 if status is BriefStatus.empty else words and words.counted,
+        cut=False,
+        cut_by_provider=False,
+        word_counter=WORD_RULE,
+        completion=submitted.completion,
+        detail=why,
+        report=submitted.report,
+    )
+    facts = ReportFacts(
+        scenario_id=scenario.scenario_id,
+        seed=submitted.seed,
+        status=status.value,
+        report=submitted.report,
+        ended=submitted.ended,
+        n_calls=submitted.n_calls,
+        word_rule=WORD_RULE,
+        words=words and words.counted,
+        words_body=words and words.body,
+        words_tables=words and words.tables,
+        words_notes=words and words.notes,
+        words_text_boxes=words and words.text_boxes,
+        words_outside=words and words.outside,
+        word_limit=limit.words,
+        pages=layout and layout.pages,
+        page_limit=limit.pages,
+        renderer=layout and layout.said,
+        detail="; ".join(dict.fromkeys(part for part in (why, submitted.detail) if part)),
+    )
+    return {"brief": as_row(brief), "facts": as_row(facts)}
+
+
+def _text(file: ReportFile | None) -> str | None:
+    """What a judge is shown. An empty report has an empty text; a missing or corrupt one has none."""
+    if file is None or file.status is ReportStatus.corrupt:
+        return None
+    return file.text or ""
