@@ -14,7 +14,7 @@ import yaml
 
 FRONT_KEYS = {"title", "header", "footer", "font", "columns", "comments"}
 INLINE = re.compile(r"(\*\*.+?\*\*|\*[^*\s][^*]*\*|\[\^\w+\])")
-CHANGE = re.compile(r"(~~.+?~~|\{\+.+?\+\}|\{-.+?-\})")
+CHANGE = re.compile(r"(~~.+?~~|\{\+(?!\+).+?\+\}|\{-(?!-).+?-\})")
 NUMBER = re.compile(
     r"^(\d+(?:\.[0-9a-z]+)*(?:\.?\([0-9a-z]+\)|\.)+|\d+(?:\.[0-9a-z]+)+|[a-z]\.|\([0-9a-z]+\))\s+(?=\S)"
 )

@@ -107,9 +107,9 @@ def _add_table(document: Any, block: Block, numbers: Mapping[str, int]) -> None:
 
 def _write(paragraph: Any, text: str, numbers: Mapping[str, int]) -> None:
     for part in (part for piece in CHANGE.split(text) for part in _parts(piece) if part):
-        if part.startswith(("{+", "{-")):
+        if CHANGE.fullmatch(part) and part[0] == "{":
             _track(paragraph, part[2:-2], is_inserted=part.startswith("{+"))
-        elif part.startswith("~~"):
+        elif CHANGE.fullmatch(part):
             paragraph.add_run(part[2:-2]).font.strike = True
         elif part.startswith("[^"):
             run = paragraph.add_run()

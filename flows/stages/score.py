@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.report_task import Polarity
@@ -88,6 +88,25 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
         n_unparsed=statuses.count(VerdictStatus.unparsed),
         n_error=statuses.count(VerdictStatus.error),
     )
+
+
+def score_briefs(
+    items: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], scoring: ScoringSettings
+) -> list[BriefScore]:
+    """`score_brief` of every brief among the verdicts, in the order in which briefs first appear.
+
+    Args:
+        items: the rubrics by scenario.
+        verdicts: on whole briefs.
+        scoring: the weights.
+
+    Raises:
+        ScenarioError, ConfigError: as `score_brief`.
+    """
+    by_brief: dict[tuple[str, int], list[Verdict]] = {}
+    for verdict in verdicts:
+        by_brief.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
+    return [score_brief(items[name], own, scoring) for (name, _), own in by_brief.items()]
 
 
 def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:

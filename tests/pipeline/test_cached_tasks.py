@@ -11,7 +11,7 @@ def work():
 
 @flow(validate_parameters=False)
 async def run():
-    first = await settle(objects, "first", work())
+    first = await run_cached(objects, "first", work())
 """
 SCRIPT = (
     """
@@ -20,7 +20,7 @@ from pathlib import Path
 from prefect import flow
 from prefect.transactions import AsyncTransaction
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import RECORDS, RecordFolder, Work, settle
+from flows.pipeline.orchestration.cached_tasks import RecordFolder, Work, records, run_cached
 
 made = []
 objects = ObjectStore(Path(sys.argv[1]))
@@ -35,12 +35,12 @@ async def half_written(self):
     + WORK
     + """    AsyncTransaction.read = half_written
     RecordFolder.result = lambda self, key: None  # it is written just after we looked
-    second = await settle(objects, "second", work())
+    second = await run_cached(objects, "second", work())
     RecordFolder.result = look
-    third = await settle(objects, "third", work())
+    third = await run_cached(objects, "third", work())
     print([(s.value["n"], s.skipped) for s in (first, second, third)])
 
-run.result_storage = RECORDS
+run.result_storage = records()
 asyncio.run(run())
 """
 )
@@ -54,7 +54,7 @@ from prefect import flow
 from prefect.results import ResultRecord
 from prefect.serializers import PickleSerializer
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import RECORDS, Work, settle
+from flows.pipeline.orchestration.cached_tasks import Work, records, run_cached
 
 made, folder = [], Path(sys.argv[1])
 objects = ObjectStore(folder / "objects")
@@ -71,14 +71,14 @@ class Harm:
     record["result"] = PickleSerializer().dumps(Harm()).decode()
     pickled = json.dumps(record)
     path.write_text(pickled)
-    second = await settle(objects, "second", work())
-    third = await settle(objects, "third", work())
+    second = await run_cached(objects, "second", work())
+    third = await run_cached(objects, "third", work())
     print([(s.value["n"], s.skipped) for s in (first, second, third)])
     print((folder / "harm").exists())
     ResultRecord.deserialize(pickled)
     print((folder / "harm").exists())
 
-run.result_storage = RECORDS
+run.result_storage = records()
 asyncio.run(run())
 """
 )
@@ -91,7 +91,7 @@ from prefect import flow, get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.context import FlowRunContext
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import RECORDS, Work, settle, show_done_before
+from flows.pipeline.orchestration.cached_tasks import Work, records, run_cached, show_done_before
 
 folder = Path(sys.argv[1])
 objects = ObjectStore(folder / "objects")
@@ -103,7 +103,7 @@ def work(n):
 
 @flow(validate_parameters=False)
 async def run(numbers):
-    skipped = [(await settle(objects, f"s{n}", work(n))).skipped for n in numbers]
+    skipped = [(await run_cached(objects, f"s{n}", work(n))).skipped for n in numbers]
     await show_done_before("strong", {"score": sum(skipped)} if any(skipped) else {})
     return skipped, str(FlowRunContext.get().flow_run.id)
 
@@ -116,7 +116,7 @@ async def shown(flow_run_id):
             return sorted((one.name, one.state.name, one.state.message) for one in found)
         await asyncio.sleep(0.2)
 
-run.result_storage = RECORDS
+run.result_storage = records()
 for numbers in ([1], [1, 2], [1, 2]):
     skipped, flow_run_id = asyncio.run(run(numbers))
     if skipped == [True, True]:

@@ -12,7 +12,7 @@ from flows.common.digests import sha256_text
 from flows.pipeline.commands.commands import report
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.stored import differences, load_graded, load_scenarios
-from flows.pipeline.work import run_context as batch_module
+from flows.pipeline.work import digests
 from tests.pipeline.test_panel import panel
 from tests.support.bench import Project, answer, remote
 from tests.support.plain_flow import run_here, without_prefect
@@ -125,8 +125,8 @@ def test_rows_on_fewer_scenarios_or_seeds_are_named_and_whole_ones_are_not():
 @pytest.fixture
 def first_rules(monkeypatch):
     """The offline judge's rules as they were first, whatever they are now."""
-    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "1")
-    monkeypatch.setattr(batch_module, "REFERENCE_VERSION", "1")
+    monkeypatch.setattr(digests, "OFFLINE_VERSION", "1")
+    monkeypatch.setattr(digests, "REFERENCE_VERSION", "1")
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     _, about = read_table(folder / "verdicts" / "weak-default-3000-v1" / "offline.parquet", VERDICTS)
     assert about["judge_versions"] == {"offline": "1"}
 
-    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+    monkeypatch.setattr(digests, "OFFLINE_VERSION", "2")
     local(here, "model=strong")
     found = board(here)
     assert [one["model"] for one in found["rows"]] == ["strong"]
@@ -196,7 +196,7 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     assert f"- Left out: {why}." in (folder / "leaderboard.md").read_text()
     assert not any("Left out" in note or why in note for note in found["notes"])  # pages list them apart
 
-    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "3")
+    monkeypatch.setattr(digests, "OFFLINE_VERSION", "3")
     other = folder / "leaderboard.unweighted.md"
     other.write_text("of other weights")
     capsys.readouterr()
@@ -240,10 +240,10 @@ def test_files_from_before_versions_were_kept_are_of_the_first_rule(here, monkey
         for path in (folder / kind).rglob("*.parquet"):
             rewrite(path, schema, keys, lambda about: {k: v for k, v in about.items() if k not in new})
     scenarios, _ = load_scenarios(here.folder, compose_points(here.folder, [], multirun=False)[0].settings)
-    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "1")  # files from then name none
+    monkeypatch.setattr(digests, "OFFLINE_VERSION", "1")  # files from then name none
     graded, problems = load_graded(folder, scenarios)
     assert (len(graded), problems) == (1, [])
-    monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+    monkeypatch.setattr(digests, "OFFLINE_VERSION", "2")
     graded, problems = load_graded(folder, scenarios)
     assert len(graded) == 0
     assert "another version of the offline judge (offline 1)" in str(problems[0])
@@ -258,7 +258,7 @@ def test_a_panel_with_the_offline_judge_rests_on_its_rule_and_an_asked_judge_doe
             for path in (folder / "verdicts").rglob("*.parquet")
         }
         assert versions == {"judge": {}, "offline": {"offline": "1"}, "panel": {"offline": "1"}}
-        monkeypatch.setattr(batch_module, "OFFLINE_VERSION", "2")
+        monkeypatch.setattr(digests, "OFFLINE_VERSION", "2")
         assert report(here.folder, [], Screen()) == 1
     assert [row["judge"] for row in board(here)["rows"]] == ["judge-a", "judge-b"]
     assert len(board(here)["left_out"]) == 2
@@ -286,6 +286,6 @@ def test_reports_rest_on_files_and_assignment_where_a_writer_reads_them(tmp_path
     rows = ", ".join(one["condition"]["label"] for one in (extractive, fair))
     assert notes == [f"Rows do not cover the same scenarios: {rows} on memo-01."]
     assert (here.own / "tasks.md").is_file()
-    monkeypatch.setattr(batch_module, "REFERENCE_VERSION", "2")
+    monkeypatch.setattr(digests, "REFERENCE_VERSION", "2")
     assert report(here.folder, ["benchmark=mission_report"], Screen()) == 1
     assert not (here.own / "tasks.md").exists()

@@ -500,6 +500,7 @@ def graded(row=ROW, verdicts=VERDICTS):
         "condition": {"label": row.condition},
         "judge": {"label": row.judge_id, "is_stand_in": False},
         "scenarios": ["harbour"],
+        "seeds": 1,
         "model_note": "",
     }
     return Graded(about, [{**asdict(BRIEF), "condition": row.condition}], verdicts)

@@ -19,7 +19,7 @@ def without_prefect(monkeypatch) -> None:
     """Let each stage run where it stands."""
     original = flow_module.evaluate
 
-    async def settle(objects, name, work):
+    async def run_cached(objects, name, work):
         value = await work.make()
         return StageResult(value, objects.put(work.stage, work.key, value), skipped=False)
 
@@ -31,7 +31,7 @@ def without_prefect(monkeypatch) -> None:
     async def no_artifact(table, **_):
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(flow_module, "settle", settle)
+    monkeypatch.setattr(flow_module, "run_cached", run_cached)
     monkeypatch.setattr(flow_module, "evaluate", evaluate)
     monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
 

@@ -180,7 +180,7 @@ def with_memory(monkeypatch):
     memory: dict = {}
     made: list[str] = []
 
-    async def settle(objects, name, work):
+    async def run_cached(objects, name, work):
         kept = memory.get(work.key)
         if kept is not None and work.is_final(kept):
             return StageResult(kept, objects.put(work.stage, work.key, kept), skipped=True)
@@ -191,7 +191,7 @@ def with_memory(monkeypatch):
     async def show_nothing(name, skipped):
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(evaluate, "settle", settle)
+    monkeypatch.setattr(evaluate, "run_cached", run_cached)
     monkeypatch.setattr(evaluate, "show_done_before", show_nothing)
     return made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -22,12 +22,12 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.common.gather import gather_then_raise
 from flows.pipeline.orchestration.cached_tasks import (
-    RECORDS,
-    Entered,
     StageResult,
+    TaskRuns,
     run_cached,
     show_done_before,
 )
+from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
 from flows.pipeline.results.served import served
 from flows.pipeline.results.stored import results_lock
@@ -40,9 +40,11 @@ from flows.pipeline.work.stages import (
     take_packet,
 )
 from flows.schema.brief import Brief, BriefStatus
+from flows.schema.leaderboard import Leaderboard
 from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore, Estimate
+from flows.stages.table import to_markdown
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,21 @@ class Ended:
     missing: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard and what it was made of.
+
+    Attributes:
+        leaderboard: its rows and notes.
+        graded: what was graded, in no order.
+        scenarios: of the benchmark, by id.
+    """
+
+    leaderboard: Leaderboard
+    graded: Sequence[Graded]
+    scenarios: Mapping[str, Scenario]
+
+
 @dataclass
 class Finished:
     """What a run came to.
@@ -67,6 +84,7 @@ class Finished:
         faults: evaluations that did not, with why.
         flow_run_id: Prefect's name for the run; empty before it began.
         task_runs: how many task runs it made.
+        board: the leaderboard that it led to; None where no condition went through.
     """
 
     outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
@@ -75,6 +93,7 @@ class Finished:
     )
     flow_run_id: str = ""
     task_runs: int = 0
+    board: Board | None = None
 
 
 @dataclass(frozen=True)
@@ -88,14 +107,14 @@ class Job:
             result of that size for futures, one value at a time.
         on_step: called with a stage's name each time that one is done, and whether it was skipped.
         log: called with each evaluation that went through and what it came to.
-        report: called at the end; gives the leaderboard as Markdown.
+        report: called at the end; writes the leaderboard and gives it, or None where there is no row.
     """
 
     context: RunContext
     on_start: Callable[[], None]
     on_step: Callable[[str, bool], None]
     log: Callable[[Evaluation, Outcome, ResultFiles], None]
-    report: Callable[[Finished], str]
+    report: Callable[[Finished], Board | None]
     finished: Finished = field(default_factory=Finished)
 
 
@@ -118,7 +137,7 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     job = JOB.get()
     finished = job.finished
     job.on_start()
-    before = Entered.number
+    before = TaskRuns.count
     packets = await _read_packets(job)
     slots = asyncio.Semaphore(_chains_at_once(job.context))
     results = await asyncio.gather(
@@ -131,14 +150,12 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
             raise result
         else:
             finished.outcomes.append((evaluation, result))
-    finished.flow_run_id, finished.task_runs = str(flow_run.id), Entered.number - before
-    table = job.report(finished)
-    if table:
+    finished.flow_run_id, finished.task_runs = str(flow_run.id), TaskRuns.count - before
+    finished.board = job.report(finished)
+    if finished.board is not None:
+        table = to_markdown(finished.board.leaderboard)
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
     return _state(finished)
-
-
-evaluate.result_storage = RECORDS  # the decorator takes only storage that the server knows
 
 
 def _state(finished: Finished) -> State[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,13 +26,9 @@ from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
 from flows.pipeline.orchestration.server import Server
-from flows.pipeline.results.graded import Graded
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
-from flows.schema.leaderboard import Leaderboard
-from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
-from flows.stages.table import to_markdown
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -43,9 +39,6 @@ if TYPE_CHECKING:
 # What the libraries make when they are imported stays, 300,000 objects. By default Python's collector looks
 # through all of them nine times in a run, and through the newest ones a thousand times: a tenth of the CPU.
 _COLLECT_AFTER = (20_000, 10, 10)
-
-_Board = tuple[Leaderboard, Sequence[Graded], Mapping[str, Scenario]]
-"""A leaderboard and what it was made of."""
 
 
 def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Server, screen: Screen) -> int:
@@ -132,22 +125,21 @@ def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | No
             )
         server.wait()
     progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
-    boards: list[_Board] = []
     signals = Signals(context, screen)
-    job = _job(context, progress, boards, tracker, screen, on_start=signals.take)
+    job = _job(context, progress, tracker, screen, on_start=signals.take)
     JOB.set(job)
     lost: PrefectError | None = None
     try:
         with screen.progress(progress):
             asyncio.run(_until_stopped(context, signals, title, server, job.finished))
     except PrefectError as error:
-        if not boards:
+        if job.finished.board is None:
             raise
         lost = error  # told when everything is shown and logged
     if server is not None:
         # It writes what it holds while we show and log.
         server.release(job.finished.flow_run_id, job.finished.task_runs)
-    _show(context, job.finished, boards, screen)
+    _show(context, job.finished, screen)
     if tracker is not None and job.finished.outcomes:
         try:
             tracker.finish()
@@ -161,12 +153,12 @@ def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | No
     return exit_code(job.finished, screen)
 
 
-def _show(context: RunContext, finished: Finished, boards: Sequence[_Board], screen: Screen) -> None:
+def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
     """Show the leaderboard, what was paid, and where everything lies."""
-    if boards:
-        board, graded, scenarios = boards[-1]
+    if (found := finished.board) is not None:
+        board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
         show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
-        show_tasks(screen, board, graded, scenarios, context.evaluations[0].settings.scoring)
+        show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(_counts(context)))
     folder = context.results / context.evaluations[0].condition.benchmark
@@ -181,14 +173,13 @@ def _show(context: RunContext, finished: Finished, boards: Sequence[_Board], scr
 def _job(
     context: RunContext,
     progress: Progress,
-    boards: list[_Board],
     tracker: Tracker | None,
     screen: Screen,
     *,
     on_start: Callable[[], None],
 ) -> Job:
-    """What the flow is handed; the leaderboard that it makes at its end is put into `boards`."""
-    from flows.pipeline.evaluate.flow import Job
+    """What the flow is handed."""
+    from flows.pipeline.evaluate.flow import Board, Job
     from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
     from flows.pipeline.results.run_record import run_record
     from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
@@ -200,22 +191,21 @@ def _job(
         if tracker is not None:
             tracker.log(run_record(context.project, *entry))
 
-    def report(finished: Finished) -> str:
+    def report(finished: Finished) -> Board | None:
         if not finished.outcomes:
-            return ""
+            return None
         scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
         with results_lock(context.results):
             graded, problems = load_graded(folder, scenarios)
             for problem in (*broken, *problems):
                 screen.fault(f"left out of the leaderboard: {problem}")
             if not graded:
-                return ""
+                return None
             named = left_out(folder, problems)
             board = build_leaderboard(graded, scenarios, first.settings.scoring, context.objects, named)
             write_leaderboard(folder, board)
             write_task_table(folder, board, graded, scenarios, first.settings.scoring)
-        boards.append((board, graded, scenarios))
-        return to_markdown(board)
+        return Board(board, graded, scenarios)
 
     return Job(context, on_start, progress.step, log, report)
 
@@ -246,6 +236,7 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
+    from flows.pipeline.orchestration.cached_tasks import records
 
     def is_done() -> bool:
         return bool(finished.flow_run_id)
@@ -255,6 +246,7 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
         # Prefect's overloads forget that this is a coroutine.
+        evaluate.result_storage = records()  # the decorator takes only storage that the server knows
         flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
         result: Any = await (await flow).aresult(raise_on_failure=False)
     except asyncio.CancelledError:

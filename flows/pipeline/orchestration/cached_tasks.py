@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from prefect import Task, task
@@ -27,50 +28,44 @@ from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.pipeline.orchestration.records import RecordFolder
 
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
-RECORDS = RecordFolder.of_settings()
-"""Prefect's cache; the flow that runs the tasks names it as its storage."""
 
 
-class Entered:
+@cache
+def records() -> RecordFolder:
+    """Prefect's cache; the flow that runs the tasks names it as its storage."""
+    return RecordFolder.of_settings()
+
+
+class TaskRuns:
     """How many task runs this process has made: Prefect's server tells nobody when it has written them.
 
     Attributes:
-        number: of task runs so far.
+        count: so far.
     """
 
-    number = 0
+    count = 0
 
 
+@dataclass(frozen=True)
 class Work:
-    """One run of a stage. A plain class, so that Prefect passes it on without looking inside."""
+    """One run of a stage, described.
 
-    def __init__(
-        self,
-        stage: str,
-        inputs: Mapping[str, Any],
-        make: Callable[[], Awaitable[Any]],
-        is_final: Callable[[Any], bool] | None = None,
-    ) -> None:
-        """Describe the work.
+    Attributes:
+        stage: its name.
+        inputs: everything the value depends on, the stage's version included.
+        make: gives the value, as JSON can hold it.
+        is_final: False for a value that should be made again, such as one with failed calls.
+    """
 
-        Args:
-            stage: its name.
-            inputs: everything the value depends on, the stage's version included.
-            make: gives the value, as JSON can hold it.
-            is_final: False for a value that should be made again, such as one with failed calls; None
-                where every value is final.
-        """
-        self.stage = stage
-        self.key = sha256_text(canonical_json({"stage": stage, "inputs": inputs}))
-        self.make = make
-        self._is_final = is_final
-        self.objects: ObjectStore | None = None
-        self.error: StaffbenchError | None = None
-        self.started = False
+    stage: str
+    inputs: Mapping[str, Any]
+    make: Callable[[], Awaitable[Any]]
+    is_final: Callable[[Any], bool] = lambda _: True
 
-    def is_final(self, value: Any) -> bool:
-        """False for a value that should be made again."""
-        return self._is_final is None or self._is_final(value)
+    @cached_property
+    def key(self) -> str:
+        """sha256 of the stage and its inputs: the key of Prefect's cache and of what is stored."""
+        return sha256_text(canonical_json({"stage": self.stage, "inputs": self.inputs}))
 
 
 @dataclass(frozen=True)
@@ -88,28 +83,48 @@ class StageResult:
     skipped: bool
 
 
+class _Run:
+    """Work on its way through Prefect. A plain class, so that Prefect passes it on without looking inside.
+
+    Attributes:
+        work: what to do.
+        objects: where its value goes.
+        value: what it made; None before.
+        error: what it raised.
+        started: whether Prefect has called it.
+    """
+
+    def __init__(self, work: Work, objects: ObjectStore) -> None:
+        self.work = work
+        self.objects = objects
+        self.value: Any = None
+        self.error: StaffbenchError | None = None
+        self.started = False
+
+
 async def _enter(run: Task[..., Any], name: str, given: Any) -> State[Any]:
-    Entered.number += 1
+    TaskRuns.count += 1
     return await run(name, given, return_state=True)
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
-    return parameters["work"].key
+    return parameters["run"].work.key
 
 
-async def _run(name: str, work: Work) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
-    assert work.objects is not None
-    work.started = True
+async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
+    run.started = True
     try:
-        value = await work.make()
-        return work.objects.put(work.stage, work.key, value)
+        value = await run.work.make()
+        address = run.objects.put(run.work.stage, run.work.key, value)
     except (Stopped, BudgetReached) as error:
-        work.error = error
+        run.error = error
         return Cancelled(message=str(error))
     except StaffbenchError as error:
-        # A fault that a person can mend is reported once, by us; Prefect would print a traceback.
-        work.error = error
+        # A fault that a person can fix is reported once, by us; Prefect would print a traceback.
+        run.error = error
         return Failed(message=str(error))
+    run.value = value
+    return address
 
 
 TASKS: Mapping[str, Task[..., Any]] = {
@@ -120,7 +135,7 @@ TASKS: Mapping[str, Task[..., Any]] = {
         persist_result=True,
         result_serializer="json",
         cache_result_in_memory=False,
-    )(_run)
+    )(_do)
     for stage in STAGES
 }
 _AGAIN: Mapping[str, Task[..., Any]] = {
@@ -139,22 +154,22 @@ async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult
     Raises:
         StaffbenchError: what the work raised.
     """
-    work.objects = objects
-    address = RECORDS.result(work.key)
+    address = records().result(work.key)
     if address is not None:
         value = objects.get(work.stage, work.key, address)
         if value is not None and work.is_final(value):
             return StageResult(value, str(address), skipped=True)
-    state: State[Any] = await _enter(TASKS[work.stage], name, work)
-    if state.is_failed() and not work.started:
+    run = _Run(work, objects)
+    state: State[Any] = await _enter(TASKS[work.stage], name, run)
+    if state.is_failed() and not run.started:
         # Prefect found a record and could not read it.
-        state = await _enter(_AGAIN[work.stage], name, work)
-    address, value = await _value(objects, work, state)
+        state = await _enter(_AGAIN[work.stage], name, run)
+    address, value = await _value(run, state)
     skipped = state.name == "Cached"
     if skipped and (value is None or not work.is_final(value)):
         skipped = False
-        state = await _enter(_AGAIN[work.stage], name, work)
-        address, value = await _value(objects, work, state)
+        state = await _enter(_AGAIN[work.stage], name, run)
+        address, value = await _value(run, state)
     if value is None:
         raise StaffbenchError(
             f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
@@ -187,8 +202,11 @@ async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
         await _enter(_DONE_BEFORE, name, stages)
 
 
-async def _value(objects: ObjectStore, work: Work, state: State[Any]) -> tuple[str, Any]:
-    if work.error is not None:
-        raise work.error
-    address = await state.aresult()
-    return str(address), objects.get(work.stage, work.key, address)
+async def _value(run: _Run, state: State[Any]) -> tuple[str, Any]:
+    """Address and value: as they were just made, or as an earlier run stored them."""
+    if run.error is not None:
+        raise run.error
+    address = str(await state.aresult())
+    if run.value is not None:
+        return address, run.value
+    return address, run.objects.get(run.work.stage, run.work.key, address)

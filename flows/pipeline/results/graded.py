@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from flows.common.digests import canonical_json
 from flows.schema.report_task import ReportFacts
-from flows.schema.verdict import BriefScore, Verdict
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
+from flows.stages.score import SCORE_VERSION, score_briefs
+
+SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
+"""Rules that stored scores were made by."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What verdicts come to under one set of weights.
+
+    Attributes:
+        scores: of every brief.
+        estimate: of the condition.
+    """
+
+    scores: Sequence[BriefScore]
+    estimate: Estimate
+
+    @property
+    def by_brief(self) -> dict[tuple[str, int], BriefScore]:
+        """The scores, by scenario and seed."""
+        return {(score.scenario_id, score.seed): score for score in self.scores}
 
 
 @dataclass(frozen=True)
@@ -21,6 +48,7 @@ class Graded:
         repeats: number of the repeat, and a verdict of it; empty where the judge was asked once.
         reports: what is known of the reports' files, by scenario and seed; empty where briefs are text.
         scores: as another harness's verifier gave them; None where they follow from the verdicts.
+        known: what was scored already, by the weights: what the stages stored, and what was asked for since.
     """
 
     about: Mapping[str, Any]
@@ -29,6 +57,7 @@ class Graded:
     repeats: Sequence[tuple[int, Verdict]] = ()
     reports: Mapping[tuple[str, int], ReportFacts] = field(default_factory=dict[tuple[str, int], ReportFacts])
     scores: Sequence[BriefScore] | None = None
+    known: dict[str, Scored] = field(default_factory=dict[str, Scored], compare=False)
 
     @property
     def condition(self) -> str:
@@ -80,3 +109,33 @@ class Graded:
         for _, v in sorted(self.repeats, key=lambda repeat: repeat[0]):
             found.setdefault((v.scenario_id, v.seed, v.item_id), []).append(v.passed)
         return found
+
+
+def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
+    """What an entry comes to under some weights: the one place that scores what was graded.
+
+    As the stages of its run stored it where the weights are the same; else computed, once.
+
+    Args:
+        entry: what was graded.
+        scenarios: with their rubrics, by id.
+        scoring: the weights.
+
+    Raises:
+        StaffbenchError: verdicts that don't fit their rubric.
+    """
+    key = canonical_json(asdict(scoring))
+    if key not in entry.known:
+        entry.known[key] = _score(entry, scenarios, scoring)
+    return entry.known[key]
+
+
+def _score(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
+    names = list(entry.about["scenarios"])
+    if entry.scores is not None:
+        seeds = dict(Counter(score.scenario_id for score in entry.scores))
+        # The protocol says whether attempts are clamped, whatever weights the other rows are shown by.
+        clamped = bool(entry.about["harbor"].get("clamped", True))  # imports used to be of reports alone
+        return Scored(entry.scores, aggregate(entry.scores, names, seeds, replace(scoring, clamped=clamped)))
+    scores = score_briefs({name: scenarios[name].items for name in names}, entry.verdicts, scoring)
+    return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from flows.common.files import write_whole
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.judge_agreement import judge_note
 from flows.pipeline.results.served import served_notes
 from flows.pipeline.results.stored import differences
@@ -20,8 +18,7 @@ from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
-from flows.stages.aggregate import aggregate, most_unlike
-from flows.stages.score import score_brief
+from flows.stages.aggregate import most_unlike
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
@@ -143,18 +140,8 @@ def _task_file(scoring: str) -> str:
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
     about = entry.about
-    condition, judge, names = about["condition"], about["judge"], list(about["scenarios"])
-    if entry.scores is not None:
-        seeds = dict(Counter(score.scenario_id for score in entry.scores))
-        # The protocol says whether attempts are clamped, whatever weights the other rows are shown by.
-        clamped = bool(about["harbor"].get("clamped", True))  # imports used to be of reports alone
-        estimate = aggregate(entry.scores, names, seeds, replace(scoring, clamped=clamped))
-    else:
-        scores = [
-            score_brief(scenarios[name].items, verdicts, scoring)
-            for (name, _), verdicts in entry.by_brief.items()
-        ]
-        estimate = aggregate(scores, names, int(about["seeds"]), scoring)
+    condition, judge = about["condition"], about["judge"]
+    estimate = scored(entry, scenarios, scoring).estimate
     interval = estimate.interval
     statuses = [BriefStatus(brief["status"]) for brief in entry.briefs]
     return LeaderboardRow(

@@ -10,6 +10,7 @@ from typing import Any
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.run_context import Evaluation
+from flows.pipeline.results.graded import SCORE_VERSIONS
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Submission
 from flows.schema.brief import Brief
@@ -183,7 +184,9 @@ def write_results(
         }
         for score in outcome.scores
     ]
-    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, {**about, "scoring": asdict(scoring)})
+    come_to = {"estimate": asdict(outcome.estimate), "score_versions": SCORE_VERSIONS}
+    about |= {"scoring": asdict(scoring), **come_to}
+    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
     return files
 
 

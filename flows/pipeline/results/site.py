@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from flows.common.files import write_whole
-from flows.pipeline.results.leaderboard import Graded
+from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.site_attempts import attempt_pages
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
 from flows.schema.rows import from_rows
@@ -31,7 +31,6 @@ from flows.stages.page import (
     rubric_page,
     wording,
 )
-from flows.stages.score import score_brief
 from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
 
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
@@ -132,9 +131,7 @@ def _conditions(
         entry = by_name[row.condition, row.judge_id]
         if entry.is_foreign:
             continue  # its tasks need not be here, and its pages are Harbor's to show
-        verdicts: dict[tuple[str, int], list[Verdict]] = {}
-        for verdict in entry.verdicts:
-            verdicts.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
+        verdicts, scores = entry.by_brief, scored(entry, scenarios, scoring).by_brief
         briefs = from_rows(Brief, entry.briefs)
         briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
         items = {name: scenarios[name].items for name in entry.about["scenarios"]}
@@ -145,7 +142,7 @@ def _conditions(
                 str(entry.about["model_note"]),
                 bool(entry.about["judge"]["is_stand_in"]),
                 [
-                    (brief, score_brief(items[brief.scenario_id], own, scoring), own)
+                    (brief, scores[brief.scenario_id, brief.seed], own)
                     for brief in briefs
                     for own in [verdicts[brief.scenario_id, brief.seed]]
                 ],

@@ -11,7 +11,8 @@ from typing import Any
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
 from flows.adapters.tracking import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
-from flows.pipeline.results.graded import Graded
+from flows.common.digests import canonical_json
+from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.work.kinds import kind_of
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
@@ -19,7 +20,7 @@ from flows.schema.report_task import ReportFacts
 from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
-from flows.schema.verdict import BriefScore, Verdict
+from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _FIRST_VERSION = "1"
 """Of each rule of the offline judge: the only one that graded before files named it."""
@@ -118,7 +119,22 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         from_rows(Verdict, rows),
         _load_repeats(folder, about, again),
         _load_reports(folder, about, briefs, again),
+        known=_load_scores(folder, about),
     )
+
+
+def _load_scores(folder: Path, about: Mapping[str, Any]) -> dict[str, Scored]:
+    """What the run's stages made of these verdicts; empty where it is of another run, or of older rules."""
+    path = folder / "scores" / about["condition"]["label"] / f"{about['judge']['label']}.parquet"
+    try:
+        rows, found = read_table(path, SCORES)
+    except StoreError:
+        return {}
+    scoring, versions, estimate = (found.pop(key, None) for key in ("scoring", "score_versions", "estimate"))
+    if found != about or versions != SCORE_VERSIONS:
+        return {}
+    scored = Scored(from_rows(BriefScore, rows), from_row(Estimate, estimate))
+    return {canonical_json(scoring): scored}
 
 
 def _check_versions(

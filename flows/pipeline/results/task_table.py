@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from flows.adapters.task_trees.check import HEAD
-from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.graded import Graded, scored
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.stages.score import score_brief
 from flows.stages.table import number
 
 WORDS = 5
@@ -56,13 +55,8 @@ def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
 
 def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, float]:
     """Mean over the scored attempts, by task; without tasks that have none."""
-    scores = entry.scores
-    if scores is None:
-        scores = [
-            score_brief(scenarios[name].items, own, scoring) for (name, _), own in entry.by_brief.items()
-        ]
     found: dict[str, list[float]] = {}
-    for score in scores:
+    for score in scored(entry, scenarios, scoring).scores:
         value = score.score_clamped if scoring.clamped else score.score
         if value is not None:
             found.setdefault(score.scenario_id, []).append(value)

@@ -18,7 +18,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import Retry
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
-from flows.stages.score import SCORE_VERSION, score_brief
+from flows.stages.score import SCORE_VERSION, score_briefs
 
 
 def packet_work(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> Work:
@@ -51,10 +51,9 @@ def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Ve
     settings = evaluation.settings
 
     async def make() -> list[dict[str, Any]]:
-        by_seed: dict[int, list[Verdict]] = {seed: [] for seed in range(1, settings.seeds + 1)}
-        for verdict in verdicts:
-            by_seed[verdict.seed].append(verdict)
-        return [as_row(score_brief(scenario.items, found, settings.scoring)) for found in by_seed.values()]
+        ordered = sorted(verdicts, key=lambda verdict: verdict.seed)
+        scores = score_briefs({scenario.scenario_id: scenario.items}, ordered, settings.scoring)
+        return [as_row(score) for score in scores]
 
     inputs = {
         "scenario": scenario.scenario_id,
