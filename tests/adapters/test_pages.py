@@ -166,7 +166,7 @@ def test_a_conversion_that_hangs_is_ended_with_its_children(tmp_path):
     assert (found.pages, found.reason) == (None, "LibreOffice took over 1 s")
     child = (tmp_path / "child").read_text().strip()
     state = subprocess.run(["ps", "-o", "stat=", "-p", child], capture_output=True, text=True, check=False)
-    assert state.stdout.strip() in ("", "Z")
+    assert state.stdout.strip()[:1] in ("", "Z")  # gone, or ended and not yet waited for
 
 
 def test_a_conversion_that_writes_nothing_is_not_measured(tmp_path):

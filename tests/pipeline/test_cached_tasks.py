@@ -112,7 +112,7 @@ async def shown(flow_run_id):
     for _ in range(100):  # the server writes what it is told every second
         async with get_client() as client:
             found = await client.read_task_runs(flow_run_filter=chosen)
-        if found and all(one.state.is_final() for one in found):
+        if found and all(one.state and one.state.is_final() for one in found):
             return sorted((one.name, one.state.name, one.state.message) for one in found)
         await asyncio.sleep(0.2)
 

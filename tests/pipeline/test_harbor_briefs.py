@@ -110,6 +110,7 @@ class Jobs:
                 for kind, schema in schemas.items()
             }
             for folder in sorted((self.folder / "results").iterdir())
+            if not folder.name.startswith(".")
         }
 
 
