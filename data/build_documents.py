@@ -12,7 +12,8 @@ nothing and says which committed files differ from their sources (exit 1).
     footer      text at the bottom of every page; a page number follows it
     font        `sans` (default) or `serif`
     columns     PDF: 1 (default) or 2; the title spans both, and a table stays within its column
-    comments    Word: list of {at, author, text}; hung on the first paragraph that contains `at`
+    comments    Word: list of {at, author, text} and optionally date (2031-04-02 06:00:00); hung on the first
+                paragraph that contains `at`
 
 The body is blocks with a blank line between them. Lines of a block are joined by a space, except for
 bullets and table rows, which take a line each:

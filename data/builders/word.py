@@ -50,7 +50,7 @@ def build_docx(path: Path) -> bytes:
         if holder is None:
             raise SourceError(f"{path}: no paragraph contains the comment's words: {comment['at']}")
         added = document.add_comment(holder.runs, comment["text"], comment["author"], initials="")
-        added._comment_elm.set(qn("w:date"), f"{STAMP:%Y-%m-%dT%H:%M:%SZ}")  # noqa: SLF001 -- no setter
+        _date(added._comment_elm, comment.get("date"))  # noqa: SLF001 -- no setter
     if notes:
         _add_notes(document, notes, numbers)
     buffer = io.BytesIO()
@@ -123,6 +123,13 @@ def _write(paragraph: Any, text: str, numbers: Mapping[str, int]) -> None:
             run.bold, run.italic = stars == BOLD or None, stars == 1 or None
 
 
+def _date(element: Any, date: Any) -> None:
+    """Date a comment or change as its source does; leave it undated where the source gives no date."""
+    element.attrib.pop(qn("w:date"), None)
+    if date is not None:
+        element.set(qn("w:date"), f"{date:%Y-%m-%dT%H:%M:%SZ}")
+
+
 def _parts(piece: str) -> list[str]:
     """A change whole, other text by its marks."""
     return [piece] if CHANGE.fullmatch(piece) else INLINE.split(piece)
@@ -133,7 +140,7 @@ def _track(paragraph: Any, text: str, *, is_inserted: bool) -> None:
     change = OxmlElement("w:ins" if is_inserted else "w:del")
     change.set(qn("w:id"), str(1 + len(paragraph.part.element.xpath("//w:ins | //w:del"))))
     change.set(qn("w:author"), AUTHOR)
-    change.set(qn("w:date"), f"{STAMP:%Y-%m-%dT%H:%M:%SZ}")
+    _date(change, None)
     run = paragraph.add_run(text)._r  # noqa: SLF001 -- python-docx has no revisions
     if not is_inserted:
         for own in run.findall(qn("w:t")):

@@ -27,7 +27,7 @@ _ITEM_KEYS = (
     "rationale",
 )
 _SCENARIO_KEYS = ("scenario_id", "title", "synthetic", "licence", "notice", "assignment", "documents")
-CONTROLS = ("strong", "weak")
+CONTROLS = ("strong", "middle", "weak")
 
 E = TypeVar("E", bound=Enum)
 
