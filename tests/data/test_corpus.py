@@ -146,3 +146,12 @@ def test_a_middle_brief_says_what_was_changed(name):
     assert {edit["kind"] for edit in edits} <= {
         "changed", "dropped", "hedged", "denied", "swapped", "overclaimed"
     }  # fmt: skip
+
+
+def test_dvc_versions_every_scenario():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    named = {f"data/ma_bench/{name}/{part}" for name in SCENARIOS for part in ("rubric.yaml", "controls")}
+    assert named <= set(stages["evaluate"]["deps"])
+    assert named <= set(stages["report"]["deps"])
+    read = {f"data/ma_bench/{name}/{part}" for name in SCENARIOS for part in ("scenario.yaml", "documents")}
+    assert read <= set(stages["packets"]["deps"])
