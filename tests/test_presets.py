@@ -347,6 +347,12 @@ def test_limits_and_prices_are_those_of_the_table_that_the_files_name(presets):
         entry = table.get(model.name) or table[model.name.split("/", 1)[1]]
         assert model.price.input_usd == pytest.approx(entry["input_cost_per_token"] * 1e6), name
         assert model.price.output_usd == pytest.approx(entry["output_cost_per_token"] * 1e6), name
+        tiers = [key for key in entry if re.fullmatch(r"input_cost_per_token_above_\d+k_tokens", key)]
+        assert (model.price.above_tokens is not None) == bool(tiers), name
+        for key in tiers:
+            assert model.price.above_tokens == int(re.search(r"\d+", key)[0]) * 1000, name
+            dearer = entry[key] * 1e6, entry[key.replace("input", "output")] * 1e6
+            assert model.price.rates(model.price.above_tokens + 1) == pytest.approx(dearer), name
         assert model.context_tokens == entry["max_input_tokens"], name
         limit = entry["max_output_tokens"]
         assert model.output_tokens == (limit if limit < entry["max_input_tokens"] else None), name

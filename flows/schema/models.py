@@ -71,12 +71,23 @@ class Price(Strict):
         taken: the date they were read, ISO; None where there are none.
         batch_factor: what both are multiplied by in a provider's batch; None where unknown, and the
             price of a call in one with it.
+        above_tokens: input tokens beyond which a call costs `above_input_usd` and `above_output_usd` instead;
+            None where every call costs the same.
     """
 
     input_usd: float | None = None
     output_usd: float | None = None
     taken: str | None = None
     batch_factor: float | None = None
+    above_tokens: int | None = None
+    above_input_usd: float | None = None
+    above_output_usd: float | None = None
+
+    def rates(self, input_tokens: int) -> tuple[float | None, float | None]:
+        """Dollars per million input and output tokens of a call with that many input tokens."""
+        if self.above_tokens is not None and input_tokens > self.above_tokens:
+            return self.above_input_usd, self.above_output_usd
+        return self.input_usd, self.output_usd
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,10 @@ def summed(calls: Sequence[PlannedCall], price: Price) -> Load:
     """Calls of one model, at its list price."""
     input_tokens = sum(call.input_tokens for call in calls)
     output_tokens = sum(call.output_tokens for call in calls)
-    most_tokens = sum(call.most_output_tokens or call.output_tokens for call in calls)
-    most = _cost(input_tokens, most_tokens, price)
+    # Call by call: a long prompt may cost more for each token.
+    most = _total(
+        [_cost(call.input_tokens, call.most_output_tokens or call.output_tokens, price) for call in calls]
+    )
     unlimited = any(call.most_output_tokens is None for call in calls)
     if unlimited and price.output_usd != 0:
         most = Cost(most.usd, is_bound=most.usd is not None)
@@ -138,7 +140,7 @@ def summed(calls: Sequence[PlannedCall], price: Price) -> Load:
         assumed=sum(call.is_assumed for call in calls),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost=_cost(input_tokens, output_tokens, price),
+        cost=_total([_cost(call.input_tokens, call.output_tokens, price) for call in calls]),
         most=most,
     )
 
@@ -228,7 +230,7 @@ def room_shortfall(room: int, judge: JudgeSettings) -> str | None:
 def _cost(input_tokens: int, output_tokens: int, price: Price) -> Cost:
     parts = [
         usd * tokens / 1e6
-        for tokens, usd in ((input_tokens, price.input_usd), (output_tokens, price.output_usd))
+        for tokens, usd in zip((input_tokens, output_tokens), price.rates(input_tokens), strict=True)
         if usd is not None
     ]
     if not input_tokens and not output_tokens:

@@ -31,12 +31,12 @@ def price_usd(usage: Usage, price: Price) -> float | None:
 
     Cached input counts at the full price, so where a provider grants a discount this is an upper bound.
     """
-    if None in (usage.input_tokens, usage.output_tokens, price.input_usd, price.output_usd):
+    if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return (
-        (usage.input_tokens or 0) * (price.input_usd or 0.0)
-        + (usage.output_tokens or 0) * (price.output_usd or 0.0)
-    ) / 1e6
+    input_usd, output_usd = price.rates(usage.input_tokens)
+    if input_usd is None or output_usd is None:
+        return None
+    return (usage.input_tokens * input_usd + usage.output_tokens * output_usd) / 1e6
 
 
 def total_tokens(usage: Usage) -> int | None:

@@ -19,12 +19,17 @@ def a_budget(**limits):
     return Budget(dataclasses.replace(NO_BUDGET, **limits), StopConditions())
 
 
+TIERED = Price(2.0, 10.0, above_tokens=200_000, above_input_usd=4.0, above_output_usd=20.0)
+
+
 @pytest.mark.parametrize(
     ("usage", "price", "expected"),
     [
         (Usage(1_000_000, 0), Price(2.0, 10.0), 2.0),
         (Usage(60_000, 5_000, 4_000, 50_000), Price(3.0, 15.0), 0.255),
         (Usage(10, 10), Price(0.0, 0.0), 0.0),
+        (Usage(200_000, 1_000), TIERED, 0.41),  # to the limit the plain price
+        (Usage(200_001, 1_000), TIERED, 0.820004),  # beyond it the other, for all of the call
         (Usage(10, None), Price(2.0, 10.0), None),
         (Usage(None, 10), Price(2.0, 10.0), None),
         (Usage(10, 10), Price(None, 10.0), None),

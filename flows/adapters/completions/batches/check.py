@@ -66,10 +66,9 @@ def check_batches(
 def batch_price(price: Price) -> Price:
     """What a call costs in a batch; unknown where the model's settings do not say."""
     factor = price.batch_factor
-    if factor is None:
-        return replace(price, input_usd=None, output_usd=None)
+    each = ("input_usd", "output_usd", "above_input_usd", "above_output_usd")
+    found = {name: getattr(price, name) for name in each}
     return replace(
         price,
-        input_usd=None if price.input_usd is None else price.input_usd * factor,
-        output_usd=None if price.output_usd is None else price.output_usd * factor,
+        **{name: None if factor is None or usd is None else usd * factor for name, usd in found.items()},
     )
