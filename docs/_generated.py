@@ -3,6 +3,7 @@
 MkDocs calls `on_page_markdown` (`hooks` in mkdocs.yml); tests call it too.
 """
 
+# ruff: noqa: INP001 -- a hook beside the pages, no package
 from __future__ import annotations
 
 import argparse
@@ -22,6 +23,8 @@ from flows.schema.leaderboard import LeaderboardRow
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _CONF = Path(__file__).resolve().parents[1] / "conf"
 _PYTHON = Path(__file__).resolve().parents[1] / "flows/adapters/tables.py"
+
+_SHORT = 60  # characters of a value that is shown beside its option
 
 _AXES = {
     "benchmark": "Which scenarios, and the protocol they belong to.",
@@ -65,7 +68,9 @@ def commands() -> str:
     return "\n\n".join(_command(name, parser) for name, parser in _parsers(command_line._parser()))  # noqa: SLF001
 
 
-def _parsers(parser: argparse.ArgumentParser, prefix: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def _parsers(
+    parser: argparse.ArgumentParser, prefix: str = ""
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     for action in parser._actions:  # noqa: SLF001 -- argparse has no public way to its subcommands
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, inner in action.choices.items():
@@ -79,8 +84,12 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
         for action in parser._actions  # noqa: SLF001
         if not isinstance(action, argparse._HelpAction)  # noqa: SLF001
     ]
-    text = f"## staffbench {name}\n\n{_sentence(parser.description or '')}\n\n{_table(('argument', 'meaning'), rows)}"
-    return f"{text}\n\n{parser.epilog}" if parser.epilog else text
+    parts = [
+        f"## staffbench {name}",
+        _sentence(parser.description or ""),
+        _table(("argument", "meaning"), rows),
+    ]
+    return "\n\n".join([*parts, parser.epilog] if parser.epilog else parts)
 
 
 def _argument(action: argparse.Action) -> str:
@@ -94,7 +103,10 @@ def _argument(action: argparse.Action) -> str:
 def options() -> str:
     """Each axis: its options with their first comment, and its keys."""
     own = [row for row in attributes(settings.Settings) if not row[0].startswith("`(")]
-    parts = [f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}", *(_axis(name) for name in _AXES)]
+    parts = [
+        f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}",
+        *(_axis(name) for name in _AXES),
+    ]
     unknown = {folder.name for folder in _CONF.iterdir() if folder.is_dir()} - _AXES.keys()
     if unknown:
         raise ValueError(f"axes without a sentence: {sorted(unknown)}")
@@ -128,8 +140,16 @@ def _opening(path: Path) -> str:
     if lines:
         return " ".join(lines)
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    plain = {key: value for key, value in content.items() if key != "defaults" and not isinstance(value, dict | list)}
-    shown = [f"`{key}: {'null' if value is None else value}`" for key, value in plain.items() if len(str(value)) < 60]
+    plain = {
+        key: value
+        for key, value in content.items()
+        if key != "defaults" and not isinstance(value, dict | list)
+    }
+    shown = [
+        f"`{key}: {'null' if value is None else value}`"
+        for key, value in plain.items()
+        if len(str(value)) < _SHORT
+    ]
     return ", ".join(shown[:4])
 
 
@@ -139,7 +159,12 @@ def columns() -> str:
     parts: list[str] = []
     for name in ("BRIEFS", "VERDICTS", "SCORES", "REPEATS", "REPORTS", "TRAJECTORIES", "BLOCKS"):
         rows = [
-            (f"`{field.name}`", str(field.type), "yes" if field.nullable else "no", _remark(source, name, field.name))
+            (
+                f"`{field.name}`",
+                str(field.type),
+                "yes" if field.nullable else "no",
+                _remark(source, name, field.name),
+            )
             for field in getattr(tables, name)
         ]
         where = "packets" if name == "BLOCKS" else name.lower()

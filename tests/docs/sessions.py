@@ -180,7 +180,9 @@ def _run(group: list[Session], copy: Path, home: Path) -> list[tuple[Command, st
     parts = printed.split(_END)
     commands = [command for session in group for command in session.commands]
     if len(parts) != 2 * len(commands) + 1:
-        raise AssertionError(f"the shell ended early, in {commands[len(parts) // 2].text}:\n{printed[-2000:]}")
+        raise AssertionError(
+            f"the shell ended early, in {commands[len(parts) // 2].text}:\n{printed[-2000:]}"
+        )
     return list(zip(commands, parts[::2], map(int, parts[1::2]), strict=False))
 
 
