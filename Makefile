@@ -71,8 +71,8 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 version: $(STAMP)  ## take what runs made outside DVC into it
 	$(BIN)/staffbench version
 
-lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+lock: $(STAMP)  ## pin what pyproject.toml names; ARGS=--upgrade: the newest versions
+	$(BIN)/uv pip compile --quiet $(ARGS) --universal --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-deps \
 	  --python-version 3.11 requirements-local.in -o requirements-local.lock
