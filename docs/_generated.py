@@ -102,7 +102,7 @@ def _argument(action: argparse.Action) -> str:
 
 def options() -> str:
     """Each axis: its options with their first comment, and its keys."""
-    own = [row for row in attributes(settings.Settings) if not row[0].startswith("`(")]
+    own = attributes(settings.Settings)
     parts = [
         f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}",
         *(_axis(name) for name in _AXES),
@@ -191,6 +191,8 @@ def attributes(kind: type) -> list[tuple[str, str]]:
     for line in body.splitlines():
         if entry := re.match(r"    (\w[\w, ]*): (.+)", line):
             found.append([entry[1], entry[2]])
+        elif line.startswith("    ("):
+            break  # a remark on the others
         elif found:
             found[-1][1] += " " + line.strip()
     return [(", ".join(f"`{name}`" for name in names.split(", ")), _sentence(what)) for names, what in found]
