@@ -15,7 +15,6 @@ QUICK = ["README.md", "docs/tutorial.md", "docs/how-to/grade.md"]
 NOT_RUN = {
     "README.md": 1,  # a page that is served until Ctrl-C
     "docs/how-to/compare.md": 1,  # the same
-    "docs/how-to/data.md": 1,
     "docs/how-to/local.md": 2,  # a model that is downloaded
     "docs/how-to/resume.md": 1,  # the endpoint
     "docs/tutorial.md": 2,  # the environment, the endpoint
