@@ -33,7 +33,7 @@ smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, a
 	@# As a judge. 4 says that items have no verdict: it can't grade.
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
-test: $(STAMP)  ## the test suite
+test: $(STAMP)  ## the test suite; one layer: ARGS=tests/stages (readers, adapters, pipeline, data, docs)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 -m "not slow" $(ARGS)
 
 slow: $(STAMP)  ## the tests that take minutes
