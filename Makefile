@@ -11,7 +11,7 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help setup run local smoke test check packets validate report ui prefect version lock benchmark clean
+.PHONY: help setup run local smoke test slow coverage check docs packets validate report ui prefect version lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,14 +33,24 @@ smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, a
 	@# As a judge. 4 says that items have no verdict: it can't grade.
 	$(BIN)/staffbench run benchmark=smoke model=strong judge=smollm2 seeds=1 || test $$? -eq 4
 
-test: $(STAMP)  ## the test suite
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(ARGS)
+test: $(STAMP)  ## the test suite; one layer: ARGS=tests/stages (readers, adapters, pipeline, data, docs)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 -m "not slow" $(ARGS)
+
+slow: $(STAMP)  ## the tests that take minutes
+	$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+coverage: $(STAMP)  ## the test suite, and how much of flows/ it runs
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --cov=flows --cov-report=term:skip-covered $(ARGS)
 
 check: $(STAMP)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+
+docs: $(STAMP)  ## the documentation as pages, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'Documentation: site/index.html'
 
 packets: $(STAMP)  ## documents to packets
 	$(BIN)/staffbench packets benchmark=$(benchmark)
@@ -61,14 +71,14 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 version: $(STAMP)  ## take what runs made outside DVC into it
 	$(BIN)/staffbench version
 
-lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+lock: $(STAMP)  ## pin what pyproject.toml names; ARGS=--upgrade: the newest versions
+	$(BIN)/uv pip compile --quiet $(ARGS) --universal --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 --extra dev pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-deps \
 	  --python-version 3.11 requirements-local.in -o requirements-local.lock
 
 clean:  ## remove the environment and what runs leave outside results/
-	rm -rf .venv .prefect .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .prefect site .coverage .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # uv installs the lock in a quarter of pip's time; pip brings uv itself, pinned by the same lock.
 # Bytecode is compiled: without it every start would compile the imports of mlflow and prefect again.

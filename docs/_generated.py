@@ -1,0 +1,224 @@
+"""What is generated while the pages are built: `<!-- generated: NAME -->` becomes text made from the code.
+
+MkDocs calls `on_page_markdown` (`hooks` in mkdocs.yml); tests call it too.
+"""
+
+# ruff: noqa: INP001 -- a hook beside the pages, no package
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from flows import __main__ as command_line
+from flows.adapters import tables
+from flows.schema import models, settings
+from flows.schema.leaderboard import LeaderboardRow
+
+_PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+_CONF = Path(__file__).resolve().parents[1] / "conf"
+_PYTHON = Path(__file__).resolve().parents[1] / "flows/adapters/tables.py"
+
+_SHORT = 60  # characters of a value that is shown beside its option
+
+_AXES = {
+    "benchmark": "Which scenarios, and the protocol they belong to.",
+    "harness": "How a model is led to what it writes.",
+    "model": "Who writes.",
+    "effort": "How hard the writer is asked to reason.",
+    "word_cap": "How many words of a brief are graded.",
+    "prompt": "What the writer reads.",
+    "judge": "Who grades.",
+    "judge_prompt": "What the judge reads.",
+    "scoring": "The points of each severity.",
+    "runner": "How calls are made.",
+    "budget": "What a run may spend.",
+    "tracking": "Whether runs are logged to MLflow.",
+    "experiment": "Named grids, chosen with `+experiment=NAME`.",
+}
+_TYPES = {
+    "benchmark": [settings.BenchmarkSettings],
+    "harness": [settings.HarnessSettings],
+    "model": [models.ModelSettings],
+    "effort": [settings.EffortSettings],
+    "word_cap": [settings.WordCapSettings],
+    "prompt": [settings.PromptSettings],
+    "judge": [models.JudgeSettings],
+    "judge_prompt": [settings.JudgePromptSettings],
+    "scoring": [settings.ScoringSettings],
+    "runner": [settings.RunnerSettings],
+    "budget": [settings.BudgetSettings],
+    "tracking": [settings.TrackingSettings],
+    "experiment": [],
+}
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The page with every place filled in."""
+    return _PLACE.sub(lambda place: _MAKERS[place[1]](), markdown)
+
+
+def commands() -> str:
+    """Each command with its help."""
+    return "\n\n".join(_command(name, parser) for name, parser in _parsers(command_line._parser()))  # noqa: SLF001
+
+
+def _parsers(
+    parser: argparse.ArgumentParser, prefix: str = ""
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:  # noqa: SLF001 -- argparse has no public way to its subcommands
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for name, inner in action.choices.items():
+                below = list(_parsers(inner, f"{prefix}{name} "))
+                yield from below or [(prefix + name, inner)]
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    rows = [
+        (_argument(action), (action.help or "").replace("%(default)s", str(action.default)))
+        for action in parser._actions  # noqa: SLF001
+        if not isinstance(action, argparse._HelpAction)  # noqa: SLF001
+    ]
+    parts = [
+        f"## staffbench {name}",
+        _sentence(parser.description or ""),
+        _table(("argument", "meaning"), rows),
+    ]
+    return "\n\n".join([*parts, parser.epilog] if parser.epilog else parts)
+
+
+def _argument(action: argparse.Action) -> str:
+    words = ", ".join(action.option_strings)
+    value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
+    if action.choices:
+        value = " or ".join(map(str, action.choices))
+    return f"`{' '.join(part for part in (words, str(value)) if part)}`"
+
+
+def options() -> str:
+    """Each axis: its options with their first comment, and its keys."""
+    own = attributes(settings.Settings)
+    parts = [
+        f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}",
+        *(_axis(name) for name in _AXES),
+    ]
+    unknown = {folder.name for folder in _CONF.iterdir() if folder.is_dir()} - _AXES.keys()
+    if unknown:
+        raise ValueError(f"axes without a sentence: {sorted(unknown)}")
+    return "\n\n".join(parts)
+
+
+def _axis(name: str) -> str:
+    files = sorted(path for path in (_CONF / name).glob("*.yaml") if not path.stem.startswith("_"))
+    rows = [(f"`{path.stem}`", _opening(path)) for path in files]
+    if not any(comment for _, comment in rows):
+        listed = "Options: " + ", ".join(option for option, _ in rows) + "."
+    else:
+        listed = _table(("option", "what it is"), rows)
+    keys = [(key, what.replace("None", "null")) for each in _TYPES[name] for key, what in attributes(each)]
+    if name == "judge":
+        known = {key for key, _ in attributes(models.ModelSettings)}
+        keys = [row for row in keys if row[0] not in known]
+    text = f"## {name}\n\n{_AXES[name]} Folder: `conf/{name}/`.\n\n{listed}"
+    return f"{text}\n\n{_table(('key', 'meaning'), keys)}" if keys else text
+
+
+def _opening(path: Path) -> str:
+    """The comment that a file begins with, else its values where they are few, else its maker's note."""
+    lines: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("# ") or line.startswith("# @package"):
+            if lines or not line.startswith("#"):
+                break
+            continue
+        lines.append(line[2:].strip())
+    if lines:
+        return " ".join(lines)
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    plain = {
+        key: value
+        for key, value in content.items()
+        if key != "defaults" and not isinstance(value, dict | list)
+    }
+    shown = [
+        f"`{key}: {'null' if value is None else value}`"
+        for key, value in plain.items()
+        if len(str(value)) < _SHORT
+    ]
+    return ", ".join(shown[:4])
+
+
+def columns() -> str:
+    """Each table that is written, with its columns."""
+    source = _PYTHON.read_text(encoding="utf-8")
+    parts: list[str] = []
+    for name in ("BRIEFS", "VERDICTS", "SCORES", "REPEATS", "REPORTS", "TRAJECTORIES", "BLOCKS"):
+        rows = [
+            (
+                f"`{field.name}`",
+                str(field.type),
+                "yes" if field.nullable else "no",
+                _remark(source, name, field.name),
+            )
+            for field in getattr(tables, name)
+        ]
+        where = "packets" if name == "BLOCKS" else name.lower()
+        parts.append(f"## {where}\n\n{_table(('column', 'type', 'may be null', 'remark'), rows)}")
+    return "\n\n".join(parts)
+
+
+def _remark(source: str, table: str, column: str) -> str:
+    block = source.partition(f"\n{table}: Any = _schema(")[2].partition("\n)")[0]
+    found = re.search(rf"^    {column}=\(.*?\),  # (.+)$", block, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def leaderboard() -> str:
+    """The fields of a row of the leaderboard's files."""
+    return _table(("column", "meaning"), attributes(LeaderboardRow))
+
+
+def attributes(kind: type) -> list[tuple[str, str]]:
+    """Names and meanings that the `Attributes` of a docstring list."""
+    text = inspect.getdoc(kind) or ""
+    body = text.partition("Attributes:\n")[2].partition("\n\n")[0]
+    found: list[list[str]] = []
+    for line in body.splitlines():
+        if entry := re.match(r"    (\w[\w, ]*): (.+)", line):
+            found.append([entry[1], entry[2]])
+        elif line.startswith("    ("):
+            break  # a remark on the others
+        elif found:
+            found[-1][1] += " " + line.strip()
+    return [(", ".join(f"`{name}`" for name in names.split(", ")), _sentence(what)) for names, what in found]
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Text without marks of a table or of HTML; code stays as it is."""
+    parts = text.replace("|", "\\|").split("`")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
+
+
+_MAKERS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "options": options,
+    "columns": columns,
+    "leaderboard": leaderboard,
+}
