@@ -1,4 +1,4 @@
-"""Every option of conf/ is checked in one go; a broken one is found as if it had been composed alone."""
+"""Every option of conf/ is composed by validate, and a broken one is named."""
 
 import shutil
 
@@ -6,9 +6,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from flows.adapters.config import every_option
-from flows.adapters.config.compose import compose_options, options
+from flows.adapters.config.compose import options
 from flows.adapters.config.every_option import check_options
-from flows.common.errors import ConfigError
 
 
 @pytest.fixture
@@ -23,20 +22,6 @@ def copied(tmp_path, project):
         file.unlink()
     (tmp_path / "conf" / "experiment" / "smoke.yaml").write_text(GRID, encoding="utf-8")
     return tmp_path
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """The options that were composed by themselves, as a run composes them."""
-    asked = []
-    real = every_option._composed
-
-    def noted(project, option):
-        asked.append(option)
-        return real(project, option)
-
-    monkeypatch.setattr(every_option, "_composed", noted)
-    return asked
 
 
 KEPT = ("extractive", "strong", "weak", "empty", "oracle", "fair", "absent", "corrupt")
@@ -60,9 +45,8 @@ AXES = {  # a value that each axis's options may not have, and what is said of i
 SOUND = {"model": "strong", "judge": "offline", "benchmark": "smoke", "experiment": "smoke"}
 
 
-def test_every_option_composes_and_few_are_composed_alone(project, alone):
+def test_every_option_composes(project):
     assert check_options(project) == (sum(map(len, options(project).values())), [])
-    assert {axis for axis, _ in alone} == {"benchmark", "experiment"}  # what may change other sections
 
 
 REACHING = "# @package _global_\ntracking: {enabled: false, experiment: any}\nrunner: {concurrency: 0}\n"
@@ -110,37 +94,6 @@ def test_options_that_do_not_compose_are_the_only_ones_named(copied):
         assert said in str(problem), axis
 
 
-def test_where_config_yaml_fills_a_section_too_none_is_put_in_its_place(copied):
-    runners = [("runner", name) for name in options(copied)["runner"]]
-    file = copied / "conf" / "config.yaml"
-    with every_option.opened(copied):
-        assert every_option._base(copied, (), every_option._sections(copied, runners)) is not None
-    file.write_text(f"{file.read_text(encoding='utf-8')}\nrunner:\n  concurrency: 0\n", encoding="utf-8")
-    with every_option.opened(copied):
-        assert every_option._base(copied, (), every_option._sections(copied, runners)) is None
-
-
 def test_a_judge_that_is_asked_nothing_composes_alone_too(project):
     for name in ("offline", "panel", "openai_compatible"):
-        assert every_option._composed(project, ("judge", name)) is None
-
-
-def test_a_choice_in_its_section_is_what_hydra_composes(project):
-    with every_option.opened(project):
-        quick = [
-            (axis, name)
-            for axis, names in options(project).items()
-            if axis not in ("benchmark", "experiment", "model", "judge")
-            for name in names
-        ]
-        quick += [("model", "strong"), ("model", "gpt_6_luna"), ("judge", "panel"), ("judge", "gpt_6_luna")]
-        sections = every_option._sections(project, quick)
-        assert sections.keys() == set(quick)
-        for axis, name in quick:
-            whole = compose_options(project, (f"{axis}='{name}'",))[0]
-            assert OmegaConf.to_container(sections[axis, name]) == OmegaConf.to_container(whole[axis]), name
-
-
-def test_no_conf_is_said(tmp_path):
-    with pytest.raises(ConfigError, match=r"config\.yaml: not there"):
-        check_options(tmp_path)
+        assert every_option._composed(project, "judge", name) is None

@@ -1,39 +1,14 @@
-"""Whether every option of `conf/` composes, without composing the whole of it for each.
-
-Most options fill one section, the one of their axis, and nothing else. So many are composed in one go, each
-beside the others under a name of its own, and then put one after the other in their section's place. An
-option that does not pass that way, and one that may change more than its section, is composed as a run
-composes it: that alone says what is wrong with it.
-"""
+"""Whether every option of `conf/` composes."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf, open_dict
-
-from flows.adapters.config.check import checked
-from flows.adapters.config.compose import (
-    UNCOMPOSED,
-    compose_options,
-    compose_points,
-    opened,
-    options,
-    parsed_override,
-    with_values,
-)
+from flows.adapters.config.compose import compose_points, opened, options
 from flows.common.errors import StaffbenchError
 
-_REACHING = ("benchmark", "experiment")  # axes whose options choose and set what is on others
 _REPORTS = "benchmark=mission_report"
-_BESIDE = "_options_"  # a key that no configuration has
-_AT_ONCE = 25  # Hydra's time for so many more options grows with their square
 _NEEDED = {"name": "any", "api_base": "http://127.0.0.1/v1"}
-
-_Option = tuple[str, str]
-_Sections = Mapping[_Option, DictConfig]
 
 
 def check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
@@ -50,101 +25,33 @@ def check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
     """
     every = [(axis, name) for axis, names in options(project).items() for name in names]
     with opened(project):
-        sections = _sections(project, [one for one in every if one[0] not in _REACHING])
-        bases = [base for chosen in ((), (_REPORTS,)) if (base := _base(project, chosen, sections))]
-        slow = [one for one in every if not any(_fits(base, one, sections) for base in bases)]
-    problems = [problem for one in slow if (problem := _composed(project, one)) is not None]
+        problems = [problem for one in every if (problem := _composed(project, *one)) is not None]
     return len(every) - len(problems), problems
 
 
-def _sections(project: Path, asked: Sequence[_Option]) -> _Sections:
-    """The section that each option fills; without those that don't compose."""
-    half = len(asked) // 2
-    if len(asked) > _AT_ONCE:
-        return {**_sections(project, asked[:half]), **_sections(project, asked[half:])}
-    beside = [f"+{axis}@{_BESIDE}.o{at}='{name}'" for at, (axis, name) in enumerate(asked)]
-    try:
-        config = compose_options(project, tuple(beside))[0]
-        plain = compose_options(project, ())[0]
-    except UNCOMPOSED:
-        if half == 0:
-            return {}
-        return {**_sections(project, asked[:half]), **_sections(project, asked[half:])}
-    config = copy.copy(config)
-    with open_dict(config):
-        found = config.pop(_BESIDE)
-    if _raw(config) != _raw(plain):
-        return {}  # one of them changes what is not its own
-    return {one: found[f"o{at}"] for at, one in enumerate(asked)}
-
-
-def _base(project: Path, chosen: tuple[str, ...], sections: _Sections) -> DictConfig | None:
-    """The configuration to put sections into; None where there is none, or more than options fill them."""
-    try:
-        config, choices, _ = compose_options(project, chosen)
-    except UNCOMPOSED:
-        return None
-    for axis, name in choices.items():
-        if (axis, name) in sections and _raw(config[axis]) != _raw(sections[axis, name]):
-            return None
-    return config
-
-
-def _fits(base: DictConfig, option: _Option, sections: _Sections) -> bool:
-    """True where the option in its section's place makes a configuration that can be run."""
-    placed: dict[str, DictConfig] = {}
-    values: list[str] = []
-    known = {axis for axis, _ in sections}
-    for override in _asked(option):
-        key, _, value = override.partition("=")
-        if key not in known:
-            values.append(override)
-        elif (key, value) in sections:
-            placed[key] = sections[key, value]
-        else:
-            return False
-    if option[0] not in placed:
-        return False
-    config = copy.copy(base)
-    with open_dict(config):
-        for axis, section in placed.items():
-            config[axis] = section
-    try:
-        checked(with_values(config, [parsed_override(value) for value in values]), _asked(option))
-    except (*UNCOMPOSED, StaffbenchError):
-        return False
-    return True
-
-
-def _raw(config: DictConfig) -> object:
-    """What stands in it, references as they are written."""
-    return OmegaConf.to_container(config, resolve=False)
-
-
-def _asked(option: _Option) -> list[str]:
-    """The overrides that choose an option, and give what it can't do without."""
-    axis, name = option
-    if axis == "experiment":
-        return [f"+{axis}={name}"]
-    needing = {"model": "model", "judge": "judge", "effort": "model"}.get(axis)
-    filled = [f"{needing}.{key}={value}" for key, value in _NEEDED.items()] if needing else []
-    if axis == "effort":  # a model that takes every effort
-        filled = ["model=openai_compatible", *filled]
-    return [f"{axis}={name}", *filled]
-
-
-def _composed(project: Path, option: _Option) -> StaffbenchError | None:
+def _composed(project: Path, axis: str, name: str) -> StaffbenchError | None:
     """Why the option does not compose; None where it does, by itself or where reports are written."""
-    overrides, multirun = _asked(option), option[0] == "experiment"
+    overrides = _overrides(axis, name)
     ways = [overrides, [_REPORTS, *overrides]]
-    if option[0] == "judge":
-        ways.append([f"judge={option[1]}"])  # one that is asked nothing has no use for a name
+    if axis == "judge":
+        ways.append([f"judge={name}"])  # one that is asked nothing has no use for a name
     first: StaffbenchError | None = None
     for way in ways:
         try:
-            compose_points(project, way, multirun=multirun)
+            compose_points(project, way, multirun=axis == "experiment")
         except StaffbenchError as error:
             first = first or error
         else:
             return None
     return first
+
+
+def _overrides(axis: str, name: str) -> list[str]:
+    """The overrides that choose an option, and give what it can't do without."""
+    if axis == "experiment":
+        return [f"+{axis}={name}"]
+    section = {"model": "model", "judge": "judge", "effort": "model"}.get(axis)
+    filled = [f"{section}.{key}={value}" for key, value in _NEEDED.items()] if section else []
+    if axis == "effort":  # a model that takes every effort
+        filled = ["model=openai_compatible", *filled]
+    return [f"{axis}={name}", *filled]
