@@ -155,3 +155,12 @@ def test_dvc_versions_every_scenario():
     assert named <= set(stages["report"]["deps"])
     read = {f"data/ma_bench/{name}/{part}" for name in SCENARIOS for part in ("scenario.yaml", "documents")}
     assert read <= set(stages["packets"]["deps"])
+
+
+def test_the_readme_s_tables_are_those_of_the_corpus():
+    done = subprocess.run(
+        [sys.executable, ROOT / "data" / "corpus.py"], capture_output=True, text=True, check=True
+    )
+    text = (CORPUS / "README.md").read_text(encoding="utf-8")
+    for table in done.stdout.strip().split("\n\n"):
+        assert table in text
