@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from flows.readers.pdf.ink import Char
+from flows.readers.pdf.chars import Char
 from flows.readers.symbols import in_font
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import cos, radians, sin
 from typing import Any
 
-from flows.readers.pdf.ink import Char
+from flows.readers.pdf.chars import Char
 
 _GAP = 0.15  # of the size; a space between words is a quarter
 _CELL = 1.8  # of the size; such a gap parts columns, not words
