@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
-from flows.readers.emphasis import scripted, struck_out
+from flows.readers.emphasis import shifted, struck_out
 from flows.readers.ooxml import Element, walked
 from flows.readers.words import flat, pipe_table
 
@@ -25,9 +22,8 @@ def drawn_text(element: Element) -> str:
         elif part.tag == f"{_A}t":
             look = part.getparent().find(f"{_A}rPr")
             strike, shift = ("", "") if look is None else (look.get("strike"), look.get("baseline"))
-            script = "subscript" if str(shift).startswith("-") else "superscript"
-            text = str(part.text or "")
-            text = scripted(text, script) if str(shift or "0").strip("-0%") else text
+            raised = -1 if str(shift).startswith("-") else 1
+            text = shifted(str(part.text or ""), raised if str(shift or "0").strip("-0%") else 0)
             parts.append((text, (strike or "noStrike") != "noStrike"))
     return flat(struck_out(parts))
 
@@ -70,8 +66,9 @@ def _points(element: Element | None) -> dict[int, str]:
     codes = [str(code.text or "") for code in element.iter(f"{_C}formatCode")]
     percent = any("%" in code for code in codes)
     # The package of Excel's reader imports this module.
-    formats: Any = importlib.import_module("flows.readers.xlsx.formats")
-    date = next((code for code in codes if formats.is_date(code)), "")
+    from flows.readers.xlsx.formats import format_number, is_date
+
+    date = next((code for code in codes if is_date(code)), "")
     from_1904 = any(
         mark.get("val") in {"1", "true", None} for mark in element.getroottree().iter(f"{_C}date1904")
     )
@@ -79,7 +76,7 @@ def _points(element: Element | None) -> dict[int, str]:
         text = str(point.findtext(f"{_C}v") or "")
         try:
             if date:
-                points[int(point.get("idx") or 0)] = formats.shown(float(text), date, from_1904=from_1904)
+                points[int(point.get("idx") or 0)] = format_number(float(text), date, from_1904=from_1904)
                 continue
             # Charts cache binary fractions in full (4.2999999999999998); Excel shows 15 digits.
             text = format(float(text) * (100 if percent else 1), ".15g") + ("%" if percent else "")

@@ -69,3 +69,12 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
         if number == 0:
             lines.append("|" + " --- |" * width)
     return "\n".join(lines)
+
+
+def letters(column: int) -> str:
+    """Name of a column: 1 is A, 27 is AA."""
+    name = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flows.readers.docx.tables import span_mark
+from flows.readers.emphasis import shifted, struck_out
 from flows.readers.ooxml import Element
 from flows.readers.text.controls import CONTROLS, shown
 from flows.readers.text.grid import Cell, place_cells
-from flows.readers.text.marks import integer, marker, numbered, shifted, struck
+from flows.readers.text.marks import integer, marker, numbered
 from flows.readers.text.sheets import apply_sheets
 from flows.readers.text.style import Look, as_control, seen
 from flows.readers.words import collapsed, flat, pipe_table
@@ -26,6 +27,7 @@ _BREAKS = frozenset([
     "td", "th", "caption", "body", "html", "hr", "nav", "details", "summary", "listing", "xmp", "dialog",
 ])  # fmt: skip
 _AROUND = {"q": ("“", "”"), "rt": (" (", ")")}
+_NUMBER = re.compile(r"[+\-−]?\d")  # noqa: RUF001 -- a minus sign
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot", "form"])
 
 
@@ -46,7 +48,7 @@ class _Reader:
 
     def flush(self) -> None:
         self.report()
-        text = struck(self.segments)
+        text = struck_out(self.segments)
         text = text.strip("\n") if self.pre else collapsed(text)
         self.segments.clear()
         self.pre = False
@@ -71,7 +73,7 @@ class _Reader:
             return
         if text.strip():
             self.report()
-            text = shifted(text, look.shift)
+            text = shifted(text, look.shift, behind_digit=bool(_NUMBER.match(text.strip())))
         self.pre = self.pre or look.pre
         self.segments.append((text if look.pre else re.sub(r"\s+", " ", text), look.struck))
 

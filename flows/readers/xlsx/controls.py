@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from flows.readers.charts import drawn_text
 from flows.readers.ooxml import Element, Package, Relationship, parse_xml, walked
-from flows.readers.words import flat
+from flows.readers.words import flat, letters
 from flows.readers.xlsx.drawings import CONTROL, place_of
-from flows.readers.xlsx.places import letters
 from flows.schema.document import Block, BlockKind, Notice
 
 _V = "{urn:schemas-microsoft-com:vml}"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.ooxml import Element, Package, Relationship, walked
-from flows.readers.words import collapsed, flat
+from flows.readers.words import collapsed, flat, letters
 from flows.readers.xlsx.book import R
-from flows.readers.xlsx.places import letters
 from flows.schema.document import Block, BlockKind, Notice
 
 _XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from flows.readers.contrast import invisible
+from flows.readers.emphasis import shift_of
 from flows.readers.ooxml import Element
 from flows.readers.xlsx.formats import BUILTIN
 from flows.readers.xlsx.strings import Font, S
@@ -118,7 +119,7 @@ def font_of(element: Element, colours: Colours) -> Font:
     return Font(
         colours.resolved(element.find(f"{S}color"), automatic="000000"),
         strike is not None and strike.get("val") not in {"0", "false"},
-        "" if align is None else str(align.get("val")),
+        0 if align is None else shift_of(str(align.get("val"))),
         "" if name is None else str(name.get("val")),
     )
 

@@ -6,8 +6,9 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from flows.common.errors import ReadError
+from flows.readers.words import letters
 from flows.readers.xlsx.book import Book, Sheet
-from flows.readers.xlsx.places import Span, letters, spans
+from flows.readers.xlsx.places import Span, spans
 from flows.schema.document import Notice
 
 MAX_NOTICES = 200
