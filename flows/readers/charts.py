@@ -103,12 +103,13 @@ def _series(root: Element) -> list[list[str]]:
         names.append("" if name is None else flat(" ".join(str(v.text or "") for v in name.iter(f"{_C}v"))))
         categories = categories or _points(_either(series, "cat", "xVal"))
         columns.append(_points(_either(series, "val", "yVal")))
-    at_all = sorted(set(categories).union(*columns))
-    if not at_all:
-        return []
-    return [["", *names]] + [
-        [categories.get(at, ""), *(column.get(at, "") for column in columns)] for at in at_all
-    ]
+    return _rows(["", *names], [categories, *columns])
+
+
+def _rows(head: list[str], columns: list[dict[int, str]]) -> list[list[str]]:
+    """A row for each place that a column has a value at, under its head; nothing where there is none."""
+    at_all = sorted(set[int]().union(*columns))
+    return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
 
 
 def _new_series(root: Element) -> list[list[str]]:
@@ -130,5 +131,4 @@ def _new_series(root: Element) -> list[list[str]]:
                 is_text = str(dimension.tag) == f"{_CX}strDim"
                 head.append("" if is_text else names.get(str(data.get("id")), ""))
                 columns.append(points)
-    at_all = sorted(set[int]().union(*columns))
-    return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
+    return _rows(head, columns)

@@ -38,7 +38,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
 _ALTERNATES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _EQUATION = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
-_OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
+_OFFICE = ("http://schemas.microsoft.com/", "http://schemas.openxmlformats.org/")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -49,29 +49,6 @@ class Relationship:
     kind: str
     target: str
     external: bool
-
-
-def refuse_ole(data: bytes, path: Path, modern: str) -> None:
-    """Refuse a compound file: a protected package or the format of Office 97 to 2003.
-
-    Raises:
-        ReadError: `data` is a compound file.
-    """
-    if not data.startswith(_OLE_MAGIC):
-        return
-    if _ENCRYPTED in data:
-        raise ReadError(
-            path,
-            "the file is protected with a password",
-            "a file that opens without one",
-            f"open it, remove the password and save it as {modern}",
-        )
-    raise ReadError(
-        path,
-        "a file of Office 97 to 2003 (a compound file)",
-        f"a {modern} file",
-        f"open it in Word, Excel or LibreOffice and save it as {modern}",
-    )
 
 
 def lxml_etree() -> Any:
@@ -122,8 +99,9 @@ def walked(element: Element) -> Iterator[Element]:
     such as 'this shape represents a slicer', which no current version shows.
     """
     if element.tag == f"{_ALTERNATES}AlternateContent":
-        branch = next((part for part in element if _is_taken(part)), ())
-        for part in branch:
+        # Of an equation the fallback has the text.
+        shown = (branch for branch in branches(element) if next(branch.iter(_EQUATION), None) is None)
+        for part in next(shown, ()):
             yield from walked(part)
         return
     yield element
@@ -131,13 +109,15 @@ def walked(element: Element) -> Iterator[Element]:
         yield from walked(part)
 
 
-def _is_taken(branch: Element) -> bool:
-    if branch.tag != f"{_ALTERNATES}Choice":
-        return branch.tag == f"{_ALTERNATES}Fallback"
-    if next(branch.iter(_EQUATION), None) is not None:
-        return False  # the fallback has the equation as text
-    spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
-    return all(space.startswith(_OFFICE) for space in spaces)
+def branches(alternative: Element) -> Iterator[Element]:
+    """The branches of `mc:AlternateContent` that Office takes into account, those that it prefers first.
+
+    A choice that requires an extension of another maker is not shown, its fallback is.
+    """
+    for branch in alternative:
+        spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
+        if all(space.startswith(_OFFICE) for space in spaces):
+            yield branch
 
 
 class _Counted:
@@ -162,6 +142,61 @@ _REPAIR = "open it in the program that made it, repair it and save it anew"
 
 def _transitional(match: re.Match[bytes]) -> bytes:
     return b"http://schemas.openxmlformats.org/" + match.group(1) + b"/2006/"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An Office program: its name, what it makes, the suffix of that, and what its content types say."""
+
+    name: str
+    makes: str
+    suffix: str
+    types: tuple[str, ...]
+
+
+def opened(data: bytes, path: Path, program: Program) -> tuple[Package, bool]:
+    """A document of `program`, and whether it carries code.
+
+    Raises:
+        ReadError: it is damaged, protected, of another kind, or carries code that its name does not say.
+    """
+    if data.startswith(_OLE_MAGIC):
+        raise _of_old_kind(data, path, program.suffix)
+    package = Package(data, path)
+    if not any(kind in package.main_type for kind in program.types):
+        raise ReadError(
+            path,
+            f"an Office file of another kind ({package.main_type or 'unknown type'})",
+            program.makes,
+            "give the file the suffix of what it is",
+        )
+    suffix = path.suffix.lower()
+    if package.has_macro and suffix.endswith("x"):
+        raise ReadError(
+            path,
+            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; "
+            f"{program.name} refuses it too",
+            f"{program.makes} without macros",
+            f"save it without macros, or name it {suffix[:-1]}m if the macro is meant",
+        )
+    return package, package.has_macro
+
+
+def _of_old_kind(data: bytes, path: Path, modern: str) -> ReadError:
+    """The error for a compound file: a protected package, or the format of Office 97 to 2003."""
+    if _ENCRYPTED in data:
+        return ReadError(
+            path,
+            "the file is protected with a password",
+            "a file that opens without one",
+            f"open it, remove the password and save it as {modern}",
+        )
+    return ReadError(
+        path,
+        "a file of Office 97 to 2003 (a compound file)",
+        f"a {modern} file",
+        f"open it in Word, Excel or LibreOffice and save it as {modern}",
+    )
 
 
 class Package:

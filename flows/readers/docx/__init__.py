@@ -16,13 +16,14 @@ from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, child, full, switch, value
-from flows.readers.ooxml import Element, Package, Relationship, refuse_ole
+from flows.readers.ooxml import Element, Package, Program, Relationship, opened
 from flows.schema.document import Block, BlockKind, Notice
 
 _REVISED = (
     "[Reader's note: this document has tracked changes. Insertions are read as text, deletions are left "
     "out, moved text stands at its new place.]"
 )
+_WORD = Program("Word", "a Word document", ".docx", ("wordprocessingml", "ms-word"))
 _DRAFT_LENGTH = 16  # of an ISO time: date, hours and minutes
 
 
@@ -32,23 +33,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     Raises:
         ReadError: it is damaged, protected, no Word file, or carries code that its name does not say.
     """
-    refuse_ole(data, path, ".docx")
-    package = Package(data, path)
-    if "wordprocessingml" not in package.main_type and "ms-word" not in package.main_type:
-        raise ReadError(
-            path,
-            f"an Office file of another kind ({package.main_type or 'unknown type'})",
-            "a Word document",
-            "give the file the suffix of what it is",
-        )
-    macro = package.has_macro
-    if macro and path.suffix.lower() in {".docx", ".dotx"}:
-        raise ReadError(
-            path,
-            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; Word refuses it too",
-            "a document without macros",
-            "save it as .docx without macros, or name it .docm if the macro is meant",
-        )
+    package, macro = opened(data, path, _WORD)
     root = package.xml(package.main)
     bodies = root.findall(full("w:body"))
     if not bodies:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.readers.charts import chart_text
+from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
-from flows.readers.docx.xml import NAMESPACES, attribute, branches, child, full, tag
-from flows.readers.ooxml import Element
-from flows.readers.words import collapsed, flat
+from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
+from flows.readers.ooxml import Element, branches
+from flows.readers.words import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 
 _GROUPS = (
@@ -74,7 +74,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 )
                 yield _block(f"[Embedded object: {program}]", context)
             case "a:txBody":
-                text = "\n".join(flat(_all_text(line)) for line in part.iter(full("a:p")))
+                text = "\n".join(drawn_text(line) for line in part.iter(full("a:p")))
                 if text.strip():
                     yield _block(f"[Text box] {collapsed(text)}", context, BlockKind.textbox)
             case "chart":  # charts of Office 2016 and later (chartex)
@@ -89,7 +89,7 @@ def _image(alt: str, element: Element, context: Context) -> Block:
     if link is not None:
         found = context.links.get(attribute(link, "r:id"))
         target = f" ({found.target})" if found and found.external else ""
-    return _block(f"[Image: {alt}]{target}" if alt else f"[Image without description]{target}", context)
+    return _block(image(alt) + target, context)
 
 
 def _grounds(shape_text: Element, context: Context) -> frozenset[str] | None:
@@ -132,11 +132,6 @@ def _diagram(key: str, context: Context) -> Iterator[Block]:
     if link is None or link.external or not context.package.has(link.target):
         yield _block("[Diagram that can't be found in the file]", context)
         return
-    lines = [
-        flat(_all_text(point))
-        for point in context.package.xml(link.target).iter(full("dgm:pt"))
-        if point.get("type", "node") not in {"pres", "parTrans", "sibTrans"}
-    ]
-    text = "\n".join(line for line in lines if line)
+    text = diagram_text(context.package.xml(link.target))
     if text:
         yield _block(f"[Text box] {text}", context, BlockKind.textbox)

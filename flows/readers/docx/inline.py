@@ -9,11 +9,11 @@ from flows.readers.docx.context import CommentMark, Context, NoteMark
 from flows.readers.docx.equations import linear
 from flows.readers.docx.fields import address, field_mark, link_target
 from flows.readers.docx.line import Line, emit
-from flows.readers.docx.numerals import numeral
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.docx.xml import attribute, branches, child, full, tag
+from flows.readers.docx.xml import attribute, child, full, tag
 from flows.readers.emphasis import shifted
-from flows.readers.ooxml import Element
+from flows.readers.numerals import numeral
+from flows.readers.ooxml import Element, branches
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
 

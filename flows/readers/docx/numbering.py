@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from flows.readers.docx.numerals import numeral, padded
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
+from flows.readers.numerals import numeral, padded
 from flows.readers.ooxml import Element
 
 _PLACEHOLDER = re.compile(r"%([1-9])")

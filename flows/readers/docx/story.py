@@ -10,8 +10,8 @@ from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
 from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
-from flows.readers.docx.xml import attribute, branches, child, full, tag
-from flows.readers.ooxml import Element, Relationship
+from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.ooxml import Element, Relationship, branches
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind

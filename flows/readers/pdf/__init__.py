@@ -29,12 +29,12 @@ from flows.readers.pdf.page import PageText, Word, read_page
 from flows.readers.pdf.ruled import ruled_tables
 from flows.readers.pdf.source import opened
 from flows.readers.pdf.tables import RuledTable, cell_text, open_table
-from flows.readers.words import collapsed, flat, pipe_table
+from flows.readers.words import collapsed, flat, image, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.locks import PDFIUM
 
 _STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
-_IMAGE = "[Image without description]"
+_IMAGE = image("")
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
 _LARGER = 1.15  # a heading's type, against that of the text

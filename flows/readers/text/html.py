@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flows.readers.docx.tables import span_mark
 from flows.readers.emphasis import shifted, struck_out
 from flows.readers.ooxml import Element
 from flows.readers.text.controls import CONTROLS, shown
@@ -16,7 +15,7 @@ from flows.readers.text.grid import Cell, place_cells
 from flows.readers.text.marks import integer, marker, numbered
 from flows.readers.text.sheets import apply_sheets
 from flows.readers.text.style import Look, as_control, seen
-from flows.readers.words import collapsed, flat, pipe_table
+from flows.readers.words import bare_address, collapsed, flat, image, pipe_table, span_mark
 from flows.schema.document import Block, BlockKind, Notice
 
 _SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])
@@ -145,13 +144,13 @@ class _Reader:
         if alt or not sides & {"0", "1"}:  # one pixel: a counter, not an image
             # The colour of its text has no part in whether an image is seen.
             alone = replace(look, colour="", tiny=False)
-            self.words(f" [Image: {alt}] " if alt else " [Image without description] ", alone)
+            self.words(f" {image(alt)} ", alone)
 
     def link(self, element: Element, look: Look, depth: int) -> None:
         start, before = len(self.segments), len(self.blocks)
         self.inside(element, look, depth)
         target = flat(str(element.get("href") or ""))
-        bare = re.sub(r"^(?:mailto:|tel:|https?://)", "", target, flags=re.IGNORECASE).rstrip("/")
+        bare = bare_address(target)
         whole = before < len(self.blocks)  # the link holds paragraphs of its own
         text = flat("".join(text for text, _ in self.segments[0 if whole else start :]))
         told = " ".join([*(block.text for block in self.blocks[before:]), text])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flows.readers.docx.numerals import numeral
+from flows.readers.numerals import numeral
 from flows.readers.ooxml import Element
 from flows.readers.text.style import declarations
 from flows.readers.words import letters

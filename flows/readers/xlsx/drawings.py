@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.ooxml import Element, Package, Relationship, walked
-from flows.readers.words import collapsed, flat, letters
+from flows.readers.words import collapsed, flat, image, letters
 from flows.readers.xlsx.book import R
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -56,8 +56,7 @@ def _shape(
     alt = "" if properties is None else flat(str(properties.get("descr") or properties.get("title") or ""))
     target = _target(part, targets)
     if part.tag == f"{_XDR}pic":
-        text = f"[Image: {alt}]" if alt else "[Image without description]"
-        return Block(BlockKind.image, text + target, place)
+        return Block(BlockKind.image, image(alt) + target, place)
     if part.tag == f"{_XDR}sp":
         text = collapsed("\n".join(drawn_text(line) for line in part.iter(f"{_A}p")))
         if text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flows.readers.ooxml import Element, Package
+from flows.readers.words import image
 from flows.readers.xlsx.strings import S, unescaped
 
 _RD = "{http://schemas.microsoft.com/office/spreadsheetml/2017/richdata}"
@@ -40,5 +41,5 @@ def _shown(value: Element, kinds: list[tuple[str, list[str]]]) -> str:
     kind, keys = kinds[at] if 0 <= at < len(kinds) else ("", [])
     given = dict(zip(keys, (unescaped(entry.text) for entry in value.iterfind(f"{_RD}v")), strict=False))
     if kind.lower().endswith("image"):
-        return f"[Image: {given['Text']}]" if given.get("Text") else "[Image without description]"
+        return image(given.get("Text") or "")
     return given.get("_DisplayString") or unescaped(value.findtext(f"{_RD}fb"))
