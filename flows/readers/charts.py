@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flows.readers.emphasis import shifted, struck_out
+from flows.readers.formats import format_number, is_date
 from flows.readers.ooxml import Element, walked
 from flows.readers.words import flat, pipe_table
 
@@ -65,9 +66,6 @@ def _points(element: Element | None) -> dict[int, str]:
         return points
     codes = [str(code.text or "") for code in element.iter(f"{_C}formatCode")]
     percent = any("%" in code for code in codes)
-    # The package of Excel's reader imports this module.
-    from flows.readers.xlsx.formats import format_number, is_date
-
     date = next((code for code in codes if is_date(code)), "")
     from_1904 = any(
         mark.get("val") in {"1", "true", None} for mark in element.getroottree().iter(f"{_C}date1904")

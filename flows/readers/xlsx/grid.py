@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flows.common.errors import ReadError
+from flows.readers.formats import colour_named, format_number, shows_nothing, text_shown
 from flows.readers.ooxml import Element, Relationship
 from flows.readers.words import letters, normalised
 from flows.readers.xlsx.book import Book, R, Sheet
-from flows.readers.xlsx.formats import colour_named, format_number, shows_nothing, text_shown
 from flows.readers.xlsx.places import EVERYWHERE, Span, position, spans
 from flows.readers.xlsx.strings import Runs, as_shown, unescaped
 from flows.readers.xlsx.styles import Style
