@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flows.readers.emphasis import shifted, struck_out
 from flows.readers.formats import format_number, is_date
-from flows.readers.ooxml import Element, walked
+from flows.readers.markup import Element, walked
 from flows.readers.words import flat, pipe_table
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"

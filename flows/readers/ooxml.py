@@ -1,13 +1,11 @@
-"""Opens an Office Open XML package safely: bounded sizes, no entities, no path out of the package.
+"""Opens an Office Open XML package safely: bounded sizes, no path out of the package.
 
-Both variants of the standard are read as one: the namespaces of a strict file (ISO/IEC 29500-1) are
-rewritten to the transitional ones before parsing. python-docx and openpyxl can't be asked to do this:
+Both variants of the standard are read: see `markup`. python-docx and openpyxl can't be asked to do this:
 both refuse strict packages, and python-docx refuses `.docm` and `.dotx` as well.
 """
 
 from __future__ import annotations
 
-import importlib
 import io
 import posixpath
 import re
@@ -17,28 +15,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from flows.common.errors import ReadError
-
-# lxml ships no types; an element is Any throughout the readers.
-Element = Any
+from flows.readers.markup import REPAIR, Counted, Element, lxml_etree, parse_xml
 
 MAX_PARTS = 10_000
 MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile stops a part at that size
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
-MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
-MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
-
-_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
-_ALTERNATES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_EQUATION = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
-_OFFICE = ("http://schemas.microsoft.com/", "http://schemas.openxmlformats.org/")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -49,99 +37,6 @@ class Relationship:
     kind: str
     target: str
     external: bool
-
-
-def lxml_etree() -> Any:
-    """The module `lxml.etree`, which has no types; imported late to keep `import flows.readers` quick."""
-    return importlib.import_module("lxml.etree")
-
-
-def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
-    """Parse one part; entities and document types are refused, as the standard forbids them.
-
-    Args:
-        data: its bytes.
-        where: its name in errors.
-        recover: read past faults; the result may be None.
-
-    Raises:
-        ReadError: not well-formed, more than MAX_TAGS tags, nested deeper than 256 elements, or with a
-            document type.
-    """
-    etree = lxml_etree()
-    if any(mark in data for mark in _DOCTYPES):
-        raise ReadError(
-            where,
-            "an XML part declares a document type, which can hide entities that expand without end "
-            "or read other files",
-            "XML without <!DOCTYPE>",
-            "get the document from a source that you trust and save it anew",
-        )
-    if data.count(b"<") > MAX_TAGS:
-        raise _too_many(where)
-    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
-    try:
-        return etree.fromstring(_STRICT.sub(_transitional, data), parser)
-    except etree.XMLSyntaxError as error:
-        raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
-
-
-def _too_many(where: str, bound: int = MAX_TAGS) -> ReadError:
-    return ReadError(
-        where, f"more than {bound:,} XML tags at once", "fewer, as in real documents", "split it"
-    )
-
-
-def walked(element: Element) -> Iterator[Element]:
-    """An element and all below it in order; of alternatives (`mc:AlternateContent`) only the one shown.
-
-    Office takes the first choice whose namespaces it knows, else the fallback. Fallbacks hold texts
-    such as 'this shape represents a slicer', which no current version shows.
-    """
-    if element.tag == f"{_ALTERNATES}AlternateContent":
-        # Of an equation the fallback has the text.
-        shown = (branch for branch in branches(element) if next(branch.iter(_EQUATION), None) is None)
-        for part in next(shown, ()):
-            yield from walked(part)
-        return
-    yield element
-    for part in element:
-        yield from walked(part)
-
-
-def branches(alternative: Element) -> Iterator[Element]:
-    """The branches of `mc:AlternateContent` that Office takes into account, those that it prefers first.
-
-    A choice that requires an extension of another maker is not shown, its fallback is.
-    """
-    for branch in alternative:
-        spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
-        if all(space.startswith(_OFFICE) for space in spaces):
-            yield branch
-
-
-class _Counted:
-    """A stream that counts the tags that pass; whoever frees the elements sets `tags` back."""
-
-    def __init__(self, stream: IO[bytes], where: str) -> None:
-        self.stream = stream
-        self.where = where
-        self.tags = 0
-
-    def read(self, size: int = -1) -> bytes:
-        # The namespaces stand in the first stretch, so none is cut in two by the end of one.
-        data = _STRICT.sub(_transitional, self.stream.read(size))
-        self.tags += data.count(b"<")
-        if self.tags > MAX_STREAMED:
-            raise _too_many(self.where, MAX_STREAMED)
-        return data
-
-
-_REPAIR = "open it in the program that made it, repair it and save it anew"
-
-
-def _transitional(match: re.Match[bytes]) -> bytes:
-    return b"http://schemas.openxmlformats.org/" + match.group(1) + b"/2006/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +110,7 @@ class Package:
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             found = "damaged or cut short" if data.startswith(b"PK") else "no Office file inside"
             raise ReadError(
-                path, f"{found} ({error})", "a complete file", "get the file again, or " + _REPAIR
+                path, f"{found} ({error})", "a complete file", "get the file again, or " + REPAIR
             ) from error
         self._check(infos)
         self._names = {info.filename.replace("\\", "/").lower().lstrip("/"): info for info in infos}
@@ -234,7 +129,7 @@ class Package:
                     "don't open it; get the document from a source that you trust",
                 )
             if name.lower() in seen:
-                raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", _REPAIR)
+                raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", REPAIR)
             seen.add(name.lower())
             if info.flag_bits & 1:
                 raise ReadError(
@@ -260,7 +155,7 @@ class Package:
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._names.get(name.lower().lstrip("/"))
         if info is None:
-            raise ReadError(self.path, f"the part {name!r} is missing", "a complete package", _REPAIR)
+            raise ReadError(self.path, f"the part {name!r} is missing", "a complete package", REPAIR)
         if info.file_size > MAX_PART or (
             info.file_size > RATIO_FROM and info.file_size > MAX_RATIO * max(info.compress_size, 1)
         ):
@@ -307,7 +202,7 @@ class Package:
         where = f"{self.path}!{name}"
         try:
             with self.open(name) as stream:
-                counted = _Counted(stream, where)
+                counted = Counted(stream, where)
                 events = etree.iterparse(
                     counted,
                     events=("end",),
@@ -329,7 +224,7 @@ class Package:
                     while element.getprevious() is not None:
                         del element.getparent()[0]
         except etree.XMLSyntaxError as error:
-            raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
+            raise ReadError(where, f"XML that is not well-formed ({error})", "", REPAIR) from error
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise self._damaged(name, error) from error
 

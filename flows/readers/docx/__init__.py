@@ -16,7 +16,8 @@ from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, child, full, switch, value
-from flows.readers.ooxml import Element, Package, Program, Relationship, opened
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Program, Relationship, opened
 from flows.schema.document import Block, BlockKind, Notice
 
 _REVISED = (

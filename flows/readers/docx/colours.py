@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flows.readers.contrast import OFFICE, lit, rgb
 from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 UNKNOWN = "unknown"
 """A gradient, picture, pattern or mixture: text on it counts as visible."""

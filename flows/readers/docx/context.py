@@ -11,7 +11,8 @@ from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, full
-from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Relationship
 from flows.schema.document import Block, Notice
 
 

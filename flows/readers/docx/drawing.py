@@ -8,7 +8,7 @@ from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
 from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
-from flows.readers.ooxml import Element, branches
+from flows.readers.markup import Element, branches
 from flows.readers.words import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from flows.readers.docx.context import Context, Field
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.xml import attribute, child, full, number, switch, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.words import bare_address, flat
 from flows.schema.document import Block, BlockKind
 

@@ -12,8 +12,8 @@ from flows.readers.docx.line import Line, emit
 from flows.readers.docx.styles import Look, why_hidden
 from flows.readers.docx.xml import attribute, child, full, tag
 from flows.readers.emphasis import shifted
+from flows.readers.markup import Element, branches
 from flows.readers.numerals import numeral
-from flows.readers.ooxml import Element, branches
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
 

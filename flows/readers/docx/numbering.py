@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
+from flows.readers.markup import Element
 from flows.readers.numerals import numeral, padded
-from flows.readers.ooxml import Element
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9

@@ -11,7 +11,8 @@ from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
 from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
 from flows.readers.docx.xml import attribute, child, full, tag
-from flows.readers.ooxml import Element, Relationship, branches
+from flows.readers.markup import Element, branches
+from flows.readers.ooxml import Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flows.readers.contrast import invisible
 from flows.readers.docx.colours import HIGHLIGHTS, UNKNOWN, Palette
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 _TINY = 3  # half-points: text of one and a half points and below
 _NAMELESS = "(default)"

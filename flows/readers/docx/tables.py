@@ -10,7 +10,7 @@ from flows.common.errors import ReadError
 from flows.readers.docx.context import Context
 from flows.readers.docx.inline import deleted
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.words import flat, span_mark
 
 MAX_CELLS = 4_000_000

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flows.readers.emphasis import shifted, struck_out
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.text.controls import CONTROLS, shown
-from flows.readers.text.grid import Cell, place_cells
+from flows.readers.text.grid import Cell, lays_out, place_cells
 from flows.readers.text.marks import integer, marker, numbered
 from flows.readers.text.sheets import apply_sheets
 from flows.readers.text.style import Look, as_control, seen
@@ -201,7 +201,7 @@ class _Reader:
         rows = sorted(self.rows(element, look, depth), key=lambda row: order.get(row[0].getparent().tag, 1))
         self.flush()
         cells, width = place_cells(rows)
-        if not width or width == 1 or _lays_out(element, cells):
+        if not width or width == 1 or lays_out(element, cells):
             # A table that only lays the mail out: its cells follow one another.
             for cell in cells:
                 self.inside(cell.element, cell.look, depth)
@@ -267,22 +267,6 @@ class _Reader:
             else:
                 self.walk(part, look, depth)
             self.words(part.tail, look)
-
-
-def _lays_out(element: Element, cells: list[Cell]) -> bool:
-    """Whether a table with tables inside is there for the looks of the mail only."""
-    if str(element.get("role") or "") in {"presentation", "none"}:
-        return True
-    nested = [next(cell.element.iter("table"), None) is not None for cell in cells]
-    if not any(nested):
-        return False
-    filled = [
-        cell
-        for cell, inner in zip(cells, nested, strict=True)
-        if not inner and str(cell.element.text_content()).strip()
-    ]
-    headed = any(cell.element.tag == "th" for cell in cells) or element.find("caption") is not None
-    return not headed and len({cell.row for cell in filled}) < 2  # noqa: PLR2004 -- two rows make columns
 
 
 def read(text: str) -> tuple[list[Block], list[Notice]]:

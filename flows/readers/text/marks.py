@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from flows.readers.markup import Element
 from flows.readers.numerals import numeral
-from flows.readers.ooxml import Element
 from flows.readers.text.style import declarations
 from flows.readers.words import letters
 

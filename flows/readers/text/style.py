@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from flows.readers.contrast import invisible, rgb
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
-from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Relationship
 from flows.readers.xlsx.rich import rich_values
 from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
 from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of

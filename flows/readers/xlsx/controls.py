@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from flows.readers.charts import drawn_text
-from flows.readers.ooxml import Element, Package, Relationship, parse_xml, walked
+from flows.readers.markup import Element, parse_xml, walked
+from flows.readers.ooxml import Package, Relationship
 from flows.readers.words import flat, letters
 from flows.readers.xlsx.drawings import CONTROL, place_of
 from flows.schema.document import Block, BlockKind, Notice

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flows.readers.charts import chart_text, diagram_text, drawn_text
-from flows.readers.ooxml import Element, Package, Relationship, walked
+from flows.readers.markup import Element, walked
+from flows.readers.ooxml import Package, Relationship
 from flows.readers.words import collapsed, flat, image, letters
 from flows.readers.xlsx.book import R
 from flows.schema.document import Block, BlockKind, Notice

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flows.readers.ooxml import Element, Package
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package
 from flows.readers.words import image
 from flows.readers.xlsx.strings import S, unescaped
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from flows.readers.emphasis import shifted, struck_out
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.symbols import in_font, is_symbol_font
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

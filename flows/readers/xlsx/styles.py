@@ -10,7 +10,7 @@ from itertools import islice
 from flows.readers.contrast import OFFICE, invisible, lit
 from flows.readers.emphasis import shift_of
 from flows.readers.formats import BUILTIN
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.xlsx.strings import Font, S
 
 MAX_STYLES = 65_536  # Excel takes a few less
