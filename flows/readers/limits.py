@@ -25,7 +25,7 @@ class Limits:
 
     seconds: float = 60.0
     memory: int = 1024 * 1024 * 1024
-    page_seconds: float = 0.5
+    page_seconds: float = 1.0
 
 
 PROGRESS: ContextVar[Callable[[int, int], None] | None] = ContextVar("reading_progress", default=None)
