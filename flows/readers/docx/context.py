@@ -118,10 +118,7 @@ class Context:
 
     @contextmanager
     def at(
-        self,
-        place: str,
-        links: dict[str, Relationship] | None = None,
-        grounds: frozenset[str] | None = None,
+        self, place: str, links: dict[str, Relationship] | None = None, grounds: frozenset[str] | None = None
     ) -> Generator[None]:
         """Read a part of its own (note, header, cell, box), then go on where the reader was."""
         before = (self.place, self.links, self.grounds, self.fields)

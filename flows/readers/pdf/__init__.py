@@ -166,8 +166,7 @@ class _Writer:
                 self.blank = True
         elif page.image_share > _SCAN and count < _FEW and not has_tables:
             self.notice(
-                "no_text_layer",
-                f"an image over {page.image_share:.0%} of the page, {count} characters",
+                "no_text_layer", f"an image over {page.image_share:.0%} of the page, {count} characters"
             )
             self.note(
                 f"an image covers most of page {page.number}; text in it is not read, only the {count} "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flows.readers.cells import in_cell
 from flows.readers.emphasis import shifted, struck_out
 from flows.readers.markup import Element
 from flows.readers.text.controls import CONTROLS, shown
@@ -226,18 +227,7 @@ class _Reader:
         part.inside(cell.element, cell.look, 0)
         part.flush()
         self.notices += part.notices
-        lines: list[str] = []
-        behind: list[Block] = []
-        for block in part.blocks:
-            if block.kind is not BlockKind.table:
-                lines.append(block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text)
-            elif block.text.startswith("[Table inside"):
-                behind.append(block)  # a table deeper inside, marked already
-            else:
-                lines.append("[table below]")
-                where = f"row {cell.row + 1}, column {cell.column + 1}"
-                behind.append(replace(block, text=f"[Table inside {where}]\n{block.text}"))
-        return "\n".join(lines), behind
+        return in_cell(part.blocks, f"row {cell.row + 1}, column {cell.column + 1}")
 
     def rows(
         self, element: Element, look: Look, depth: int
