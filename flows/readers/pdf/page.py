@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, radians, sin
 from typing import Any
@@ -140,8 +141,13 @@ def read_page(source: Source, number: int) -> PageText:
 
 def _straight(char: Char) -> int | None:
     """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
-    nearest = round(char.angle / 90) * 90
-    return nearest % 360 if abs(char.angle - nearest) <= _SKEW else None
+    return _nearest(char.angle)
+
+
+@lru_cache(maxsize=4096)
+def _nearest(angle: float) -> int | None:
+    nearest = round(angle / 90) * 90
+    return nearest % 360 if abs(angle - nearest) <= _SKEW else None
 
 
 def _place(chars: list[Char], crop: Box, shown: int) -> int:
