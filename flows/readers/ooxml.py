@@ -11,7 +11,7 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -243,6 +243,19 @@ class Package:
             kind = str(link.get("Type", "")).rsplit("/", 1)[-1]
             found[str(link.get("Id"))] = Relationship(kind, target, external)
         return found
+
+    def targets(self, links: Mapping[str, Relationship], kind: str) -> list[str]:
+        """The parts that links of one kind lead to, as far as they are in the package."""
+        return [
+            link.target
+            for link in links.values()
+            if link.kind == kind and not link.external and self.has(link.target)
+        ]
+
+    def root(self, links: Mapping[str, Relationship], kind: str) -> Element | None:
+        """The root element of the last part that links of one kind lead to; None where there is none."""
+        found = self.targets(links, kind)
+        return self.xml(found[-1]) if found else None
 
     def _inside(self, folder: str, target: str) -> str:
         if target.startswith("#"):

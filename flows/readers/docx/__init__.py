@@ -6,6 +6,7 @@ and opens no strict file, template or file with macros.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from flows.common.errors import ReadError
@@ -75,11 +76,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
 def _context(package: Package, path: Path, main: Element) -> Context:
     links = package.relationships(package.main)
     parts = {link.kind: link.target for link in links.values() if not link.external}
-
-    def root(kind: str) -> Element | None:
-        target = parts.get(kind)
-        return package.xml(target) if target and package.has(target) else None
-
+    root = partial(package.root, links)
     settings = root("settings")
     try:
         theme = root("theme")
@@ -146,8 +143,7 @@ def _heads_and_feet(
 
 def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[str, str]]:
     """Parts of headers and footers with their places: those that Word shows, and the others."""
-    target = next((link.target for link in context.links.values() if link.kind == "settings"), "")
-    settings = context.package.xml(target) if context.package.has(target) else None
+    settings = context.package.root(context.links, "settings")
     even = settings is not None and bool(switch(child(settings, "w:evenAndOddHeaders")))
     shown: dict[str, str] = {}
     every: dict[str, str] = {}

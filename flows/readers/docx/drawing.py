@@ -63,10 +63,14 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
             case "v:textpath":
                 if part.get("string"):
                     yield _block(f"[Text box] {flat(str(part.get('string')))}", context, BlockKind.textbox)
-            case "c:chart":
-                yield from _chart(attribute(part, "r:id"), outer, context)
+            case "c:chart" | "chart":  # the second of Office 2016 and later (chartex)
+                yield _chart(attribute(part, "r:id"), outer, context)
             case "dgm:relIds":
-                yield from _diagram(attribute(part, "r:dm"), context)
+                root = _root(attribute(part, "r:dm"), context)
+                if root is None:
+                    yield _block("[Diagram that can't be found in the file]", context)
+                elif text := diagram_text(root):
+                    yield _block(f"[Text box] {text}", context, BlockKind.textbox)
             case "o:OLEObject":
                 program = flat(str(part.get("ProgID") or "unknown program"))
                 context.notice(
@@ -77,8 +81,6 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 text = "\n".join(drawn_text(line) for line in part.iter(full("a:p")))
                 if text.strip():
                     yield _block(f"[Text box] {collapsed(text)}", context, BlockKind.textbox)
-            case "chart":  # charts of Office 2016 and later (chartex)
-                yield from _chart(attribute(part, "r:id"), outer, context)
             case _:
                 yield from _walk(part, context, outer)
 
@@ -119,19 +121,15 @@ def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]
     return behind - {""}, every - {""}
 
 
-def _chart(key: str, alt: str, context: Context) -> Iterator[Block]:
+def _root(key: str, context: Context) -> Element | None:
+    """The root of the part that a drawing refers to; None where the file has none."""
     link = context.links.get(key)
-    if link is None or link.external or not context.package.has(link.target):
-        yield _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
-        return
-    yield _block(chart_text(context.package.xml(link.target), alt), context)
+    found = link is not None and not link.external and context.package.has(link.target)
+    return context.package.xml(link.target) if link is not None and found else None
 
 
-def _diagram(key: str, context: Context) -> Iterator[Block]:
-    link = context.links.get(key)
-    if link is None or link.external or not context.package.has(link.target):
-        yield _block("[Diagram that can't be found in the file]", context)
-        return
-    text = diagram_text(context.package.xml(link.target))
-    if text:
-        yield _block(f"[Text box] {text}", context, BlockKind.textbox)
+def _chart(key: str, alt: str, context: Context) -> Block:
+    root = _root(key, context)
+    if root is None:
+        return _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
+    return _block(chart_text(root, alt), context)

@@ -24,12 +24,10 @@ def drawings(
 
     Form controls are drawn here a second time; `controls` reads them.
     """
-    for link in links.values():
-        if link.kind != "drawing" or link.external or not package.has(link.target):
-            continue
-        targets = package.relationships(link.target)
+    for drawing in package.targets(links, "drawing"):
+        targets = package.relationships(drawing)
         shown: set[str] = set()  # charts and diagrams: each has one frame
-        for anchor in package.xml(link.target):
+        for anchor in package.xml(drawing):
             place = place_of(anchor, sheet)
             for part in walked(anchor):
                 if part.tag not in _SHAPES or next(part.iter(CONTROL), None) is not None:

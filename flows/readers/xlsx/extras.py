@@ -46,10 +46,8 @@ def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator
             when = str(entry.get("dT") or "")[:16].replace("T", " ")
             text = collapsed(unescaped(entry.findtext(f"{_T}text")))
             yield _comment(f"{said} by {who}, {when}{done}", text, sheet, cell)
-    for link in links.values():
-        if link.kind != "comments" or not package.has(link.target):
-            continue
-        root = package.xml(link.target)
+    for part in package.targets(links, "comments"):
+        root = package.xml(part)
         authors = [flat(unescaped(author.text)) for author in root.iterfind(f"{S}authors/{S}author")]
         for entry in root.iterfind(f"{S}commentList/{S}comment"):
             cell = str(entry.get("ref"))

@@ -60,7 +60,7 @@ class _Reader:
         self.cells = 0
         self.at_row = 0
         self.unseen = Unseen(book, sheet)
-        self.unseen.striped = styled_tables(book, [x.target for x in links.values() if x.kind == "table"])
+        self.unseen.striped = styled_tables(book.package, links)
         self.unseen.is_bare_known = all(link.kind != "image" for link in links.values())
         self.unknown: dict[str, None] = {}  # signs of symbol fonts
         self.lost: list[str] = []  # cells whose shared text is not in the file
