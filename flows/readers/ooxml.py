@@ -55,8 +55,7 @@ def opened(data: bytes, path: Path, program: Program) -> tuple[Package, bool]:
     Raises:
         ReadError: it is damaged, protected, of another kind, or carries code that its name does not say.
     """
-    if data.startswith(_OLE_MAGIC):
-        raise _of_old_kind(data, path, program.suffix)
+    refuse_ole(data, path, program.suffix)
     package = Package(data, path)
     if not any(kind in package.main_type for kind in program.types):
         raise ReadError(
@@ -77,16 +76,22 @@ def opened(data: bytes, path: Path, program: Program) -> tuple[Package, bool]:
     return package, package.has_macro
 
 
-def _of_old_kind(data: bytes, path: Path, modern: str) -> ReadError:
-    """The error for a compound file: a protected package, or the format of Office 97 to 2003."""
+def refuse_ole(data: bytes, path: Path, modern: str) -> None:
+    """Refuse a compound file: a protected package, or the format of Office 97 to 2003.
+
+    Raises:
+        ReadError: `data` is a compound file.
+    """
+    if not data.startswith(_OLE_MAGIC):
+        return
     if _ENCRYPTED in data:
-        return ReadError(
+        raise ReadError(
             path,
             "the file is protected with a password",
             "a file that opens without one",
             f"open it, remove the password and save it as {modern}",
         )
-    return ReadError(
+    raise ReadError(
         path,
         "a file of Office 97 to 2003 (a compound file)",
         f"a {modern} file",
@@ -238,19 +243,15 @@ class Package:
         for link in self.xml(rels).iter(_RELATIONSHIP):
             target = str(link.get("Target", ""))
             external = link.get("TargetMode") == "External"
-            if not external:
-                target = self._inside(folder, target)
+            target = target if external else self._inside(folder, target)
             kind = str(link.get("Type", "")).rsplit("/", 1)[-1]
             found[str(link.get("Id"))] = Relationship(kind, target, external)
         return found
 
     def targets(self, links: Mapping[str, Relationship], kind: str) -> list[str]:
         """The parts that links of one kind lead to, as far as they are in the package."""
-        return [
-            link.target
-            for link in links.values()
-            if link.kind == kind and not link.external and self.has(link.target)
-        ]
+        inside = (link.target for link in links.values() if link.kind == kind and not link.external)
+        return [target for target in inside if self.has(target)]
 
     def root(self, links: Mapping[str, Relationship], kind: str) -> Element | None:
         """The root element of the last part that links of one kind lead to; None where there is none."""
