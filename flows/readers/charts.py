@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
-from flows.readers.emphasis import scripted, struck_out
-from flows.readers.ooxml import Element, walked
+from flows.readers.emphasis import shifted, struck_out
+from flows.readers.formats import format_number, is_date
+from flows.readers.markup import Element, walked
 from flows.readers.words import flat, pipe_table
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -25,9 +23,8 @@ def drawn_text(element: Element) -> str:
         elif part.tag == f"{_A}t":
             look = part.getparent().find(f"{_A}rPr")
             strike, shift = ("", "") if look is None else (look.get("strike"), look.get("baseline"))
-            script = "subscript" if str(shift).startswith("-") else "superscript"
-            text = str(part.text or "")
-            text = scripted(text, script) if str(shift or "0").strip("-0%") else text
+            raised = -1 if str(shift).startswith("-") else 1
+            text = shifted(str(part.text or ""), raised if str(shift or "0").strip("-0%") else 0)
             parts.append((text, (strike or "noStrike") != "noStrike"))
     return flat(struck_out(parts))
 
@@ -69,9 +66,7 @@ def _points(element: Element | None) -> dict[int, str]:
         return points
     codes = [str(code.text or "") for code in element.iter(f"{_C}formatCode")]
     percent = any("%" in code for code in codes)
-    # The package of Excel's reader imports this module.
-    formats: Any = importlib.import_module("flows.readers.xlsx.formats")
-    date = next((code for code in codes if formats.is_date(code)), "")
+    date = next((code for code in codes if is_date(code)), "")
     from_1904 = any(
         mark.get("val") in {"1", "true", None} for mark in element.getroottree().iter(f"{_C}date1904")
     )
@@ -79,7 +74,7 @@ def _points(element: Element | None) -> dict[int, str]:
         text = str(point.findtext(f"{_C}v") or "")
         try:
             if date:
-                points[int(point.get("idx") or 0)] = formats.shown(float(text), date, from_1904=from_1904)
+                points[int(point.get("idx") or 0)] = format_number(float(text), date, from_1904=from_1904)
                 continue
             # Charts cache binary fractions in full (4.2999999999999998); Excel shows 15 digits.
             text = format(float(text) * (100 if percent else 1), ".15g") + ("%" if percent else "")
@@ -106,12 +101,13 @@ def _series(root: Element) -> list[list[str]]:
         names.append("" if name is None else flat(" ".join(str(v.text or "") for v in name.iter(f"{_C}v"))))
         categories = categories or _points(_either(series, "cat", "xVal"))
         columns.append(_points(_either(series, "val", "yVal")))
-    at_all = sorted(set(categories).union(*columns))
-    if not at_all:
-        return []
-    return [["", *names]] + [
-        [categories.get(at, ""), *(column.get(at, "") for column in columns)] for at in at_all
-    ]
+    return _rows(["", *names], [categories, *columns])
+
+
+def _rows(head: list[str], columns: list[dict[int, str]]) -> list[list[str]]:
+    """A row for each place that a column has a value at, under its head; nothing where there is none."""
+    at_all = sorted(set[int]().union(*columns))
+    return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
 
 
 def _new_series(root: Element) -> list[list[str]]:
@@ -133,5 +129,4 @@ def _new_series(root: Element) -> list[list[str]]:
                 is_text = str(dimension.tag) == f"{_CX}strDim"
                 head.append("" if is_text else names.get(str(data.get("id")), ""))
                 columns.append(points)
-    at_all = sorted(set[int]().union(*columns))
-    return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
+    return _rows(head, columns)

@@ -1,38 +1,52 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
-"""How struck, raised and lowered text is written."""
+"""How struck, raised and lowered text is written, the same for every format."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import groupby
 
-_DIGITS = re.compile(r"[0-9+\-−=()n]*[0-9][0-9+\-−=()n]*")
-_SCRIPTS = {
-    "superscript": ("^", str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")),
-    "subscript": ("_", str.maketrans("0123456789+-−=()n", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₙ")),
-}
+_SIGNS = "0123456789+-−–=()n"
+_RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₙ")
+_SCRIPTS = {"superscript": 1, "subscript": -1}
 
 
-def scripted(text: str, script: str) -> str:
-    """Raised or lowered text: digits as such, so that 10 with a raised 6 does not read 106.
+def shift_of(script: str) -> int:
+    """The shift that Office calls `superscript` or `subscript`; 0 for anything else."""
+    return _SCRIPTS.get(script, 0)
+
+
+def shifted(text: str, shift: int, *, behind_digit: bool = True) -> str:
+    """Raised and lowered figures as such: 10 with a raised 6 is a million, not 106.
 
     Args:
         text: a stretch of one script.
-        script: `superscript`, `subscript`, or anything else for text on the line.
+        shift: over 0 raised, under 0 lowered, 0 on the line.
+        behind_digit: whether it may stand right behind a digit. What Unicode has no raised signs for is
+            then set apart: 10 with a raised 0.5 is not 100.5.
     """
-    core = text.strip()
-    if script not in _SCRIPTS or not any(sign.isdigit() for sign in core):
+    bare = text.strip()
+    if not shift or not bare:
         return text
-    mark, signs = _SCRIPTS[script]
-    return text.replace(core, core.translate(signs) if _DIGITS.fullmatch(core) else f"{mark}({core})")
+    table = _RAISED if shift > 0 else _LOWERED
+    if all(ord(sign) in table for sign in bare):
+        return text.translate(table)
+    apart = behind_digit and re.search("[0-9]", bare)
+    return text.replace(bare, f"{'^' if shift > 0 else '_'}({bare})") if apart else text
 
 
 def struck_out(parts: Iterable[tuple[str, bool]]) -> str:
-    """Stretches of text joined, `~~` around the words that are struck."""
+    """Stretches of text joined, what is struck between `~~`, the white space around it outside."""
     joined: list[str] = []
-    for struck, group in groupby(parts, key=lambda part: part[1]):
-        text = "".join(part[0] for part in group)
-        core = text.strip()
-        joined.append(text.replace(core, f"~~{core}~~") if struck and core else text)
+    run = ""
+    for text, struck in [*parts, ("", False)]:
+        if run and not struck and (text.strip() or not text):
+            core = run.strip()
+            joined += [run[: len(run) - len(run.lstrip())], f"~~{core}~~", run[len(run.rstrip()) :]]
+            run = ""
+        if run or (struck and text.strip()):
+            run += text
+        else:
+            joined.append(text)
     return "".join(joined)

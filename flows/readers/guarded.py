@@ -15,8 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
-from dataclasses import asdict
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -121,15 +121,22 @@ class _Reader:
         with self._lock:
             process = self._started()
             try:
-                with _watched(process, limits, self._base) as over:
+                with _watched(process, limits, self._base) as watch:
                     head = {"call": call, **asdict(limits), "patience": _PATIENCE}
-                    reply = _answer(process, head, data, path, told)
+                    for reply in _replies(process, head, data):
+                        if "done" not in reply:
+                            break
+                        watch.pages = reply["done"]
+                        if told is not None:
+                            told(f"{path.name}: {reply['done']} of {reply['total']} pages read")
+                    else:
+                        reply = None
             except BaseException:  # Ctrl-C: what is half read must not be taken for the next answer
                 self.close()
                 raise
-            if reply is None or over:
+            if reply is None or watch.over:
                 self.close()
-                found = over[0] if over else f"the process that reads it ended ({_ending(process)})"
+                found = watch.over or f"the process that reads it ended ({_ending(process)})"
                 raise ReadError(path, found, "a document within the limits of its reader", _REMEDY)
             if _resident(process) > self._base + limits.memory // 4:
                 self.close()  # what this document left behind must not count against the next
@@ -158,14 +165,14 @@ class _Reader:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                 )
-                with _watched(process, Limits(_START, _NO_LIMIT), 0) as over:
+                with _watched(process, Limits(_START, _NO_LIMIT), 0) as watch:
                     ready = frame(_open(process.stdout))
             except OSError as error:
                 raise StaffbenchError("reading", f"no process can be started ({error.strerror})") from error
             except BaseException:
                 self.close()
                 raise
-            if ready is None or over:
+            if ready is None or watch.over:
                 self.close()
                 raise StaffbenchError(
                     "reading", f"the process that reads documents did not start ({_ending(process)})"
@@ -177,44 +184,47 @@ class _Reader:
 _reader = _Reader()
 
 
-def _answer(
-    process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes, path: Path, told: Told | None
-) -> dict[str, Any] | None:
-    """What the process answers; None where it ended without an answer."""
-    try:
+def _replies(process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes) -> Iterator[dict[str, Any]]:
+    """What the process answers, its words on progress first; nothing more where it ended."""
+    with contextlib.suppress(
+        OSError, ValueError
+    ):  # its end of the pipe is gone, or it broke off within a reply
         send(_open(process.stdin), json.dumps(head).encode())
         send(_open(process.stdin), data)
         while (message := frame(_open(process.stdout))) is not None:
-            reply: dict[str, Any] = json.loads(message)
-            if "done" not in reply:
-                return reply
-            if told is not None:
-                told(f"{path.name}: {reply['done']} of {reply['total']} pages read")
-    except (OSError, ValueError):  # its end of the pipe is gone, or it broke off within a reply
-        pass
-    return None
+            yield json.loads(message)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """How far a document is, and what it took too much of."""
+
+    pages: int = 0
+    over: str = ""
 
 
 @contextlib.contextmanager
-def _watched(process: subprocess.Popen[bytes], limits: Limits, base: int) -> Generator[list[str]]:
-    """End `process` when it takes more than `limits`; what it took too much of is then in the list."""
-    over: list[str] = []
+def _watched(process: subprocess.Popen[bytes], limits: Limits, base: int) -> Generator[_Watch]:
+    """End `process` when it takes more than `limits`; `pages` of what is given may be raised meanwhile."""
+    watch = _Watch()
     finished = threading.Event()
-    until = time.monotonic() + limits.seconds
+    start = time.monotonic()
 
-    def watch() -> None:
-        while not over and not finished.wait(_POLL):
-            if time.monotonic() > until:
-                over.append(f"reading it takes over {limits.seconds:g} seconds")
+    def look() -> None:
+        while not watch.over and not finished.wait(_POLL):
+            seconds = limits.seconds + limits.page_seconds * watch.pages
+            if time.monotonic() > start + seconds:
+                after = f" at page {watch.pages}" if watch.pages else ""
+                watch.over = f"reading it takes over {seconds:g} seconds{after}"
             elif _resident(process) > base + limits.memory:
-                over.append(f"reading it takes over {limits.memory // 2**20:,} MB of memory")
-        if over:
+                watch.over = f"reading it takes over {limits.memory // 2**20:,} MB of memory"
+        if watch.over:
             process.kill()
 
-    watcher = threading.Thread(target=watch, name="reading-limits", daemon=True)
+    watcher = threading.Thread(target=look, name="reading-limits", daemon=True)
     watcher.start()
     try:
-        yield over
+        yield watch
     finally:
         finished.set()
         watcher.join()

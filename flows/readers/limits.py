@@ -20,10 +20,12 @@ class Limits:
     Attributes:
         seconds: by the clock, from when a reading process has the file.
         memory: bytes over what that process takes at its start.
+        page_seconds: more for each page that is read: a long document has time, a stuck one has not.
     """
 
     seconds: float = 60.0
     memory: int = 1024 * 1024 * 1024
+    page_seconds: float = 1.0
 
 
 PROGRESS: ContextVar[Callable[[int, int], None] | None] = ContextVar("reading_progress", default=None)

@@ -1,44 +1,32 @@
-"""Opens an Office Open XML package safely: bounded sizes, no entities, no path out of the package.
+"""Opens an Office Open XML package safely: bounded sizes, no path out of the package.
 
-Both variants of the standard are read as one: the namespaces of a strict file (ISO/IEC 29500-1) are
-rewritten to the transitional ones before parsing. python-docx and openpyxl can't be asked to do this:
+Both variants of the standard are read: see `markup`. python-docx and openpyxl can't be asked to do this:
 both refuse strict packages, and python-docx refuses `.docm` and `.dotx` as well.
 """
 
 from __future__ import annotations
 
-import importlib
 import io
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from flows.common.errors import ReadError
-
-# lxml ships no types; an element is Any throughout the readers.
-Element = Any
+from flows.readers.markup import REPAIR, Counted, Element, lxml_etree, parse_xml
 
 MAX_PARTS = 10_000
 MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile stops a part at that size
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
-MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
-MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
-
-_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_DOCTYPES = tuple("<!DOCTYPE".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
-_ALTERNATES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_EQUATION = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
-_OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -51,8 +39,45 @@ class Relationship:
     external: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An Office program: its name, what it makes, the suffix of that, and what its content types say."""
+
+    name: str
+    makes: str
+    suffix: str
+    types: tuple[str, ...]
+
+
+def opened(data: bytes, path: Path, program: Program) -> tuple[Package, bool]:
+    """A document of `program`, and whether it carries code.
+
+    Raises:
+        ReadError: it is damaged, protected, of another kind, or carries code that its name does not say.
+    """
+    refuse_ole(data, path, program.suffix)
+    package = Package(data, path)
+    if not any(kind in package.main_type for kind in program.types):
+        raise ReadError(
+            path,
+            f"an Office file of another kind ({package.main_type or 'unknown type'})",
+            program.makes,
+            "give the file the suffix of what it is",
+        )
+    suffix = path.suffix.lower()
+    if package.has_macro and suffix.endswith("x"):
+        raise ReadError(
+            path,
+            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; "
+            f"{program.name} refuses it too",
+            f"{program.makes} without macros",
+            f"save it without macros, or name it {suffix[:-1]}m if the macro is meant",
+        )
+    return package, package.has_macro
+
+
 def refuse_ole(data: bytes, path: Path, modern: str) -> None:
-    """Refuse a compound file: a protected package or the format of Office 97 to 2003.
+    """Refuse a compound file: a protected package, or the format of Office 97 to 2003.
 
     Raises:
         ReadError: `data` is a compound file.
@@ -74,96 +99,6 @@ def refuse_ole(data: bytes, path: Path, modern: str) -> None:
     )
 
 
-def lxml_etree() -> Any:
-    """The module `lxml.etree`, which has no types; imported late to keep `import flows.readers` quick."""
-    return importlib.import_module("lxml.etree")
-
-
-def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
-    """Parse one part; entities and document types are refused, as the standard forbids them.
-
-    Args:
-        data: its bytes.
-        where: its name in errors.
-        recover: read past faults; the result may be None.
-
-    Raises:
-        ReadError: not well-formed, more than MAX_TAGS tags, nested deeper than 256 elements, or with a
-            document type.
-    """
-    etree = lxml_etree()
-    if any(mark in data for mark in _DOCTYPES):
-        raise ReadError(
-            where,
-            "an XML part declares a document type, which can hide entities that expand without end "
-            "or read other files",
-            "XML without <!DOCTYPE>",
-            "get the document from a source that you trust and save it anew",
-        )
-    if data.count(b"<") > MAX_TAGS:
-        raise _too_many(where)
-    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
-    try:
-        return etree.fromstring(_STRICT.sub(_transitional, data), parser)
-    except etree.XMLSyntaxError as error:
-        raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
-
-
-def _too_many(where: str, bound: int = MAX_TAGS) -> ReadError:
-    return ReadError(
-        where, f"more than {bound:,} XML tags at once", "fewer, as in real documents", "split it"
-    )
-
-
-def walked(element: Element) -> Iterator[Element]:
-    """An element and all below it in order; of alternatives (`mc:AlternateContent`) only the one shown.
-
-    Office takes the first choice whose namespaces it knows, else the fallback. Fallbacks hold texts
-    such as 'this shape represents a slicer', which no current version shows.
-    """
-    if element.tag == f"{_ALTERNATES}AlternateContent":
-        branch = next((part for part in element if _is_taken(part)), ())
-        for part in branch:
-            yield from walked(part)
-        return
-    yield element
-    for part in element:
-        yield from walked(part)
-
-
-def _is_taken(branch: Element) -> bool:
-    if branch.tag != f"{_ALTERNATES}Choice":
-        return branch.tag == f"{_ALTERNATES}Fallback"
-    if next(branch.iter(_EQUATION), None) is not None:
-        return False  # the fallback has the equation as text
-    spaces = [branch.nsmap.get(prefix) or "" for prefix in str(branch.get("Requires") or "").split()]
-    return all(space.startswith(_OFFICE) for space in spaces)
-
-
-class _Counted:
-    """A stream that counts the tags that pass; whoever frees the elements sets `tags` back."""
-
-    def __init__(self, stream: IO[bytes], where: str) -> None:
-        self.stream = stream
-        self.where = where
-        self.tags = 0
-
-    def read(self, size: int = -1) -> bytes:
-        # The namespaces stand in the first stretch, so none is cut in two by the end of one.
-        data = _STRICT.sub(_transitional, self.stream.read(size))
-        self.tags += data.count(b"<")
-        if self.tags > MAX_STREAMED:
-            raise _too_many(self.where, MAX_STREAMED)
-        return data
-
-
-_REPAIR = "open it in the program that made it, repair it and save it anew"
-
-
-def _transitional(match: re.Match[bytes]) -> bytes:
-    return b"http://schemas.openxmlformats.org/" + match.group(1) + b"/2006/"
-
-
 class Package:
     """The parts of one .docx or .xlsx file.
 
@@ -180,7 +115,7 @@ class Package:
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             found = "damaged or cut short" if data.startswith(b"PK") else "no Office file inside"
             raise ReadError(
-                path, f"{found} ({error})", "a complete file", "get the file again, or " + _REPAIR
+                path, f"{found} ({error})", "a complete file", "get the file again, or " + REPAIR
             ) from error
         self._check(infos)
         self._names = {info.filename.replace("\\", "/").lower().lstrip("/"): info for info in infos}
@@ -199,7 +134,7 @@ class Package:
                     "don't open it; get the document from a source that you trust",
                 )
             if name.lower() in seen:
-                raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", _REPAIR)
+                raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", REPAIR)
             seen.add(name.lower())
             if info.flag_bits & 1:
                 raise ReadError(
@@ -225,7 +160,7 @@ class Package:
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._names.get(name.lower().lstrip("/"))
         if info is None:
-            raise ReadError(self.path, f"the part {name!r} is missing", "a complete package", _REPAIR)
+            raise ReadError(self.path, f"the part {name!r} is missing", "a complete package", REPAIR)
         if info.file_size > MAX_PART or (
             info.file_size > RATIO_FROM and info.file_size > MAX_RATIO * max(info.compress_size, 1)
         ):
@@ -272,7 +207,7 @@ class Package:
         where = f"{self.path}!{name}"
         try:
             with self.open(name) as stream:
-                counted = _Counted(stream, where)
+                counted = Counted(stream, where)
                 events = etree.iterparse(
                     counted,
                     events=("end",),
@@ -294,7 +229,7 @@ class Package:
                     while element.getprevious() is not None:
                         del element.getparent()[0]
         except etree.XMLSyntaxError as error:
-            raise ReadError(where, f"XML that is not well-formed ({error})", "", _REPAIR) from error
+            raise ReadError(where, f"XML that is not well-formed ({error})", "", REPAIR) from error
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise self._damaged(name, error) from error
 
@@ -308,11 +243,20 @@ class Package:
         for link in self.xml(rels).iter(_RELATIONSHIP):
             target = str(link.get("Target", ""))
             external = link.get("TargetMode") == "External"
-            if not external:
-                target = self._inside(folder, target)
+            target = target if external else self._inside(folder, target)
             kind = str(link.get("Type", "")).rsplit("/", 1)[-1]
             found[str(link.get("Id"))] = Relationship(kind, target, external)
         return found
+
+    def targets(self, links: Mapping[str, Relationship], kind: str) -> list[str]:
+        """The parts that links of one kind lead to, as far as they are in the package."""
+        inside = (link.target for link in links.values() if link.kind == kind and not link.external)
+        return [target for target in inside if self.has(target)]
+
+    def root(self, links: Mapping[str, Relationship], kind: str) -> Element | None:
+        """The root element of the last part that links of one kind lead to; None where there is none."""
+        found = self.targets(links, kind)
+        return self.xml(found[-1]) if found else None
 
     def _inside(self, folder: str, target: str) -> str:
         if target.startswith("#"):

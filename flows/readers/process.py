@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -66,8 +67,9 @@ def serve() -> None:
     send(replies, b"ready")
     while True:
         head, data = calls.get()
-        _bound(size, head["seconds"], head["memory"])
-        PROGRESS.set(_reporter(replies, head["patience"]))
+        bound = partial(_bound, size, head["seconds"], head["memory"])
+        bound()
+        PROGRESS.set(_reporter(replies, head["patience"], bound))
         module, name, path, *rest = head["call"]
         try:
             value = getattr(importlib.import_module(module), name)(data, Path(path), *rest)
@@ -79,14 +81,15 @@ def serve() -> None:
         send(replies, json.dumps(reply).encode())
 
 
-def _reporter(replies: IO[bytes], patience: float) -> Callable[[int, int], None]:
-    """Sends on how far a reader is, every `patience` seconds at most."""
+def _reporter(replies: IO[bytes], patience: float, bound: Callable[[], None]) -> Callable[[int, int], None]:
+    """Sends on how far a reader is, every `patience` seconds at most, and bounds it anew: it is not stuck."""
     said = time.monotonic()
 
     def report(done: int, total: int) -> None:
         nonlocal said
         if time.monotonic() >= said + patience:
             said = time.monotonic()
+            bound()
             send(replies, json.dumps({"done": done, "total": total}).encode())
 
     return report

@@ -11,7 +11,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
 
-MARKS = {"header": "[Header]", "footer": "[Footer]", "textbox": "[Text box]"}
+_SCHEME = re.compile(r"^(?:mailto:|tel:|https?://)", re.IGNORECASE)
 
 
 def normalised(text: str) -> tuple[str, int]:
@@ -69,3 +69,28 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
         if number == 0:
             lines.append("|" + " --- |" * width)
     return "\n".join(lines)
+
+
+def letters(column: int) -> str:
+    """Name of a column: 1 is A, 27 is AA."""
+    name = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
+def span_mark(columns: int, rows: int) -> str:
+    """How a merged cell notes its span; '' for a cell of its own."""
+    spans = [f"{n} {what}" for n, what in ((columns, "columns"), (rows, "rows")) if n > 1]
+    return f" [spans {', '.join(spans)}]" if spans else ""
+
+
+def image(description: str) -> str:
+    """How an image is noted, with the description that its author gave, if any."""
+    return f"[Image: {description}]" if description else "[Image without description]"
+
+
+def bare_address(address: str) -> str:
+    """An address without what people leave out when they write it."""
+    return _SCHEME.sub("", address).rstrip("/")

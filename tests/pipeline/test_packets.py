@@ -16,8 +16,8 @@ from tests.support.bench import Project, write_scenario
 from tests.support.report_bench import write_task
 
 ROOM = Limits(seconds=120)
-SMALL = Limits(seconds=120, memory=128 * 2**20)
-LARGE = "1,2,3,4,5,6,7\n" * 500_000  # seconds, and half a gigabyte
+SMALL = Limits(seconds=120, memory=64 * 2**20)
+LARGE = "1,2,3,4,5,6,7\n" * 500_000  # seconds, and over a hundred megabytes for most of them
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def fault(folder, limits=ROOM):
     ("limits", "said"),
     [
         (Limits(seconds=1), "reading it takes over 1 seconds"),
-        (SMALL, "reading it takes over 128 MB of memory"),
+        (SMALL, "reading it takes over 64 MB of memory"),
     ],
 )
 def test_a_document_over_a_limit_is_named_among_the_other_faults(alder, limits, said):
@@ -101,7 +101,7 @@ def test_a_task_whose_file_is_over_a_limit_goes_on_and_names_it(tmp_path):
     (unread,) = [document for document in packet.documents if document.reader == "none"]
     assert unread.name == "attachments/list.csv"
     assert [(notice.kind, notice.detail) for notice in unread.notices] == [
-        ("unread", "reading it takes over 128 MB of memory")
+        ("unread", "reading it takes over 64 MB of memory")
     ]
 
 

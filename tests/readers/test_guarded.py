@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,6 +140,26 @@ def test_a_process_that_does_not_start_is_said(text, monkeypatch):
     with pytest.raises(StaffbenchError, match=r"did not start \(exit code 7\)") as caught:
         read_guarded(text)
     assert not isinstance(caught.value, ReadError)
+
+
+def slow_and_stuck(data, path):
+    slow(data, path)
+    forever(data, path)
+
+
+def test_pages_give_time_so_a_long_document_is_read_and_a_stuck_one_ended(text, monkeypatch):
+    clock = [0.0]
+
+    def told(_line):
+        clock[0] += 10
+
+    monkeypatch.setattr(guarded, "_PATIENCE", 0)
+    monkeypatch.setattr(guarded, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    paced = Limits(15, 2**30, page_seconds=10)
+    assert guarded.guarded(slow, b"words", text, limits=paced, told=told)["blocks"]
+    assert clock == [30.0]
+    with pytest.raises(ReadError, match=r"over 1[78] seconds at page [23]"):
+        guarded.guarded(slow_and_stuck, b"x", text, limits=Limits(15, 2**30, page_seconds=1), told=told)
 
 
 def test_progress_is_told(text, monkeypatch):

@@ -8,7 +8,7 @@ from reportlab.pdfbase import _fontdata
 
 from flows.readers.contrast import invisible
 from flows.readers.docx.equations import linear
-from flows.readers.docx.numerals import numeral, padded
+from flows.readers.numerals import numeral, padded
 from flows.readers.symbols import bullet, in_font, symbol
 
 

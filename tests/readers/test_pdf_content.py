@@ -330,6 +330,27 @@ def test_embedded_cmaps_give_the_text():
     assert texts(document) == ["Base", "ORDER"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "expected"), [("/Encoding/WinAnsiEncoding", "ABBA"), ("", "\ufffd\ufffd\ufffd\ufffd")]
+)
+def test_a_drawn_font_in_an_encoding_of_latin_text_says_what_its_letters_are(encoding, expected):
+    glyphs = f"/CharProcs<</A 7 0 R/B 7 0 R>>/FirstChar 65/LastChar 66/Widths[600 600]{encoding}"
+    font = f"<</Type/Font/Subtype/Type3/FontBBox[0 0 600 700]/FontMatrix[0.001 0 0 0.001 0 0]{glyphs}>>"
+    document = made(
+        b"BT /G 12 Tf 50 700 Td (ABBA) Tj ET " + SEEN,
+        resources="/Font<</F 5 0 R/G 6 0 R>>",
+        more=[font.encode(), stream(b"600 0 d0 0 0 500 700 re f")],
+    )
+    assert expected in document.text
+
+
+@pytest.mark.parametrize("apart", [0.3, 0.9])
+def test_text_with_its_shadow_is_read_once_and_narrow_letters_one_by_one(apart):
+    signs = [(sign, 50 + 2.7 * at) for at, sign in enumerate("1lllI1")]
+    shadow = [line(sign, 700 - apart, "0.8 g", x=x + apart) for sign, x in signs]
+    assert texts(made(b"".join(shadow + [line(sign, x=x) for sign, x in signs]))) == ["1lllI1"]
+
+
 def test_signs_beyond_the_first_plane_are_one_character():
     font = unicode_font("A")
     font[1] = font[1].replace(b"<0041>", b"<D835DC5D>")

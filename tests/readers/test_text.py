@@ -211,6 +211,10 @@ def kinds(document):
             ],
         ),
         (
+            "<table><tr><th><h3># of vehicles</h3><th>Unit<tr><td>14<td>A</table>",
+            ["| # of vehicles | Unit |\n| --- | --- |\n| 14 | A |"],
+        ),
+        (
             "<table><tfoot><tr><td>f<td>g</tfoot><tr><td rowspan=0>a<td>b<tr><td>c</table>",
             ["| a [spans 2 rows] | b |\n| --- | --- |\n|  | c |\n| f | g |"],
         ),

@@ -3,7 +3,7 @@
 import pytest
 
 from flows.common.errors import ReadError
-from flows.readers.xlsx import book, grid, unseen
+from flows.readers.xlsx import book, formulas, grid, unseen
 from tests.support.workbook import SPACES, drawn, related, row, seen, styled, text
 
 
@@ -41,14 +41,14 @@ def test_merges_that_cover_each_other_are_refused(excel, monkeypatch):
 
 
 def test_too_many_tags_at_once(excel, monkeypatch):
-    monkeypatch.setattr("flows.readers.ooxml.MAX_STREAMED", 20_000)
+    monkeypatch.setattr("flows.readers.markup.MAX_STREAMED", 20_000)
     assert len(seen(excel(row(*["<c><v>1</v></c>"] * 4) * 3000))[0]) > 3000
     with pytest.raises(ReadError, match="more than 20,000 XML tags"):
         excel(row(*["<c/>"] * 100_000))
 
 
 def test_long_shared_formula_is_not_moved_for_ever(excel, monkeypatch):
-    monkeypatch.setattr(grid, "MAX_MOVED", 10)
+    monkeypatch.setattr(formulas, "MAX_MOVED", 10)
     rows = row('<c><f t="shared" si="0">A2+A3</f></c>') + row('<c><f t="shared" si="0"/></c>') * 2
     assert seen(excel(rows))[0].split("\n")[2:] == [
         "| [formula, never calculated: =A3+A4] |",

@@ -24,7 +24,8 @@ from flows.common.errors import ReadError
 from flows.readers import docx as docx_reader
 from flows.readers.guarded import guarded
 from flows.readers.limits import MAX_BYTES, Limits
-from flows.readers.ooxml import Element, Package, lxml_etree
+from flows.readers.markup import Element, lxml_etree
+from flows.readers.ooxml import Package
 from flows.readers.read import read_bytes
 from flows.schema.document import Block, BlockKind, Document, Notice
 from flows.schema.report_task import ReportFile, ReportStatus, ReportWords

@@ -6,6 +6,7 @@ and opens no strict file, template or file with macros.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from flows.common.errors import ReadError
@@ -16,13 +17,15 @@ from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, child, full, switch, value
-from flows.readers.ooxml import Element, Package, Relationship, refuse_ole
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Program, Relationship, opened
 from flows.schema.document import Block, BlockKind, Notice
 
 _REVISED = (
     "[Reader's note: this document has tracked changes. Insertions are read as text, deletions are left "
     "out, moved text stands at its new place.]"
 )
+_WORD = Program("Word", "a Word document", ".docx", ("wordprocessingml", "ms-word"))
 _DRAFT_LENGTH = 16  # of an ISO time: date, hours and minutes
 
 
@@ -32,23 +35,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     Raises:
         ReadError: it is damaged, protected, no Word file, or carries code that its name does not say.
     """
-    refuse_ole(data, path, ".docx")
-    package = Package(data, path)
-    if "wordprocessingml" not in package.main_type and "ms-word" not in package.main_type:
-        raise ReadError(
-            path,
-            f"an Office file of another kind ({package.main_type or 'unknown type'})",
-            "a Word document",
-            "give the file the suffix of what it is",
-        )
-    macro = package.has_macro
-    if macro and path.suffix.lower() in {".docx", ".dotx"}:
-        raise ReadError(
-            path,
-            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; Word refuses it too",
-            "a document without macros",
-            "save it as .docx without macros, or name it .docm if the macro is meant",
-        )
+    package, macro = opened(data, path, _WORD)
     root = package.xml(package.main)
     bodies = root.findall(full("w:body"))
     if not bodies:
@@ -89,11 +76,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
 def _context(package: Package, path: Path, main: Element) -> Context:
     links = package.relationships(package.main)
     parts = {link.kind: link.target for link in links.values() if not link.external}
-
-    def root(kind: str) -> Element | None:
-        target = parts.get(kind)
-        return package.xml(target) if target and package.has(target) else None
-
+    root = partial(package.root, links)
     settings = root("settings")
     try:
         theme = root("theme")
@@ -160,8 +143,7 @@ def _heads_and_feet(
 
 def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[str, str]]:
     """Parts of headers and footers with their places: those that Word shows, and the others."""
-    target = next((link.target for link in context.links.values() if link.kind == "settings"), "")
-    settings = context.package.xml(target) if context.package.has(target) else None
+    settings = context.package.root(context.links, "settings")
     even = settings is not None and bool(switch(child(settings, "w:evenAndOddHeaders")))
     shown: dict[str, str] = {}
     every: dict[str, str] = {}

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import colorsys
-import re
-
+from flows.readers.contrast import OFFICE, lit, rgb
 from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 UNKNOWN = "unknown"
 """A gradient, picture, pattern or mixture: text on it counts as visible."""
 
 WHITE = "FFFFFF"
-HIGHLIGHTS = {
-    "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF",
-    "red": "FF0000", "yellow": "FFFF00", "white": WHITE, "darkBlue": "000080", "darkCyan": "008080",
-    "darkGreen": "008000", "darkMagenta": "800080", "darkRed": "800000", "darkYellow": "808000",
-    "darkGray": "808080", "lightGray": "C0C0C0",
+HIGHLIGHTS = OFFICE | {
+    "darkBlue": "000080", "darkCyan": "008080", "darkGreen": "008000", "darkMagenta": "800080",
+    "darkRed": "800000", "darkYellow": "808000", "darkGray": "808080", "lightGray": "C0C0C0",
 }  # fmt: skip
-_NAMED = {
-    "black": "000000", "silver": "C0C0C0", "gray": "808080", "white": WHITE, "maroon": "800000",
-    "red": "FF0000", "purple": "800080", "fuchsia": "FF00FF", "green": "008000", "lime": "00FF00",
-    "olive": "808000", "yellow": "FFFF00", "navy": "000080", "blue": "0000FF", "teal": "008080",
-    "aqua": "00FFFF", "window": WHITE, "windowText": "000000", "windowtext": "000000",
-}  # fmt: skip
+_OF_WINDOWS = {"window": WHITE, "windowtext": "000000"}
 _MAPPED = {"bg1": "light1", "t1": "dark1", "bg2": "light2", "t2": "dark2"}
 _ALIASES = {
     "background1": "bg1", "text1": "t1", "background2": "bg2", "text2": "t2", "tx1": "t1", "tx2": "t2",
@@ -32,16 +23,6 @@ _SCHEME = {
     "dark1": "dk1", "light1": "lt1", "dark2": "dk2", "light2": "lt2",
     "hyperlink": "hlink", "followedHyperlink": "folHlink",
 }  # fmt: skip
-_SIX = re.compile(r"[0-9A-Fa-f]{6}")
-
-
-def _lit(colour: str, times: float, plus: float) -> str:
-    """The colour with its lightness (HSL, from 0 to 1) multiplied and raised."""
-    if not _SIX.fullmatch(colour):
-        return UNKNOWN
-    hue, light, strength = colorsys.rgb_to_hls(*(part / 255 for part in bytes.fromhex(colour)))
-    parts = colorsys.hls_to_rgb(hue, min(max(light * times + plus, 0), 1), strength)
-    return bytes(round(part * 255) for part in parts).hex().upper()
 
 
 def _share(text: str, base: int, whole: int) -> float:
@@ -85,7 +66,7 @@ class Palette:
             return attribute(element, name, "auto")
         tint = _share(attribute(element, f"{prefix}Tint", "FF"), 16, 255)
         shade = _share(attribute(element, f"{prefix}Shade", "FF"), 16, 255)
-        return colour if tint == shade == 1 else _lit(_lit(colour, shade, 0), tint, 1 - tint)
+        return colour if tint == shade == 1 else lit(lit(colour, shade, 0), tint, 1 - tint) or UNKNOWN
 
     def drawn(self, fill: Element) -> str:
         """The colour inside a DrawingML element such as `a:solidFill`."""
@@ -94,9 +75,9 @@ class Palette:
                 case "a:srgbClr":
                     found = str(colour.get("val"))
                 case "a:sysClr":
-                    found = str(colour.get("lastClr") or _NAMED.get(str(colour.get("val")), UNKNOWN))
+                    found = str(colour.get("lastClr") or _named(str(colour.get("val"))))
                 case "a:prstClr":
-                    found = _NAMED.get(str(colour.get("val")), UNKNOWN)
+                    found = _named(str(colour.get("val")))
                 case "a:schemeClr":
                     found = self._themed(str(colour.get("val"))) or UNKNOWN
                 case _:
@@ -104,12 +85,12 @@ class Palette:
             for change in colour:
                 share = _share(str(change.get("val")), 10, 100_000)
                 if tag(change) == "a:lumMod":
-                    found = _lit(found, share, 0)
+                    found = lit(found, share, 0)
                 elif tag(change) == "a:lumOff":
-                    found = _lit(found, 1, share)
+                    found = lit(found, 1, share)
                 else:
                     return UNKNOWN
-            return found
+            return found or UNKNOWN
         return UNKNOWN
 
     def shading(self, properties: Element | None) -> str | None:
@@ -157,7 +138,8 @@ def _old_fill(shape: Element) -> str:
     name = next(iter(str(shape.get("fillcolor") or "").lower().split()), "")
     if not name:
         return WHITE if fill is None else UNKNOWN
-    digits = name.removeprefix("#")
-    if len(digits) == 3:  # noqa: PLR2004 -- #rgb stands for #rrggbb
-        digits = "".join(digit * 2 for digit in digits)
-    return digits if _SIX.fullmatch(digits) else _NAMED.get(name, UNKNOWN)
+    return _named(name)
+
+
+def _named(name: str) -> str:
+    return _OF_WINDOWS.get(name.lower()) or rgb(name) or UNKNOWN

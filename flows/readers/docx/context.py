@@ -11,7 +11,8 @@ from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
 from flows.readers.docx.xml import attribute, full
-from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Relationship
 from flows.schema.document import Block, Notice
 
 
@@ -117,10 +118,7 @@ class Context:
 
     @contextmanager
     def at(
-        self,
-        place: str,
-        links: dict[str, Relationship] | None = None,
-        grounds: frozenset[str] | None = None,
+        self, place: str, links: dict[str, Relationship] | None = None, grounds: frozenset[str] | None = None
     ) -> Generator[None]:
         """Read a part of its own (note, header, cell, box), then go on where the reader was."""
         before = (self.place, self.links, self.grounds, self.fields)

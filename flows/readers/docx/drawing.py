@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.readers.charts import chart_text
+from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
-from flows.readers.docx.xml import NAMESPACES, attribute, branches, child, full, tag
-from flows.readers.ooxml import Element
-from flows.readers.words import collapsed, flat
+from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
+from flows.readers.markup import Element, branches
+from flows.readers.words import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 
 _GROUPS = (
@@ -63,10 +63,14 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
             case "v:textpath":
                 if part.get("string"):
                     yield _block(f"[Text box] {flat(str(part.get('string')))}", context, BlockKind.textbox)
-            case "c:chart":
-                yield from _chart(attribute(part, "r:id"), outer, context)
+            case "c:chart" | "chart":  # the second of Office 2016 and later (chartex)
+                yield _chart(attribute(part, "r:id"), outer, context)
             case "dgm:relIds":
-                yield from _diagram(attribute(part, "r:dm"), context)
+                root = _root(attribute(part, "r:dm"), context)
+                if root is None:
+                    yield _block("[Diagram that can't be found in the file]", context)
+                elif text := diagram_text(root):
+                    yield _block(f"[Text box] {text}", context, BlockKind.textbox)
             case "o:OLEObject":
                 program = flat(str(part.get("ProgID") or "unknown program"))
                 context.notice(
@@ -74,11 +78,9 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 )
                 yield _block(f"[Embedded object: {program}]", context)
             case "a:txBody":
-                text = "\n".join(flat(_all_text(line)) for line in part.iter(full("a:p")))
+                text = "\n".join(drawn_text(line) for line in part.iter(full("a:p")))
                 if text.strip():
                     yield _block(f"[Text box] {collapsed(text)}", context, BlockKind.textbox)
-            case "chart":  # charts of Office 2016 and later (chartex)
-                yield from _chart(attribute(part, "r:id"), outer, context)
             case _:
                 yield from _walk(part, context, outer)
 
@@ -89,7 +91,7 @@ def _image(alt: str, element: Element, context: Context) -> Block:
     if link is not None:
         found = context.links.get(attribute(link, "r:id"))
         target = f" ({found.target})" if found and found.external else ""
-    return _block(f"[Image: {alt}]{target}" if alt else f"[Image without description]{target}", context)
+    return _block(image(alt) + target, context)
 
 
 def _grounds(shape_text: Element, context: Context) -> frozenset[str] | None:
@@ -119,24 +121,15 @@ def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]
     return behind - {""}, every - {""}
 
 
-def _chart(key: str, alt: str, context: Context) -> Iterator[Block]:
+def _root(key: str, context: Context) -> Element | None:
+    """The root of the part that a drawing refers to; None where the file has none."""
     link = context.links.get(key)
-    if link is None or link.external or not context.package.has(link.target):
-        yield _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
-        return
-    yield _block(chart_text(context.package.xml(link.target), alt), context)
+    found = link is not None and not link.external and context.package.has(link.target)
+    return context.package.xml(link.target) if link is not None and found else None
 
 
-def _diagram(key: str, context: Context) -> Iterator[Block]:
-    link = context.links.get(key)
-    if link is None or link.external or not context.package.has(link.target):
-        yield _block("[Diagram that can't be found in the file]", context)
-        return
-    lines = [
-        flat(_all_text(point))
-        for point in context.package.xml(link.target).iter(full("dgm:pt"))
-        if point.get("type", "node") not in {"pres", "parTrans", "sibTrans"}
-    ]
-    text = "\n".join(line for line in lines if line)
-    if text:
-        yield _block(f"[Text box] {text}", context, BlockKind.textbox)
+def _chart(key: str, alt: str, context: Context) -> Block:
+    root = _root(key, context)
+    if root is None:
+        return _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
+    return _block(chart_text(root, alt), context)

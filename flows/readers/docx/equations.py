@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flows.readers.docx.xml import NAMESPACES, tag
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 _SKIP = ("m:ctrlPr", "m:rPr", "w:rPr", "w:del", "w:moveFrom")
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from flows.readers.docx.context import Context, Field
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.xml import attribute, child, full, number, switch, value
-from flows.readers.ooxml import Element
-from flows.readers.words import flat
+from flows.readers.markup import Element
+from flows.readers.words import bare_address, flat
 from flows.schema.document import Block, BlockKind
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
@@ -41,7 +41,7 @@ def link_target(line: Line, context: Context, begun: tuple[int, int], target: st
     """
     start, first = begun
     shown = flat("".join(text for text, _ in line.segments[start:]))
-    bare = target.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
+    bare = bare_address(target)
     if shown and bare and bare not in shown and target not in shown:
         emit(line, context, f" ({target})")
     for at, item in enumerate(() if shown else line.after[first:], first):

@@ -1,9 +1,7 @@
-# ruff: noqa: RUF001 -- minus signs and dashes are told from hyphens on purpose
 """The content of one paragraph as text: runs, fields, links, marks, tracked changes, equations."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from flows.readers.docx import drawing
@@ -11,18 +9,14 @@ from flows.readers.docx.context import CommentMark, Context, NoteMark
 from flows.readers.docx.equations import linear
 from flows.readers.docx.fields import address, field_mark, link_target
 from flows.readers.docx.line import Line, emit
-from flows.readers.docx.numerals import numeral
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.docx.xml import attribute, branches, child, full, tag
-from flows.readers.ooxml import Element
+from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.emphasis import shifted
+from flows.readers.markup import Element, branches
+from flows.readers.numerals import numeral
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
 
-_SIGNS = "0123456789+-−–=()n"
-_RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
-_LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₙ")
-_MOVABLE = re.compile(r"[0-9+\-−–=()n]*[0-9][0-9+\-−–=()n]*")
-_DIGIT = re.compile("[0-9]")
 _USUAL_SIZE = 20  # half-points, where no style says one
 _SKIP = frozenset([
     "w:pPr", "w:rPr", "w:sdtPr", "w:sdtEndPr", "w:proofErr", "w:bookmarkStart", "w:bookmarkEnd",
@@ -202,16 +196,10 @@ def _shown(text: str, seen: Look, line: Line, context: Context, style: str) -> s
     for code in unknown:
         context.notice("unknown_symbol", code)
     before = line.segments[-1][0][-1:].strip() if line.segments else ""
-    if not seen.raised or not (
-        _DIGIT.search(text) and (abs(seen.raised) == 1 or before or _small(seen, context, style))
-    ):
+    raised = seen.raised or 0
+    if abs(raised) > 1 and not (before or _small(seen, context, style)):
         return shown
-    # 10 with a raised 6 is a million, not 106.
-    if _MOVABLE.fullmatch(text.strip()):
-        return shown.translate(_RAISED if seen.raised > 0 else _LOWERED)
-    # Unicode has no raised point: 10 with a raised 0.5 is not 100.5.
-    apart = before.isdigit() and " " not in text
-    return f"{'^' if seen.raised > 0 else '_'}({shown})" if apart else shown
+    return shifted(shown, raised, behind_digit=before.isdigit() and " " not in text)
 
 
 def _small(seen: Look, context: Context, style: str) -> bool:

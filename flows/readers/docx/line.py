@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flows.readers.docx.context import After, Context
+from flows.readers.emphasis import struck_out
 from flows.readers.words import collapsed
 
 MAX_ANCHOR = 500  # stretches of text that are kept of what a comment is about
@@ -24,14 +25,7 @@ class Line:
 
     def text(self) -> str:
         """The paragraph's text, white space collapsed, struck text between `~~`."""
-        parts: list[str] = []
-        struck = False
-        for text, strike in self.segments:
-            if strike != struck and text.strip():
-                parts.append("~~")
-                struck = strike
-            parts.append(text)
-        return collapsed("".join(parts) + ("~~" if struck else ""))
+        return collapsed(struck_out(self.segments))
 
 
 def emit(line: Line, context: Context, text: str, *, strike: bool = False, hidden: str | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from flows.readers.docx.numerals import numeral, padded
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
+from flows.readers.numerals import numeral, padded
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9

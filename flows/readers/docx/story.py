@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from flows.readers.cells import ALONGSIDE, in_cell, unmarked
 from flows.readers.docx.colours import WHITE
 from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
 from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
 from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
-from flows.readers.docx.xml import attribute, branches, child, full, tag
-from flows.readers.ooxml import Element, Relationship
+from flows.readers.docx.xml import attribute, child, full, tag
+from flows.readers.markup import Element, branches
+from flows.readers.ooxml import Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
 from flows.schema.document import Block, BlockKind
 
-# What a paragraph brings along stands after it, not inside its text.
-_ALONGSIDE = frozenset(
-    {BlockKind.textbox, BlockKind.image, BlockKind.footnote, BlockKind.endnote, BlockKind.comment}
-)
 _INDENT = "  "
-_INSIDE = "[Table inside"
 
 
 class Story:
@@ -178,8 +175,8 @@ class Story:
         """
         with self._context.at(place, links, behind):
             blocks = Story(self._context).read(element)
-        own = [block for block in blocks if block.kind not in _ALONGSIDE]
-        return "\n".join(map(_unmarked, own)), [block for block in blocks if block.kind in _ALONGSIDE]
+        own = [block for block in blocks if block.kind not in ALONGSIDE]
+        return "\n".join(map(unmarked, own)), [block for block in blocks if block.kind in ALONGSIDE]
 
     def _box(self, box: Box, place: str) -> None:
         behind = box.grounds or self._context.grounds | self._context.floating
@@ -264,27 +261,8 @@ class Story:
     def _cell(self, cell: Cell, where: str, behind_it: frozenset[str]) -> tuple[str, list[Block]]:
         with self._context.at(where, grounds=behind_it):
             blocks = Story(self._context).read(cell.element)
-        lines: list[str] = []
-        behind: list[Block] = []
-        for block in blocks:
-            if block.kind is BlockKind.table and not block.text.startswith(_INSIDE):
-                lines.append("[table below]")
-                text = f"{_INSIDE} {where}]\n{block.text}"
-                behind.append(Block(BlockKind.table, text, f"table in {where}"))
-            elif block.kind is BlockKind.table:
-                behind.append(block)  # a table deeper inside, marked already
-            elif block.kind is BlockKind.image and "\n" not in block.text:
-                lines.append(block.text)
-            elif block.kind in _ALONGSIDE:
-                behind.append(block)
-            else:
-                lines.append(_unmarked(block))
-        return collapsed("\n".join(lines)), behind
-
-
-def _unmarked(block: Block) -> str:
-    """The text of a block without the marks of a heading; those that its author wrote stay."""
-    return block.text[(block.level or 0) + 1 :] if block.kind is BlockKind.heading else block.text
+        text, behind = in_cell(blocks, where)
+        return collapsed(text), behind
 
 
 def _lead(label: Label) -> str:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple
 
 from flows.readers.contrast import invisible
 from flows.readers.docx.colours import HIGHLIGHTS, UNKNOWN, Palette
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 _TINY = 3  # half-points: text of one and a half points and below
 _NAMELESS = "(default)"
 _CHAIN = 20  # deepest chain of basedOn that is followed; Word allows 11
 
 
-_Said = TypeVar("_Said")
-
-
-def _first(upper: _Said | None, lower: _Said | None) -> _Said | None:
-    return lower if upper is None else upper
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """Run properties that decide whether text shows, and how; None: not said."""
 
     vanish: bool | None = None
@@ -37,16 +29,7 @@ class Look:
 
     def over(self, below: Look) -> Look:
         """This look where it says something, `below` elsewhere."""
-        return Look(
-            _first(self.vanish, below.vanish),
-            _first(self.colour, below.colour),
-            _first(self.highlight, below.highlight),
-            _first(self.fill, below.fill),
-            _first(self.size, below.size),
-            _first(self.strike, below.strike),
-            _first(self.raised, below.raised),
-            _first(self.font, below.font),
-        )
+        return Look._make(low if up is None else up for up, low in zip(self, below, strict=True))
 
 
 _PLAIN = Look()

@@ -10,23 +10,15 @@ from flows.common.errors import ReadError
 from flows.readers.docx.context import Context
 from flows.readers.docx.inline import deleted
 from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.ooxml import Element
-from flows.readers.words import flat
+from flows.readers.markup import Element
+from flows.readers.words import flat, span_mark
 
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 63  # Word's own limit; a span that claims more is cut to it
-_WRAPPERS = frozenset(
-    [
-        "w:sdt",
-        "w:sdtContent",
-        "w:customXml",
-        "w:ins",
-        "w:moveTo",
-        "w:smartTag",
-        "mc:AlternateContent",
-        "mc:Choice",
-    ]
-)
+_WRAPPERS = frozenset([
+    "w:sdt", "w:sdtContent", "w:customXml", "w:ins", "w:moveTo", "w:smartTag", "mc:AlternateContent",
+    "mc:Choice",
+])  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -43,12 +35,6 @@ class Cell:
     def shown(self) -> str:
         """The text with its span: `Total [spans 2 columns]`; an empty cell says nothing."""
         return self.text + span_mark(self.columns, self.rows) if self.text else ""
-
-
-def span_mark(columns: int, rows: int) -> str:
-    """How a merged cell notes its span; '' for a cell of its own."""
-    spans = [f"{n} {what}" for n, what in ((columns, "columns"), (rows, "rows")) if n > 1]
-    return f" [spans {', '.join(spans)}]" if spans else ""
 
 
 def wrapped(element: Element, name: str) -> Iterator[Element]:

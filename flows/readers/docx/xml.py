@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 
 NAMESPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -24,7 +23,6 @@ NAMESPACES = {
     "w14": "http://schemas.microsoft.com/office/word/2010/wordml",
     "w15": "http://schemas.microsoft.com/office/word/2012/wordml",
 }
-_UNDERSTOOD = ("http://schemas.microsoft.com/", "http://schemas.openxmlformats.org/")
 _PREFIX = {address: prefix for prefix, address in NAMESPACES.items()}
 _short: dict[str, str] = {}
 
@@ -56,17 +54,6 @@ def child(element: Element, *names: str) -> Element | None:
             return None
         element = element.find(full(name))
     return element
-
-
-def branches(alternative: Element) -> Iterator[Element]:
-    """The branches of `mc:AlternateContent` that Word takes into account, those that it prefers first.
-
-    A choice that requires an extension of another maker is not shown, its fallback is.
-    """
-    for branch in alternative:
-        needs = [str(branch.nsmap.get(prefix)) for prefix in str(branch.get("Requires") or "").split()]
-        if all(need.startswith(_UNDERSTOOD) for need in needs):
-            yield branch
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:

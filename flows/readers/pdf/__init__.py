@@ -29,12 +29,12 @@ from flows.readers.pdf.page import PageText, Word, read_page
 from flows.readers.pdf.ruled import ruled_tables
 from flows.readers.pdf.source import opened
 from flows.readers.pdf.tables import RuledTable, cell_text, open_table
-from flows.readers.words import collapsed, flat, pipe_table
+from flows.readers.words import collapsed, flat, image, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.locks import PDFIUM
 
 _STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
-_IMAGE = "[Image without description]"
+_IMAGE = image("")
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
 _FEW = 200  # characters beside such an image that don't make the page readable
 _LARGER = 1.15  # a heading's type, against that of the text
@@ -166,8 +166,7 @@ class _Writer:
                 self.blank = True
         elif page.image_share > _SCAN and count < _FEW and not has_tables:
             self.notice(
-                "no_text_layer",
-                f"an image over {page.image_share:.0%} of the page, {count} characters",
+                "no_text_layer", f"an image over {page.image_share:.0%} of the page, {count} characters"
             )
             self.note(
                 f"an image covers most of page {page.number}; text in it is not read, only the {count} "

@@ -6,24 +6,13 @@ from typing import Any
 
 from flows.readers.pdf.objects import Annotation, address, keys, resolved, string
 from flows.readers.pdf.page import PageText
-from flows.readers.words import collapsed, flat
+from flows.readers.words import bare_address, collapsed, flat
 from flows.schema.document import Block, BlockKind
 
-_MARKUP = {
-    "Text",
-    "Highlight",
-    "Underline",
-    "StrikeOut",
-    "Squiggly",
-    "Caret",
-    "Square",
-    "Circle",
-    "Line",
-    "Polygon",
-    "PolyLine",
-    "Ink",
-    "Redact",
-}
+_MARKUP = frozenset([
+    "Text", "Highlight", "Underline", "StrikeOut", "Squiggly", "Caret", "Square", "Circle", "Line", "Polygon",
+    "PolyLine", "Ink", "Redact",
+])  # fmt: skip
 _PARENTS = 20
 
 
@@ -142,7 +131,7 @@ def linked(page: PageText) -> None:
             if piece[0] <= (word.x0 + word.x1) / 2 <= piece[2] and piece[1] <= word.middle <= piece[3]
         ]
         said = "".join(word.text for word in words)
-        bare = uri.removeprefix("mailto:").removeprefix("https://").removeprefix("http://").rstrip("/")
+        bare = bare_address(uri)
         if not words:
             page.links.append(uri)
         elif bare.lower() not in said.lower():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from flows.readers.numerals import numeral
 from flows.readers.pdf.lines import Line, lines_of
 from flows.readers.pdf.page import PageText, Word
 from flows.readers.pdf.tables import RuledTable
@@ -21,7 +22,7 @@ _FAR = 2.0  # heights of type that are enough in any case
 _SIDE = 0.25  # share of the width at either side in which a number without 'page' stands
 _STEADY = 0.8  # share of a part's pages, or of its left or right ones, that have its header
 _PART = 3  # pages of one part that have the line, for it to be the part's header
-_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ROMAN = {numeral(value, "lowerRoman"): value for value in range(1, 400)}
 _NUMBER = r"(?P<n>\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})(?:\s*(?:of|/|von|de|sur|di)\s*(?P<total>\d{1,4}))?"
 _PAGE = re.compile(
     rf"\b(?:pages?|pg|p|seite|página|pagina|sheet|slide|folio)\b[.:]?\s*{_NUMBER}\b", re.IGNORECASE
@@ -146,21 +147,7 @@ def _keys(line: Line, page: PageText) -> Iterator[Key]:
 
 def _value(number: str) -> int | None:
     """The value of an Arabic or Roman number; None for letters that only look like one."""
-    if number.isdigit():
-        return int(number)
-    values = [_VALUES[sign] for sign in number.lower()]
-    value = sum(-one if one < two else one for one, two in pairwise([*values, 0]))
-    return value if _roman(value) == number.lower() else None
-
-
-def _roman(value: int) -> str:
-    text = ""
-    for sign, worth in (
-        ("c", 100), ("xc", 90), ("l", 50), ("xl", 40), ("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1),
-    ):  # fmt: skip
-        count, value = divmod(value, worth)
-        text += sign * count
-    return text
+    return int(number) if number.isdigit() else _ROMAN.get(number.lower())
 
 
 def _on_most_pages(groups: list[list[_Candidate]], count: int) -> list[list[_Candidate]]:

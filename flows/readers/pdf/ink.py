@@ -1,13 +1,12 @@
-"""What a page paints, in order: its characters and shapes as pdfium interprets the content stream."""
+"""What a page paints, in order: its text objects and shapes as pdfium interprets the content stream."""
 
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Iterable
-from ctypes import addressof, c_double, c_float, c_int, c_uint, create_string_buffer
+from ctypes import addressof, c_float, c_int, c_uint, create_string_buffer
 from dataclasses import dataclass, field
-from math import atan2, degrees, hypot
+from math import hypot
 from typing import Any
 
 pdfium: Any = importlib.import_module("pypdfium2.raw")
@@ -43,22 +42,6 @@ class Run:
     opaque: bool = True
     clips: tuple[Box, ...] = ()
     top_level: int = -1
-
-
-@dataclass(slots=True)
-class Char:
-    """A character; its edges are in the frame that is read, `place` is in the page's own space."""
-
-    text: str
-    place: Box
-    size: float
-    angle: float
-    run: Run
-    origin: tuple[float, float] = (0.0, 0.0)
-    x0: float = 0.0
-    top: float = 0.0
-    x1: float = 0.0
-    bottom: float = 0.0
 
 
 @dataclass(slots=True)
@@ -207,7 +190,8 @@ def _font_name(font: Any) -> str:
     return buffer.value.decode("utf-8", "replace") if length else ""
 
 
-def _address(handle: Any) -> int:
+def address_of(handle: Any) -> int:
+    """What tells one object from another."""
     return addressof(handle.contents)
 
 
@@ -243,7 +227,7 @@ def _walk(ink: Ink, parent: Any, count: Any, get: Any, inside: _Inside) -> None:
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             colour, alpha = _colour(pdfium.FPDFPageObj_GetFillColor, handle)
             ink.texts.append(handle)
-            ink.runs[_address(handle)] = Run(
+            ink.runs[address_of(handle)] = Run(
                 order,
                 _font_name(pdfium.FPDFTextObj_GetFont(handle)),
                 pdfium.FPDFTextObj_GetTextRenderMode(handle),
@@ -267,62 +251,3 @@ def _walk(ink: Ink, parent: Any, count: Any, get: Any, inside: _Inside) -> None:
                 solid = solid and not pdfium.FPDFPageObj_HasTransparency(handle)
                 box = _within(box, clips) if solid else box
             ink.covers.append(Cover(order, box, solid))
-
-
-_SAMPLE = 20  # characters from which it can be judged whether codes are Unicode
-_HYPHENS = frozenset({"\x02", "\ufffe"})  # pdfium's signs for a hyphen at a line end
-
-
-def chars_of(text_page: Any, ink: Ink) -> list[Char]:
-    """The characters of a page in the order of the content stream, lines right to left in reading order.
-
-    A line end is a character without a size. Only the text of a character without a known meaning
-    is U+FFFD.
-    """
-    found: list[Char] = []
-    box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
-    other = Run()
-    scales: dict[int, tuple[float, float]] = {}
-    nameless: list[Char] = []
-    x, y = c_double(), c_double()
-    for at in range(max(pdfium.FPDFText_CountChars(text_page), 0)):
-        code = pdfium.FPDFText_GetUnicode(text_page, at)
-        text = chr(code) if 0 < code <= sys.maxunicode else "\ufffd"
-        if "\udc00" <= text <= "\udfff" and found and "\ud800" <= found[-1].text <= "\udbff":
-            pair = found[-1].text + text  # pdfium counts in UTF-16
-            found[-1].text = pair.encode("utf-16", "surrogatepass").decode("utf-16")
-            continue
-        handle = pdfium.FPDFText_GetTextObject(text_page, at)
-        if not handle or pdfium.FPDFText_IsGenerated(text_page, at) == 1:
-            found.append(Char(text, (0, 0, 0, 0), 0.0, 0.0, other))
-            continue
-        address = _address(handle)
-        run = ink.runs.get(address) or ink.runs.setdefault(address, Run())
-        if address not in scales:
-            pdfium.FPDFText_GetMatrix(text_page, at, matrix)
-            size = pdfium.FPDFText_GetFontSize(text_page, at)
-            way = 1 if size >= 0 else -1
-            scales[address] = (
-                abs(size) * hypot(matrix.c, matrix.d),
-                round(degrees(atan2(way * matrix.b, way * matrix.a)), 1),
-            )
-        size, angle = scales[address]
-        pdfium.FPDFText_GetLooseCharBox(text_page, at, box)
-        edges = (box.left, box.bottom, box.right, box.top)
-        if size < (box.top - box.bottom) / 3:
-            size = box.top - box.bottom  # a drawn font that has a measure of its own
-        char = Char(text, tuple(round(edge, 2) for edge in edges), round(size, 2), angle, run)
-        if text in _HYPHENS and pdfium.FPDFText_IsHyphen(text_page, at) == 1:
-            char.text = "-"
-        elif pdfium.FPDFText_HasUnicodeMapError(text_page, at) == 1:
-            nameless.append(char)
-        pdfium.FPDFText_GetCharOrigin(text_page, at, x, y)
-        char.origin = (round(x.value, 2), round(y.value, 2))
-        found.append(char)
-    text = "".join(char.text for char in nameless)
-    # Some fonts give no meaning to their codes, which are Unicode all the same. Codes of another kind
-    # have no spaces among them, or control characters.
-    if len(text) < _SAMPLE or " " not in text or not text.isprintable():
-        for char in nameless:
-            char.text = "\ufffd"
-    return found

@@ -152,14 +152,15 @@ def _best_gutter(words: list[Word]) -> _Gutter | None:
             if edges[at + 1] - edges[at] < _MIN_LINES * least:
                 continue  # too low for three lines: most strips between words of running text
             inside = by_top[bisect_left(middles, edges[at]) : bisect_right(middles, edges[at + 1])]
-            found = _measured(inside, x, edges[at], edges[at + 1]) if len(inside) > _MIN_LINES else None
+            beat = best.score[0] if best else 0.0
+            found = _measured(inside, x, edges[at], edges[at + 1], beat) if len(inside) > _MIN_LINES else None
             if found is not None and (best is None or found.score > best.score):
                 best = found
     return best
 
 
-def _measured(inside: list[Word], x: float, top: float, bottom: float) -> _Gutter | None:
-    """A strip at `x` from `top` to `bottom`, if enough lines stand on both sides of it."""
+def _measured(inside: list[Word], x: float, top: float, bottom: float, beat: float) -> _Gutter | None:
+    """A strip at `x` from `top` to `bottom`, if enough lines for a score of `beat` stand on both sides."""
     left = [word for word in inside if (word.x0 + word.x1) / 2 < x]
     right = [word for word in inside if (word.x0 + word.x1) / 2 >= x]
     if not left or not right:
@@ -167,6 +168,10 @@ def _measured(inside: list[Word], x: float, top: float, bottom: float) -> _Gutte
     # The strip only counts where both sides have words: what stands beside nothing is no column.
     upper = max(min(word.top for word in left), min(word.top for word in right))
     lower = min(max(word.bottom for word in left), max(word.bottom for word in right))
+    # There are no more lines than words; counting lines takes most of the time.
+    level = [[word for word in side if upper - 1 <= word.middle <= lower + 1] for side in (left, right)]
+    if (lower - upper) * min(map(len, level)) < beat - 0.001:
+        return None
     left_lines, right_lines = (
         [line for line in lines_of(side) if upper - 1 <= line.words[0].middle <= lower + 1]
         for side in (left, right)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median
 
 from flows.readers.pdf.page import Word
@@ -96,13 +98,13 @@ class Line:
 def lines_of(words: Iterable[Word]) -> list[Line]:
     """Group words into lines from top to bottom; a table or image is a line of its own."""
     lines: list[Line] = []
-    open_lines: list[tuple[float, float, Line]] = []
-    for word in sorted(words, key=lambda w: (w.middle, w.x0)):
+    open_lines: deque[tuple[float, float, Line]] = deque(maxlen=4)
+    for word in sorted(words, key=attrgetter("middle", "x0")):
         if word.item is not None:
             lines.append(Line([word]))
             continue
         best: Line | None = None
-        for top, bottom, line in reversed(open_lines[-4:]):
+        for top, bottom, line in reversed(open_lines):
             overlap = min(bottom, word.bottom) - max(top, word.top)
             if overlap >= _SAME_LINE * min(bottom - top, word.bottom - word.top):
                 best = line
@@ -113,7 +115,7 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
             open_lines.append((word.top, word.bottom, best))
         best.words.append(word)
     for line in lines:
-        line.words.sort(key=lambda w: w.x0)
+        line.words.sort(key=attrgetter("x0"))
     lines.sort(key=lambda line: (line.top, line.x0))
     return lines
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from flows.readers.pdf.ink import Char
+from flows.readers.emphasis import shifted
+from flows.readers.pdf.chars import Char
 from flows.readers.symbols import in_font
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _NEAR = 8  # characters; accents are printed before their letters, after them, or at the end of a word
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 # Accents that TeX prints as a sign of their own over the letter, and the mark that combines with it.
 _ACCENTS = {
     "`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˘": "\u0306",
@@ -42,7 +42,7 @@ def mend(chars: list[Char]) -> int:
             small = char.size <= 0.8 * base.size
             raised = base.bottom - char.bottom > 0.2 * base.size and char.bottom > base.top
             if small and raised and -1 < char.x0 - base.x1 < 1.5 * base.size:
-                char.text = text.translate(_RAISED)
+                char.text = shifted(text, 1)
                 char.top, char.bottom = base.top, base.bottom
                 continue
         if text.strip():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from statistics import median
 
-from flows.readers.pdf.ink import Char
+from flows.readers.pdf.chars import Char
 from flows.readers.pdf.runs import Word, slanting_words, words_of
 
 _ASLANT = 2  # degrees against the rest of the page from which text is a stamp or a note of its own

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, radians, sin
 from typing import Any
 
 from flows.common.errors import ReadError
 from flows.readers.pdf.boxes import check_boxes
+from flows.readers.pdf.chars import Char, chars_of
 from flows.readers.pdf.drawing import Drawing
-from flows.readers.pdf.ink import Box, Char, chars_of, ink_of
+from flows.readers.pdf.ink import Box, ink_of
 from flows.readers.pdf.mend import known, mend
 from flows.readers.pdf.objects import Annotation, annotations
 from flows.readers.pdf.overlaid import parted, rows
@@ -27,6 +29,8 @@ IMAGE_SHARE = 0.01  # of the page; smaller images are rules, bullets and logos
 MAX_IMAGES = 200
 TINY = 1.5  # points; text below can't be read on paper
 _SCAN = 0.5  # share of the page that images cover, for it to be a scan
+_DOUBLED = 0.6  # points
+_SHADOW = 0.1  # of the size; the narrowest letters of a word are twice as far apart
 _BELOW = 0.2  # of the size that a letter like g reaches below its line
 _SKEW = 10  # degrees by which a baseline may be off, as on a scan
 
@@ -97,7 +101,7 @@ def read_page(source: Source, number: int) -> PageText:
             source.path, f"{count:,} characters on page {number}", f"at most {MAX_CHARS:,}", "split it"
         )
     ink = ink_of(sheet)
-    chars = chars_of(text_page, ink)
+    chars = chars_of(text_page, ink, codes_are_names=source.drawn_fonts_are_named(number))
     reasons = hidden_reasons(
         sheet, chars, ink, layers_off=source.layers_off, patterns=source.patterns(number)
     )
@@ -137,8 +141,13 @@ def read_page(source: Source, number: int) -> PageText:
 
 def _straight(char: Char) -> int | None:
     """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
-    nearest = round(char.angle / 90) * 90
-    return nearest % 360 if abs(char.angle - nearest) <= _SKEW else None
+    return _nearest(char.angle)
+
+
+@lru_cache(maxsize=4096)
+def _nearest(angle: float) -> int | None:
+    nearest = round(angle / 90) * 90
+    return nearest % 360 if abs(angle - nearest) <= _SKEW else None
 
 
 def _place(chars: list[Char], crop: Box, shown: int) -> int:
@@ -215,7 +224,7 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
     found.recognised = scan and layer > 0.9 * inked
     kept: list[Char] = []
     hidden: list[tuple[str, list[str]]] = []
-    seen: dict[tuple[str, int, int], Any] = {}
+    seen: dict[tuple[str, int, int], Char] = {}
     why = ""
     for char, real, reason in zip(chars, drawn, reasons, strict=True):
         if not real:  # a space or a line end belongs to what stands before it
@@ -241,15 +250,21 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
     return kept
 
 
-def _doubled(char: Char, seen: dict[tuple[str, int, int], Any]) -> bool:
-    """Whether another text object has printed the same at the same place, within half a point."""
-    x, y = round(char.x0 * 2), round(char.bottom * 2)
+def _doubled(char: Char, seen: dict[tuple[str, int, int], Char]) -> bool:
+    """Whether another text object has printed the same at the same place, or beside it as a shadow."""
+    near = max(_DOUBLED, _SHADOW * char.size)
+    x, y = round(char.x0 / near), round(char.bottom / near)
     for dx in (-1, 0, 1):
         for dy in (-1, 0, 1):
-            run = seen.get((char.text, x + dx, y + dy))
-            if run is not None and run is not char.run:
+            other = seen.get((char.text, x + dx, y + dy))
+            if (
+                other is not None
+                and other.run is not char.run
+                and abs(other.x0 - char.x0) <= near
+                and abs(other.bottom - char.bottom) <= near
+            ):
                 return True
-    seen[char.text, x, y] = char.run
+    seen[char.text, x, y] = char
     return False
 
 

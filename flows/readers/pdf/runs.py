@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import cos, radians, sin
 from typing import Any
 
-from flows.readers.pdf.ink import Char
+from flows.readers.pdf.chars import Char
 
 _GAP = 0.15  # of the size; a space between words is a quarter
 _CELL = 1.8  # of the size; such a gap parts columns, not words
@@ -20,7 +20,8 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 class Word:
     """A word, or a whole table or image that the text flows around (`item`).
 
-    Words of a line that runs from right to left are one, in the order that they are read in.
+    Words of a line that runs from right to left are one, in the order that they are read in. `middle` is
+    its vertical middle.
     """
 
     text: str
@@ -31,11 +32,10 @@ class Word:
     size: float
     bold: bool = False
     item: Any = None
+    middle: float = field(init=False)
 
-    @property
-    def middle(self) -> float:
-        """Its vertical middle."""
-        return (self.top + self.bottom) / 2
+    def __post_init__(self) -> None:
+        self.middle = (self.top + self.bottom) / 2
 
 
 def _bold(font: str) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flows.readers.pdf.ink import Box, Char, Cover, Ink, pdfium
+from flows.readers.pdf.chars import Char
+from flows.readers.pdf.ink import Box, Cover, Ink, pdfium
 
 SAME = 3  # of 255; colours that differ by no more in any channel are one to the eye
 SCALE = 1.5  # pixels a point

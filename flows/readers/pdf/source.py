@@ -12,9 +12,10 @@ from typing import Any
 
 from flows.common.errors import ReadError
 from flows.readers.pdf.bounds import Load, check_unpacked
-from flows.readers.pdf.objects import entries, keys, string
+from flows.readers.pdf.objects import entries, keys, resolved, string
 
 MAX_PAGES = 2000
+_LATIN = frozenset(["WinAnsiEncoding", "MacRomanEncoding", "StandardEncoding"])
 _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
 
 
@@ -59,6 +60,14 @@ class Source:
         if self.pdf is None:
             return False
         return bool(keys(self.pdf.pages[number - 1].page_obj.resources).get("Pattern"))
+
+    def drawn_fonts_are_named(self, number: int) -> bool:
+        """Whether all fonts of a page (from 1) whose glyphs are drawn are in an encoding of Latin text."""
+        if self.pdf is None:
+            return False
+        fonts = map(keys, keys(keys(self.pdf.pages[number - 1].page_obj.resources).get("Font")).values())
+        drawn = [font for font in fonts if string(font.get("Subtype")) == "Type3"]
+        return all(string(font.get("Encoding")) in _LATIN for font in drawn) and bool(drawn)
 
     def attachments(self) -> list[str]:
         """Names of the files that are embedded in it."""
@@ -137,7 +146,5 @@ def _layers_off(pdf: Any) -> bool:
 
 def _stated_pages(pdf: Any) -> int | None:
     """How many pages the file says it has; None where it does not say."""
-    resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
-    root: Any = resolve1(pdf.doc.catalog.get("Pages"))
-    count: Any = resolve1(root["Count"]) if isinstance(root, dict) and "Count" in root else None
+    count = resolved(keys(pdf.doc.catalog.get("Pages")).get("Count"))
     return count if isinstance(count, int) else None

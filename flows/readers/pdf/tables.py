@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from flows.readers.pdf.lines import Hyphens, Line, is_marker, lines_of, paragraphs, text_of
 from flows.readers.pdf.page import Word
+from flows.readers.words import span_mark
 
 MAX_FRAME_LINES = 12  # a cell with more lines is a column of a form or a frame around text, not a cell
 MAX_FRAME_ROWS = 4
@@ -159,8 +160,7 @@ def _unstacked(cells: list[RuledCell], levels: list[float], columns: int) -> lis
 
 def _place(cell: RuledCell, row: list[str], edges: list[float], hyphens: Hyphens) -> None:
     """Write a cell into its row; the last line of a heading over several columns goes into those columns."""
-    spans = [f"{n} {what}" for n, what in ((cell.columns, "columns"), (cell.rows, "rows")) if n > 1]
-    mark = f" [spans {', '.join(spans)}]" if spans else ""
+    mark = span_mark(cell.columns, cell.rows)
     lines = lines_of(cell.words)
     if cell.columns > 1 and len(lines) > 1:
         inner = edges[cell.column + 1 : cell.column + cell.columns]

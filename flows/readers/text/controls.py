@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.words import flat
 
 CONTROLS = frozenset(["input", "select", "textarea"])

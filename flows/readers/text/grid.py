@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.text.style import Look
 
 MAX_COLUMNS = 1000  # as browsers cut a span
@@ -57,3 +57,19 @@ def place_cells(rows: list[tuple[Element, list[tuple[Element, Look]]]]) -> tuple
 def _span(element: Element, name: str, most: int) -> int:
     said = str(element.get(name) or "1").strip()
     return min(int(said), most) if said.isascii() and said.isdigit() and len(said) < 6 else 1  # noqa: PLR2004 -- browsers stop at 65534
+
+
+def lays_out(element: Element, cells: list[Cell]) -> bool:
+    """Whether a table with tables inside is there for the looks of the mail only."""
+    if str(element.get("role") or "") in {"presentation", "none"}:
+        return True
+    nested = [next(cell.element.iter("table"), None) is not None for cell in cells]
+    if not any(nested):
+        return False
+    filled = [
+        cell
+        for cell, inner in zip(cells, nested, strict=True)
+        if not inner and str(cell.element.text_content()).strip()
+    ]
+    headed = any(cell.element.tag == "th" for cell in cells) or element.find("caption") is not None
+    return not headed and len({cell.row for cell in filled}) < 2  # noqa: PLR2004 -- two rows make columns

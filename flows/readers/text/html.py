@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flows.readers.docx.tables import span_mark
-from flows.readers.ooxml import Element
+from flows.readers.cells import in_cell
+from flows.readers.emphasis import shifted, struck_out
+from flows.readers.markup import Element
 from flows.readers.text.controls import CONTROLS, shown
-from flows.readers.text.grid import Cell, place_cells
-from flows.readers.text.marks import integer, marker, numbered, shifted, struck
+from flows.readers.text.grid import Cell, lays_out, place_cells
+from flows.readers.text.marks import integer, marker, numbered
 from flows.readers.text.sheets import apply_sheets
 from flows.readers.text.style import Look, as_control, seen
-from flows.readers.words import collapsed, flat, pipe_table
+from flows.readers.words import bare_address, collapsed, flat, image, pipe_table, span_mark
 from flows.schema.document import Block, BlockKind, Notice
 
 _SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])
@@ -26,6 +27,7 @@ _BREAKS = frozenset([
     "td", "th", "caption", "body", "html", "hr", "nav", "details", "summary", "listing", "xmp", "dialog",
 ])  # fmt: skip
 _AROUND = {"q": ("“", "”"), "rt": (" (", ")")}
+_NUMBER = re.compile(r"[+\-−]?\d")  # noqa: RUF001 -- a minus sign
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot", "form"])
 
 
@@ -46,7 +48,7 @@ class _Reader:
 
     def flush(self) -> None:
         self.report()
-        text = struck(self.segments)
+        text = struck_out(self.segments)
         text = text.strip("\n") if self.pre else collapsed(text)
         self.segments.clear()
         self.pre = False
@@ -71,7 +73,7 @@ class _Reader:
             return
         if text.strip():
             self.report()
-            text = shifted(text, look.shift)
+            text = shifted(text, look.shift, behind_digit=bool(_NUMBER.match(text.strip())))
         self.pre = self.pre or look.pre
         self.segments.append((text if look.pre else re.sub(r"\s+", " ", text), look.struck))
 
@@ -143,13 +145,13 @@ class _Reader:
         if alt or not sides & {"0", "1"}:  # one pixel: a counter, not an image
             # The colour of its text has no part in whether an image is seen.
             alone = replace(look, colour="", tiny=False)
-            self.words(f" [Image: {alt}] " if alt else " [Image without description] ", alone)
+            self.words(f" {image(alt)} ", alone)
 
     def link(self, element: Element, look: Look, depth: int) -> None:
         start, before = len(self.segments), len(self.blocks)
         self.inside(element, look, depth)
         target = flat(str(element.get("href") or ""))
-        bare = re.sub(r"^(?:mailto:|tel:|https?://)", "", target, flags=re.IGNORECASE).rstrip("/")
+        bare = bare_address(target)
         whole = before < len(self.blocks)  # the link holds paragraphs of its own
         text = flat("".join(text for text, _ in self.segments[0 if whole else start :]))
         told = " ".join([*(block.text for block in self.blocks[before:]), text])
@@ -200,7 +202,7 @@ class _Reader:
         rows = sorted(self.rows(element, look, depth), key=lambda row: order.get(row[0].getparent().tag, 1))
         self.flush()
         cells, width = place_cells(rows)
-        if not width or width == 1 or _lays_out(element, cells):
+        if not width or width == 1 or lays_out(element, cells):
             # A table that only lays the mail out: its cells follow one another.
             for cell in cells:
                 self.inside(cell.element, cell.look, depth)
@@ -225,18 +227,7 @@ class _Reader:
         part.inside(cell.element, cell.look, 0)
         part.flush()
         self.notices += part.notices
-        lines: list[str] = []
-        behind: list[Block] = []
-        for block in part.blocks:
-            if block.kind is not BlockKind.table:
-                lines.append(block.text.lstrip("# ") if block.kind is BlockKind.heading else block.text)
-            elif block.text.startswith("[Table inside"):
-                behind.append(block)  # a table deeper inside, marked already
-            else:
-                lines.append("[table below]")
-                where = f"row {cell.row + 1}, column {cell.column + 1}"
-                behind.append(replace(block, text=f"[Table inside {where}]\n{block.text}"))
-        return "\n".join(lines), behind
+        return in_cell(part.blocks, f"row {cell.row + 1}, column {cell.column + 1}")
 
     def rows(
         self, element: Element, look: Look, depth: int
@@ -266,22 +257,6 @@ class _Reader:
             else:
                 self.walk(part, look, depth)
             self.words(part.tail, look)
-
-
-def _lays_out(element: Element, cells: list[Cell]) -> bool:
-    """Whether a table with tables inside is there for the looks of the mail only."""
-    if str(element.get("role") or "") in {"presentation", "none"}:
-        return True
-    nested = [next(cell.element.iter("table"), None) is not None for cell in cells]
-    if not any(nested):
-        return False
-    filled = [
-        cell
-        for cell, inner in zip(cells, nested, strict=True)
-        if not inner and str(cell.element.text_content()).strip()
-    ]
-    headed = any(cell.element.tag == "th" for cell in cells) or element.find("caption") is not None
-    return not headed and len({cell.row for cell in filled}) < 2  # noqa: PLR2004 -- two rows make columns
 
 
 def read(text: str) -> tuple[list[Block], list[Notice]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flows.readers.ooxml import Element
+from flows.readers.markup import Element
 from flows.readers.text.style import COMMENT, declarations
 
 _MAX_RULES = 1000

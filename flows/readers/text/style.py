@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from PIL import ImageColor
-
-from flows.readers.contrast import invisible
-from flows.readers.ooxml import Element
+from flows.readers.contrast import invisible, rgb
+from flows.readers.markup import Element
 
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
@@ -188,46 +186,6 @@ def _ground(element: Element, said: Mapping[str, str], under: str) -> str:
             if token not in _NO_COLOUR and not (name == "background" and _NUMBER.fullmatch(token)):
                 ground = rgb(token, under)
     return "" if image else ground
-
-
-def rgb(value: str, under: str) -> str:
-    """A colour of CSS or HTML as six hex digits.
-
-    Args:
-        value: a name, `#abc`, `#aabbcc`, `rgb()`, `rgba()`, `hsl()`, `hsla()`.
-        under: what shows through a colour that lets it, six hex digits; empty where unknown.
-
-    Returns:
-        Six hex digits; empty where the colour is not known.
-    """
-    value = value.strip().lower()
-    alpha = 1.0
-    call = re.fullmatch(r"(rgb|hsl)a?\(([^)]*)\)", value)
-    if value == "transparent":
-        return under
-    if call:
-        parts = re.split(r"[\s,/]+", call.group(2).replace("deg", "").strip())
-        if len(parts) == 4:  # noqa: PLR2004 -- the fourth is how much it covers
-            alpha = (_number(parts[3]) or 0.0) / (100 if parts[3].endswith("%") else 1)
-        if call.group(1) == "rgb":
-            scaled = [(_number(part) or 0.0) * (2.55 if part.endswith("%") else 1) for part in parts]
-            parts = [str(max(0, min(255, round(number)))) for number in scaled]
-        value = f"{call.group(1)}({','.join(parts[:3])})"
-    elif re.fullmatch(r"[0-9a-f]{6}", value):
-        value = f"#{value}"
-    try:
-        red, green, blue, *cover = ImageColor.getrgb(value)
-    except ValueError:
-        return ""
-    if cover:
-        alpha = cover[0] / 255
-    if alpha >= 1:
-        return f"{red:02X}{green:02X}{blue:02X}"
-    if not under:
-        return ""
-    behind = [int(under[at : at + 2], 16) for at in (0, 2, 4)]
-    mixed = zip((red, green, blue), behind, strict=True)
-    return "".join(f"{round(alpha * over + (1 - alpha) * below):02X}" for over, below in mixed)
 
 
 def as_control(look: Look) -> Look:

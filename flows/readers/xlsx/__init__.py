@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
-from flows.readers.ooxml import Package, refuse_ole
+from flows.readers.ooxml import Program, opened
 from flows.readers.xlsx.book import Book, Sheet, too_much_text
 from flows.readers.xlsx.controls import controls
 from flows.readers.xlsx.drawings import drawings
@@ -21,6 +21,7 @@ from flows.readers.xlsx.grid import read_grid
 from flows.readers.xlsx.tables import tables
 from flows.schema.document import Block, BlockKind, Notice
 
+_EXCEL = Program("Excel", "an Excel workbook", ".xlsx", ("spreadsheetml", "ms-excel"))
 _KINDS = {"worksheet": "Sheet", "chartsheet": "Chart sheet", "dialogsheet": "Dialog sheet"}
 
 
@@ -31,25 +32,9 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
         ReadError: it is damaged, protected, no workbook, too large, or carries code that its name
             does not say.
     """
-    refuse_ole(data, path, ".xlsx")
-    package = Package(data, path)
-    if "spreadsheetml" not in package.main_type and "ms-excel" not in package.main_type:
-        raise ReadError(
-            path,
-            f"an Office file of another kind ({package.main_type or 'unknown type'})",
-            "an Excel workbook",
-            "give the file the suffix of what it is",
-        )
+    package, macro = opened(data, path, _EXCEL)
     if package.main_type.startswith("application/vnd.ms-excel.sheet.binary"):
         raise ReadError(path, "a binary workbook (.xlsb)", "an .xlsx file", "save it as .xlsx in Excel")
-    macro = package.has_macro
-    if macro and path.suffix.lower() in {".xlsx", ".xltx"}:
-        raise ReadError(
-            path,
-            f"a macro (VBA code) in a file named {path.suffix}, which may not have one; Excel refuses it too",
-            "a workbook without macros",
-            "save it as .xlsx without macros, or name it .xlsm if the macro is meant",
-        )
     book = Book(package)
     notices: list[Notice] = []
     if macro:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
-from flows.readers.ooxml import Element, Package, Relationship
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Relationship
 from flows.readers.xlsx.rich import rich_values
 from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
 from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
@@ -64,14 +65,11 @@ class Book:
                 )
             taken |= {link.target} if link.target else set()
             self.sheets.append(Sheet(name, link.target, link.kind, state))
-        theme, styles = (
-            package.xml(parts[kind]) if package.has(parts.get(kind, "")) else None
-            for kind in ("theme", "styles")
-        )
+        theme, styles = package.root(links, "theme"), package.root(links, "styles")
         self.colours = Colours(theme, styles)
         has_boxes = any(name.startswith("xl/featurepropertybag/") for name in package.names())
         self.styles = [] if styles is None else styles_of(styles, self.colours, has_boxes=has_boxes)
-        self.rich = rich_values(package, parts)
+        self.rich = rich_values(package, links)
         self.chars = 0
         self.strings: list[str | Runs] = []
         strings = parts.get("sharedStrings", "")

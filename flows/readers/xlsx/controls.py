@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from flows.readers.charts import drawn_text
-from flows.readers.ooxml import Element, Package, Relationship, parse_xml, walked
-from flows.readers.words import flat
+from flows.readers.markup import Element, parse_xml, walked
+from flows.readers.ooxml import Package, Relationship
+from flows.readers.words import flat, letters
 from flows.readers.xlsx.drawings import CONTROL, place_of
-from flows.readers.xlsx.places import letters
 from flows.schema.document import Block, BlockKind, Notice
 
 _V = "{urn:schemas-microsoft-com:vml}"
@@ -72,12 +72,10 @@ def controls(
 
 def _old_shapes(package: Package, links: dict[str, Relationship]) -> Iterator[tuple[str, Element, str, str]]:
     """Id, data, label and style of each shape in the old drawing parts."""
-    for link in links.values():
-        if link.kind != "vmlDrawing" or link.external or not package.has(link.target):
-            continue
+    for part in package.targets(links, "vmlDrawing"):
         # Excel writes HTML into these parts, whose <br> need no end.
-        data = _BREAK.sub(b"<br/>", package.read(link.target))
-        root = parse_xml(data, f"{package.path}!{link.target}", recover=True)
+        data = _BREAK.sub(b"<br/>", package.read(part))
+        root = parse_xml(data, f"{package.path}!{part}", recover=True)
         for shape in () if root is None else root.iter(f"{_V}shape"):
             client, box = shape.find(f"{_X}ClientData"), shape.find(f"{_V}textbox")
             key = _ID.search(str(shape.get(f"{_O}spid") or shape.get("id")))
@@ -89,14 +87,13 @@ def _old_shapes(package: Package, links: dict[str, Relationship]) -> Iterator[tu
 def _drawn_labels(package: Package, links: dict[str, Relationship], sheet: str) -> dict[str, tuple[str, str]]:
     """Label and place of the controls in the new drawing parts, by the id of the shape."""
     found: dict[str, tuple[str, str]] = {}
-    for link in links.values():
-        if link.kind == "drawing" and not link.external and package.has(link.target):
-            for anchor in package.xml(link.target):
-                for part in walked(anchor):
-                    if part.tag == CONTROL:
-                        key = _ID.search(str(part.get("spid")))
-                        label = drawn_text(anchor)
-                        found[key.group(1) if key else ""] = (label, place_of(anchor, sheet))
+    for anchor in (
+        anchor for drawing in package.targets(links, "drawing") for anchor in package.xml(drawing)
+    ):
+        for part in walked(anchor):
+            if part.tag == CONTROL:
+                key = _ID.search(str(part.get("spid")))
+                found[key.group(1) if key else ""] = (drawn_text(anchor), place_of(anchor, sheet))
     return found
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flows.readers.charts import chart_text, diagram_text, drawn_text
-from flows.readers.ooxml import Element, Package, Relationship, walked
-from flows.readers.words import collapsed, flat
+from flows.readers.markup import Element, walked
+from flows.readers.ooxml import Package, Relationship
+from flows.readers.words import collapsed, flat, image, letters
 from flows.readers.xlsx.book import R
-from flows.readers.xlsx.places import letters
 from flows.schema.document import Block, BlockKind, Notice
 
 _XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -24,12 +24,10 @@ def drawings(
 
     Form controls are drawn here a second time; `controls` reads them.
     """
-    for link in links.values():
-        if link.kind != "drawing" or link.external or not package.has(link.target):
-            continue
-        targets = package.relationships(link.target)
+    for drawing in package.targets(links, "drawing"):
+        targets = package.relationships(drawing)
         shown: set[str] = set()  # charts and diagrams: each has one frame
-        for anchor in package.xml(link.target):
+        for anchor in package.xml(drawing):
             place = place_of(anchor, sheet)
             for part in walked(anchor):
                 if part.tag not in _SHAPES or next(part.iter(CONTROL), None) is not None:
@@ -57,8 +55,7 @@ def _shape(
     alt = "" if properties is None else flat(str(properties.get("descr") or properties.get("title") or ""))
     target = _target(part, targets)
     if part.tag == f"{_XDR}pic":
-        text = f"[Image: {alt}]" if alt else "[Image without description]"
-        return Block(BlockKind.image, text + target, place)
+        return Block(BlockKind.image, image(alt) + target, place)
     if part.tag == f"{_XDR}sp":
         text = collapsed("\n".join(drawn_text(line) for line in part.iter(f"{_A}p")))
         if text:

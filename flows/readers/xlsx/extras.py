@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flows.readers.emphasis import scripted, struck_out
+from flows.readers.emphasis import shifted, struck_out
 from flows.readers.ooxml import Package, Relationship
 from flows.readers.words import collapsed, flat
 from flows.readers.xlsx.book import Book
@@ -22,7 +22,7 @@ _FIELDS = {
     "P": "[page]", "N": "[pages]", "D": "[date]", "T": "[time]", "F": "[file]", "Z": "[path]", "G": "[Image]",
     "&": "&",
 }  # fmt: skip
-_SCRIPTS = {"X": "superscript", "Y": "subscript"}
+_SHIFTS = {"X": 1, "Y": -1}
 _PAGES = (
     ("first", "differentFirst", " of the first page"),
     ("odd", "", ""),
@@ -46,10 +46,8 @@ def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator
             when = str(entry.get("dT") or "")[:16].replace("T", " ")
             text = collapsed(unescaped(entry.findtext(f"{_T}text")))
             yield _comment(f"{said} by {who}, {when}{done}", text, sheet, cell)
-    for link in links.values():
-        if link.kind != "comments" or not package.has(link.target):
-            continue
-        root = package.xml(link.target)
+    for part in package.targets(links, "comments"):
+        root = package.xml(part)
         authors = [flat(unescaped(author.text)) for author in root.iterfind(f"{S}authors/{S}author")]
         for entry in root.iterfind(f"{S}commentList/{S}comment"):
             cell = str(entry.get("ref"))
@@ -103,17 +101,17 @@ def printed_lines(grid: Grid, sheet: str, notices: list[Notice]) -> Iterator[Blo
 def _laid_out(code: str, sheet: str) -> str:
     """The text of a header's code, its left, middle and right part on a line each."""
     runs: dict[str, list[tuple[str, bool]]] = {"L": [], "C": [], "R": []}
-    part, struck, script = "C", False, ""
+    part, struck, shift = "C", False, 0
     for match in _CODE.finditer(code):
         sign, text = match.group("sign"), match.group("text")
         if sign in {"L", "C", "R"}:
-            part, struck, script = sign, False, ""
+            part, struck, shift = sign, False, 0
         elif sign == "S":
             struck = not struck
-        elif sign in _SCRIPTS:
-            script = "" if script == _SCRIPTS[sign] else _SCRIPTS[sign]
+        elif sign in _SHIFTS:
+            shift = 0 if shift == _SHIFTS[sign] else _SHIFTS[sign]
         elif sign is not None or text:
             shown = text or (sheet if sign == "A" else _FIELDS.get(str(sign), ""))
-            runs[part].append((scripted(shown, script), struck))
+            runs[part].append((shifted(shown, shift), struck))
     lines = [flat(struck_out(stretches)) for stretches in runs.values()]
     return "\n".join(line for line in lines if line)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from flows.common.errors import ReadError
-from flows.readers.ooxml import Element, Relationship
-from flows.readers.words import normalised
+from flows.readers.formats import colour_named, format_number, shows_nothing, text_shown
+from flows.readers.markup import Element
+from flows.readers.ooxml import Relationship
+from flows.readers.words import letters, normalised
 from flows.readers.xlsx.book import Book, R, Sheet
-from flows.readers.xlsx.formats import colour_named, format_number, shows_nothing, text_shown
-from flows.readers.xlsx.places import EVERYWHERE, Span, letters, position, spans
+from flows.readers.xlsx.formulas import Formulas
+from flows.readers.xlsx.places import EVERYWHERE, Span, position, spans
 from flows.readers.xlsx.strings import Runs, as_shown, unescaped
 from flows.readers.xlsx.styles import Style
 from flows.readers.xlsx.unseen import Unseen, styled_tables
@@ -21,12 +21,10 @@ from flows.schema.document import Notice
 
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 16_384
-MAX_MOVED = 500_000  # characters of shared formulas that are moved; it takes microseconds for each
 MAX_RANGES = 100_000  # ranges with conditional formats, and characters of a list of them
 MAX_LINKED = 1000  # cells that one link is written to
 _WHITE = "FFFFFF"
 _BESIDE = 3  # characters that a cell takes in a pipe table besides its text
-_LATER = re.compile(r"_xl(?:fn|ws|pm|udf)\.")  # marks of functions younger than the format; Excel hides them
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 
 
@@ -62,12 +60,11 @@ class _Reader:
         self.cells = 0
         self.at_row = 0
         self.unseen = Unseen(book, sheet)
-        self.unseen.striped = styled_tables(book, [x.target for x in links.values() if x.kind == "table"])
+        self.unseen.striped = styled_tables(book.package, links)
         self.unseen.is_bare_known = all(link.kind != "image" for link in links.values())
         self.unknown: dict[str, None] = {}  # signs of symbol fonts
         self.lost: list[str] = []  # cells whose shared text is not in the file
-        self.moved = 0
-        self.shared: dict[str, tuple[str, str]] = {}
+        self.formulas = Formulas()
         self.formatted: dict[tuple[str, str], str] = {}
         self.styles: dict[str | None, tuple[Style, bool]] = {}
         self.shows_formulas = sheet.kind.endswith("Macrosheet")
@@ -136,13 +133,14 @@ class _Reader:
         style, plain = self.style(cell.get("s"))
         if style.is_box and kind in {"b", "n"} and (kind == "b" or not raw) and inline is None:
             return "☒" if (raw or "").strip() == "1" else "☐"
-        origin = None if formula is None else self.origin(formula, column)
+        here = "" if formula is None else f"{letters(column)}{self.at_row}"
+        origin = None if formula is None else self.formulas.origin(formula, here)
         if inline is not None:
             text = self.book.text(inline)
         elif origin and self.shows_formulas:
-            return f"={self.formula(origin, column)}"
+            return f"={self.formulas.at(origin, here)}"
         elif raw is None or (formula is not None and not raw and kind != "str"):
-            return f"[formula, never calculated: ={self.formula(origin, column)}]" if origin else ""
+            return f"[formula, never calculated: ={self.formulas.at(origin, here)}]" if origin else ""
         elif kind == "e" and cell.get("vm"):
             text = self.book.rich_value(cell.get("vm"), raw)
         else:
@@ -200,30 +198,6 @@ class _Reader:
             return format_number(float(raw), "General") if shows_nothing(code, float(raw)) else text
         except (ValueError, ArithmeticError):
             return raw
-
-    def origin(self, element: Element, column: int) -> tuple[str, str] | None:
-        """A cell's formula and the cell that it is written for: for one shared by several cells the first."""
-        text = _LATER.sub("", str(element.text or ""))
-        key = element.get("si")
-        written = (text, f"{letters(column)}{self.at_row}") if text else None
-        if key is None or element.get("t") != "shared":
-            return written
-        if written:
-            self.shared[key] = written
-        return self.shared.get(key)
-
-    def formula(self, origin: tuple[str, str], column: int) -> str:
-        """The formula of a cell, moved there from its origin."""
-        text, first = origin
-        here = f"{letters(column)}{self.at_row}"
-        self.moved += len(text)
-        if here == first:
-            return text
-        if self.moved > MAX_MOVED:
-            return f"as in {first}, moved to {here}"
-        # Importing openpyxl takes a third of a second, and few files need it.
-        translator: Any = importlib.import_module("openpyxl.formula.translate").Translator
-        return str(translator("=" + text, origin=first).translate_formula(here))[1:]
 
     def merge(self, element: Element) -> None:
         self.count(1, 0)

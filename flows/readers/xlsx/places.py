@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from flows.readers.words import letters
+
 _CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
 
 
@@ -34,15 +36,6 @@ class Span:
 
 
 EVERYWHERE = Span(1, 1, 10_000_000, 20_000)  # beyond the last cell that a reference can name
-
-
-def letters(column: int) -> str:
-    """Name of a column: 1 is A, 27 is AA."""
-    name = ""
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name
 
 
 @lru_cache(maxsize=20_000)

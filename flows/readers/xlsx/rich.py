@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from flows.readers.ooxml import Element, Package
+from flows.readers.markup import Element
+from flows.readers.ooxml import Package, Relationship
+from flows.readers.words import image
 from flows.readers.xlsx.strings import S, unescaped
 
 _RD = "{http://schemas.microsoft.com/office/spreadsheetml/2017/richdata}"
 
 
-def rich_values(package: Package, parts: dict[str, str]) -> list[str]:
+def rich_values(package: Package, links: dict[str, Relationship]) -> list[str]:
     """What Excel shows for each index of a cell's `vm` (from 1, so the first entry is for 1); '' for unknown.
 
     Args:
         package: of the workbook.
-        parts: the workbook's parts by kind of relationship.
+        links: of the workbook.
     """
     metadata, values, structures = (
-        package.xml(parts[kind]) if package.has(parts.get(kind, "")) else None
-        for kind in ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
+        package.root(links, kind) for kind in ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
     )
     if metadata is None or values is None or structures is None:
         return []
@@ -40,5 +41,5 @@ def _shown(value: Element, kinds: list[tuple[str, list[str]]]) -> str:
     kind, keys = kinds[at] if 0 <= at < len(kinds) else ("", [])
     given = dict(zip(keys, (unescaped(entry.text) for entry in value.iterfind(f"{_RD}v")), strict=False))
     if kind.lower().endswith("image"):
-        return f"[Image: {given['Text']}]" if given.get("Text") else "[Image without description]"
+        return image(given.get("Text") or "")
     return given.get("_DisplayString") or unescaped(value.findtext(f"{_RD}fb"))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flows.readers.emphasis import scripted, struck_out
-from flows.readers.ooxml import Element
+from flows.readers.emphasis import shifted, struck_out
+from flows.readers.markup import Element
 from flows.readers.symbols import in_font, is_symbol_font
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -21,13 +21,13 @@ class Font:
     Attributes:
         colour: six hex digits; '' where it is not known.
         struck: whether a line goes through the text.
-        script: `superscript`, `subscript` or ''.
+        shift: 1 raised, -1 lowered, 0 on the line.
         name: of the typeface, which matters for symbol fonts.
     """
 
     colour: str = "000000"
     struck: bool = False
-    script: str = ""
+    shift: int = 0
     name: str = ""
 
 
@@ -75,5 +75,5 @@ def as_shown(text: str | Runs, font: Font) -> tuple[str, list[str]]:
         seen = own or font
         shown, missing = in_font(stretch, seen.name) if is_symbol_font(seen.name) else (stretch, [])
         unknown += missing
-        parts.append((scripted(shown, seen.script) if own else shown, seen.struck))
+        parts.append((shifted(shown, seen.shift) if own else shown, seen.struck))
     return struck_out(parts), unknown

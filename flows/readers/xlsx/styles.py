@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import colorsys
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from flows.readers.contrast import invisible
-from flows.readers.ooxml import Element
-from flows.readers.xlsx.formats import BUILTIN
+from flows.readers.contrast import OFFICE, invisible, lit
+from flows.readers.emphasis import shift_of
+from flows.readers.formats import BUILTIN
+from flows.readers.markup import Element
 from flows.readers.xlsx.strings import Font, S
 
 MAX_STYLES = 65_536  # Excel takes a few less
@@ -19,10 +19,6 @@ _COMPLEMENT = "{http://schemas.microsoft.com/office/spreadsheetml/2022/featurepr
 # Excel counts the colours of a theme from the light ones, the theme itself from the dark ones.
 _THEME = ("lt1", "dk1", "lt2", "dk2", *(f"accent{at}" for at in range(1, 7)), "hlink", "folHlink")
 _SYSTEM = {64: "000000", 65: "FFFFFF"}  # text and ground of a window
-_NAMED = {
-    "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF",
-    "red": "FF0000", "white": "FFFFFF", "yellow": "FFFF00",
-}  # fmt: skip
 
 
 class Colours:
@@ -53,7 +49,8 @@ class Colours:
             colour = self.theme.get(_THEME[int(themed)], "")
         elif not colour and indexed.isdecimal():
             colour = self.indexed(int(indexed))
-        return _tinted(colour, float(element.get("tint") or 0)) if colour else ""
+        tint = float(element.get("tint") or 0)  # darker below 0, lighter above (ISO/IEC 29500-1, 18.8.19)
+        return lit(colour, 1 - abs(tint), max(tint, 0)) if tint else colour
 
     def indexed(self, at: int) -> str:
         """A colour of the palette, from 0."""
@@ -68,21 +65,7 @@ class Colours:
         number = name[len("color") :].strip()
         if name.startswith("color") and number.isdecimal() and 0 < int(number) <= 56:  # noqa: PLR2004 -- as Excel has it
             return self.indexed(int(number) + 7)
-        return _NAMED.get(name, "")
-
-
-def _tinted(colour: str, tint: float) -> str:
-    """A colour made darker (tint below 0) or lighter (ISO/IEC 29500-1, 18.8.19)."""
-    if not tint:
-        return colour
-    try:
-        red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4))
-    except ValueError:
-        return ""
-    hue, light, strength = colorsys.rgb_to_hls(red, green, blue)
-    light = light * (1 + tint) if tint < 0 else light * (1 - tint) + tint
-    parts = colorsys.hls_to_rgb(hue, min(max(light, 0), 1), strength)
-    return "".join(f"{round(part * 255):02X}" for part in parts)
+        return OFFICE.get(name, "")
 
 
 _PLAIN = Font()
@@ -118,7 +101,7 @@ def font_of(element: Element, colours: Colours) -> Font:
     return Font(
         colours.resolved(element.find(f"{S}color"), automatic="000000"),
         strike is not None and strike.get("val") not in {"0", "false"},
-        "" if align is None else str(align.get("val")),
+        0 if align is None else shift_of(str(align.get("val"))),
         "" if name is None else str(name.get("val")),
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from flows.readers.words import collapsed, pipe_table
+from flows.readers.words import collapsed, letters, pipe_table
 from flows.readers.xlsx.grid import Grid
-from flows.readers.xlsx.places import Span, letters
+from flows.readers.xlsx.places import Span
 from flows.schema.document import Block, BlockKind
 
 THIN_AREA = 1_000_000  # cells of a range from which it may be too thin for a table

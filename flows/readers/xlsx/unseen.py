@@ -6,8 +6,10 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from flows.common.errors import ReadError
+from flows.readers.ooxml import Package, Relationship
+from flows.readers.words import letters
 from flows.readers.xlsx.book import Book, Sheet
-from flows.readers.xlsx.places import Span, letters, spans
+from flows.readers.xlsx.places import Span, spans
 from flows.schema.document import Notice
 
 MAX_NOTICES = 200
@@ -111,13 +113,12 @@ class Unseen:
             del rows[row]
 
 
-def styled_tables(book: Book, targets: list[str]) -> list[Span]:
+def styled_tables(package: Package, links: dict[str, Relationship]) -> list[Span]:
     """Ranges of a sheet's tables that have a style, which paints their rows."""
     found: list[Span] = []
-    for part in targets:
-        if book.package.has(part):
-            root = book.package.xml(part)
-            style = root.find("{*}tableStyleInfo")
-            if style is not None and style.get("name"):
-                found += spans(str(root.get("ref") or ""))
+    for part in package.targets(links, "table"):
+        root = package.xml(part)
+        style = root.find("{*}tableStyleInfo")
+        if style is not None and style.get("name"):
+            found += spans(str(root.get("ref") or ""))
     return found
