@@ -118,7 +118,7 @@ def package_project() -> Path:
     Raises:
         ConfigError: the package was installed without its `conf/`.
     """
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     for folder in (package, package.parent):
         if (folder / "conf" / "config.yaml").is_file():
             return folder
