@@ -60,7 +60,7 @@ def test_a_plan_with_somebody_to_ask_and_without(here, capsys):
         }
         rows, out = planned(here, capsys, *reports(server)[1:])
         assert list(rows.values()) == [["6", "6 attempts", "6 of 6 (6 assumed)"]]
-        assert "as often as that asks for tools" in out
+        assert "depends on the model, up to harness.max_steps" in out
         words = " ".join(out.split())
         assert "No interval of MissionReport's scores is published that we know of" in words
         assert "±" not in words  # MA-Bench's is none of reports
