@@ -189,7 +189,7 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     assert {one["judge_digest"] for one in found["rows"]} == digests  # names of files and rows stay
     why = (
         "verdicts/weak-default-3000-v1/offline.parquet: verdicts by another version of the offline judge "
-        "(offline 1); expected that of now (offline 2). Run that condition again (model=weak); stored "
+        "(offline 1); expected the current one (offline 2). Run that condition again (model=weak); stored "
         "replies are not paid for again"
     )
     assert found["left_out"] == [why]
