@@ -159,8 +159,8 @@ def test_a_missing_harbor_is_one_sentence_and_nothing_is_exported(run, tmp_path,
         run()
     assert caught.value.exit_code == 1
     assert str(caught.value) == (
-        "harbor: not on the PATH. Install it as a tool of its own with Python 3.12, "
-        "uv tool install --python 3.12 harbor, or set STAFFBENCH_HARBOR to its path"
+        "harbor: not on the PATH. Install it with uv tool install --python 3.12 harbor, or set "
+        "STAFFBENCH_HARBOR to its path"
     )
     assert not (tmp_path / "results").exists()
 
