@@ -1,4 +1,4 @@
-"""The tools of one attempt: a call in, an answer out, whatever the model wrote."""
+"""Dispatch of the model's tool calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from flows.pipeline.native.arguments import (
     Start,
     read_arguments,
 )
-from flows.pipeline.native.checking import read_report, tell
+from flows.pipeline.native.checking import check_answer, read_report
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.offered import offered_tools
 from flows.pipeline.native.paths import REPORT, display_path
@@ -33,24 +33,24 @@ A = TypeVar("A", bound=Arguments)
 
 
 class Tools:
-    """The tools in one scratch folder.
+    """The tools of one attempt.
 
     Attributes:
-        offered: their schemas, as they are sent.
-        unread: what could not be read, a sentence for each file: nobody's fault here, and worth knowing.
+        offered: their schemas, as sent.
+        unread: files that could not be read, a sentence each.
     """
 
     def __init__(
         self, folder: Folder, renders: Renders, *, limit: str | None, page_chars: int, images: bool
     ) -> None:
-        """Offer them.
+        """Set up the tools.
 
         Args:
-            folder: what they work in.
-            renders: where page counts and pictures are kept.
-            limit: the task's limit of length in its author's words; None where it has none.
+            folder: the scratch folder.
+            renders: store of page counts and images.
+            limit: the task's length limit as its author wrote it; None without one.
             page_chars: characters of a file in one answer.
-            images: whether the model takes images.
+            images: True if the model takes images.
         """
         self.offered = offered_tools(images=images)
         self.unread: list[str] = []
@@ -78,10 +78,10 @@ class Tools:
             asker: see `Renders.layout`.
 
         Returns:
-            The answer; what the model did wrong is one too.
+            The answer; for the model's errors too.
 
         Raises:
-            StoreError: the disk is full or fails: the run ends, and the same command resumes it.
+            StoreError: the disk is full or fails; the run ends, and the same command resumes it.
             InternalFault: the tool itself failed.
         """
         try:
@@ -99,10 +99,10 @@ class Tools:
             raise StoreError(
                 f"tool {name}",
                 f"the disk fails ({error.strerror or error})",
-                remedy="free space, or mend the disk; the same command resumes",
+                remedy="free disk space or check the disk; the same command resumes",
             ) from error
         except Exception as error:
-            # A fault of ours must not look like one of the model's, nor end the attempts beside it.
+            # A bug of ours must not count as the model's error, nor end other attempts.
             found = f"it failed ({type(error).__name__}: {unplaced(str(error))})"
             raise InternalFault(f"tool {name}", found, remedy="report it") from error
 
@@ -123,9 +123,9 @@ class Tools:
         if data is None:
             raise ToolFault("/".join(REPORT), f"no report ({why})", "one", "call start_report first")
         found = await in_thread(read_report, data)
-        return await tell(data, found, self._renders, self._limit, asker)
+        return await check_answer(data, found, self._renders, self._limit, asker)
 
 
 def _taking(kind: type[A], work: Callable[[A], ToolAnswer]) -> Callable[[str, str], ToolAnswer]:
-    """`work` with the arguments read from JSON before it."""
+    """Wrap `work` so that it parses its arguments from JSON."""
     return lambda name, text: work(read_arguments(name, text, kind))
