@@ -19,12 +19,12 @@ _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see 
 
 _COMMANDS = {
     "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
-    "plan": "what a run would do: calls left, tokens, price, detectable difference; calls nobody",
+    "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf), graded by the same standard",
-    "packets": "documents to packets; reports every document that can't be read",
+    "packets": "build packets from documents; report every unreadable document",
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
-    "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
-    "agreement": "how far judges agree with labels (LABELS: a CSV file of experts'), others and themselves",
+    "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
+    "agreement": "agreement of judges with labels (LABELS: a CSV file of experts'), others and themselves",
     "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
     "version": "add results that runs made outside DVC to it",
     "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """True for Ctrl-C, also where pydantic wrapped it in an error of its own."""
+    """True for Ctrl-C, also if pydantic wrapped it in its own error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None

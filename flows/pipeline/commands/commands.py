@@ -12,7 +12,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.common.errors import ConfigError, Problems, StaffbenchError
-from flows.pipeline.commands.pairs import asked_pairs_agreement
+from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
@@ -201,7 +201,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     ]
     if settings.benchmark.protocol is ProtocolName.ma_bench:  # pairs exist for its items only
         measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
-        measured += asked_pairs_agreement(project, settings)
+        measured += remote_pairs_agreement(project, settings)
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
     problems = [*broken, *problems]
     judges: Sequence[JudgeNote] = ()

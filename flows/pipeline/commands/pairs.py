@@ -18,7 +18,7 @@ from flows.stages.agreement import LabelledVerdict, measure_agreement
 from flows.stages.judge import build_requests
 
 
-def asked_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
+def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
     """Measure how far the configured judge, or each remote panel member, agrees with the labelled pairs.
 
     The judge is asked as in a run, by its mode: the items of a brief together or one by one. Its replies are

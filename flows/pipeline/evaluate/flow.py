@@ -25,7 +25,7 @@ from flows.pipeline.orchestration.cached_tasks import (
     StageResult,
     TaskRuns,
     run_cached,
-    show_done_before,
+    show_skipped,
 )
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
@@ -192,7 +192,7 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
         return None
 
     faults = await gather_then_raise([read(*pair) for pair in wanted.values()])
-    await show_done_before("packets", skipped)
+    await show_skipped("packets", skipped)
     return dict(zip(wanted, faults, strict=True))
 
 
@@ -228,7 +228,7 @@ async def _evaluate_one(
     skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
         skipped.update(chain.skipped)
-    await show_done_before(evaluation.name, skipped)
+    await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
     outcome = Outcome(

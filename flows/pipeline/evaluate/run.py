@@ -123,7 +123,7 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
         if server.is_embedded:
             screen.say(
                 "Prefect's server takes some seconds to start; to keep one running: "
-                "run make prefect, and set PREFECT_API_URL as it says."
+                "run make prefect and set PREFECT_API_URL as shown there."
             )
         server.wait()
     progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)

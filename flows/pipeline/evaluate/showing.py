@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.task_table import task_table, turned
+from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
@@ -46,7 +46,7 @@ def show_tasks(
     if any(scenario.task is not None for scenario in scenarios.values()):
         by_name = {(entry.condition, entry.judge): entry for entry in graded}
         ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
-        rows = turned(task_table(ordered, scenarios, scoring), narrow=True)
+        rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows, words=len(rows[0]))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flows.adapters.harbor_jobs import Attribution, Origin, read_attributed
-from flows.pipeline.harbor.submitted import HandedIn, open_brief, open_report
+from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.schema.harbor import CriterionVerdict, HarborJob, ReportState, SystemSummary, Trial
 from flows.schema.report_task import ReportStatus
 from flows.schema.settings import ProtocolName
@@ -32,7 +32,7 @@ class Part:
         job: the job with only these attempts.
         origin: benchmark, protocol, word cap and weights of the grading.
         attributions: by name of the trial.
-        handed: opened submissions, by name of the trial.
+        submissions: opened submissions, by name of the trial.
         known: the criteria of each task, from all attempts whose verifier wrote them.
         systems: summaries of the attempts.
     """
@@ -40,7 +40,7 @@ class Part:
     job: HarborJob
     origin: Origin
     attributions: Mapping[str, Attribution]
-    handed: Mapping[str, HandedIn]
+    submissions: Mapping[str, OpenedSubmission]
     known: Mapping[str, Criteria]
     systems: tuple[SystemSummary, ...]
 
@@ -70,8 +70,8 @@ def open_parts(
         ReadError: our reader failed on a report.
     """
     job, attributions = read_attributed(folder)
-    handed = _handed(job, folder.resolve(), attributions, every=every)
-    trials = [_with_state(trial, handed.get(trial.name)) for trial in job.trials]
+    submissions = _open_submissions(job, folder.resolve(), attributions, every=every)
+    trials = [_with_state(trial, submissions.get(trial.name)) for trial in job.trials]
     by_origin: dict[Origin, list[Trial]] = {}
     for trial in trials:
         by_origin.setdefault(attributions[trial.name].origin, []).append(trial)
@@ -92,7 +92,7 @@ def open_parts(
             ),
             origin,
             attributions,
-            handed,
+            submissions,
             known,
             (),
         )
@@ -106,10 +106,10 @@ def _terms(origin: Origin) -> tuple[object, ...]:
     return origin.protocol, origin.word_cap, origin.scoring
 
 
-def _handed(
+def _open_submissions(
     job: HarborJob, root: Path, attributions: Mapping[str, Attribution], *, every: bool
-) -> dict[str, HandedIn]:
-    found: dict[str, HandedIn] = {}
+) -> dict[str, OpenedSubmission]:
+    found: dict[str, OpenedSubmission] = {}
     for trial in job.trials:
         if trial.report is None or (not every and trial.has_valid_reward):
             continue
@@ -121,11 +121,11 @@ def _handed(
     return found
 
 
-def _with_state(trial: Trial, handed: HandedIn | None) -> Trial:
+def _with_state(trial: Trial, submission: OpenedSubmission | None) -> Trial:
     """Set the report state by our check, unless the verifier recorded one."""
-    if handed is None or trial.report_state is not ReportState.readable:
+    if submission is None or trial.report_state is not ReportState.readable:
         return trial
-    return replace(trial, report_state=_STATES[handed.status], report_detail=handed.detail)
+    return replace(trial, report_state=_STATES[submission.status], report_detail=submission.detail)
 
 
 def _known(trials: Sequence[Trial]) -> dict[str, dict[str, CriterionVerdict]]:

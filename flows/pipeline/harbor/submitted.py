@@ -16,7 +16,7 @@ _SMALL = 1_000_000  # bytes; larger files are not checked for being blank
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class OpenedSubmission:
     """An agent's submission.
 
     Attributes:
@@ -30,7 +30,7 @@ class HandedIn:
     brief: Brief | None
 
 
-def open_report(scenario_id: str, seed: int, path: Path) -> HandedIn:
+def open_report(scenario_id: str, seed: int, path: Path) -> OpenedSubmission:
     """Check and read a report.docx.
 
     Raises:
@@ -38,7 +38,7 @@ def open_report(scenario_id: str, seed: int, path: Path) -> HandedIn:
     """
     file = check_report(path)
     if file.text is None or file.words is None:
-        return HandedIn(file.status, file.reason, None)
+        return OpenedSubmission(file.status, file.reason, None)
     counted = file.words.counted
     brief = Brief(
         scenario_id=scenario_id,
@@ -53,10 +53,10 @@ def open_report(scenario_id: str, seed: int, path: Path) -> HandedIn:
         completion=None,
         detail=format_notices(file.notices),
     )
-    return HandedIn(ReportStatus.readable, "", brief)
+    return OpenedSubmission(ReportStatus.readable, "", brief)
 
 
-def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> HandedIn:
+def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> OpenedSubmission:
     """Check and read an MA-Bench brief, and cut it at the word cap.
 
     Raises:
@@ -64,17 +64,17 @@ def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> Hand
     """
     if path.is_symlink() or not path.is_file():
         what = "is a link, which is not followed" if path.is_symlink() else "is not there"
-        return HandedIn(ReportStatus.missing, f"{path.name} {what}", None)
+        return OpenedSubmission(ReportStatus.missing, f"{path.name} {what}", None)
     try:
         if path.stat().st_size < _SMALL and not path.read_bytes().strip():
-            return HandedIn(ReportStatus.empty, "nothing in it", None)
+            return OpenedSubmission(ReportStatus.empty, "nothing in it", None)
         text, notices = read_brief(path)
     except OSError as error:
         # The verifier runs as root, so the machine is at fault; no brief is scored 0 for that.
         raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
     except ReadError as error:
-        return HandedIn(ReportStatus.corrupt, error.found, None)
+        return OpenedSubmission(ReportStatus.corrupt, error.found, None)
     brief = truncate(scenario_id, seed, text, cap, completion=None, cut_by_provider=False)
     if not brief.words_raw:
-        return HandedIn(ReportStatus.empty, "no word in it", None)
-    return HandedIn(ReportStatus.readable, "", replace(brief, detail=notices))
+        return OpenedSubmission(ReportStatus.empty, "no word in it", None)
+    return OpenedSubmission(ReportStatus.readable, "", replace(brief, detail=notices))

@@ -10,7 +10,7 @@ from typing import Any
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
 from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.harbor.parts import Part
-from flows.pipeline.harbor.submitted import HandedIn
+from flows.pipeline.harbor.submitted import OpenedSubmission
 from flows.pipeline.harbor.verdicts import score_row, verdicts_of
 from flows.pipeline.inputs.submission_check import WORD_RULE
 from flows.schema.brief import Brief, BriefStatus
@@ -71,7 +71,7 @@ def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]
     """
     check_bounds(part)
     condition, judge = condition_of_system(part, system), judge_of_system(part, system)
-    briefs = [_brief(part.origin.protocol, attempt, part.handed) for attempt in system.attempts]
+    briefs = [_brief(part.origin.protocol, attempt, part.submissions) for attempt in system.attempts]
     verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
     about: dict[str, Any] = {
         "condition": asdict(condition),
@@ -175,13 +175,15 @@ def _bare(model: str) -> str:
     return model.rpartition("/")[2]
 
 
-def _brief(protocol: ProtocolName, attempt: AttemptScore, opened: Mapping[str, HandedIn]) -> Brief:
+def _brief(
+    protocol: ProtocolName, attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]
+) -> Brief:
     trial = attempt.trial
-    handed = opened.get(trial.name)
-    if handed is not None and handed.brief is not None:
-        return handed.brief
+    submission = submissions.get(trial.name)
+    if submission is not None and submission.brief is not None:
+        return submission.brief
     refused = next((fault for fault in trial.faults if fault.kind in REFUSALS), None)
-    why = trial.report_detail or (handed.detail if handed else "")
+    why = trial.report_detail or (submission.detail if submission else "")
     status = _NO_REPORT.get(trial.report_state, BriefStatus.error)
     detail = f"{trial.report_state.value}: {why}"
     if refused is not None:

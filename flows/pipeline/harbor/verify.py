@@ -24,7 +24,7 @@ from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.harbor.overrides import axis_of, layered
-from flows.pipeline.harbor.submitted import HandedIn, open_brief, open_report
+from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
 from flows.pipeline.inputs.scenarios import report_scenario
 from flows.schema.brief import Brief
@@ -165,33 +165,33 @@ class _Verifier:
             task = read_tests(self.tests)
             name = task.task_id if grading is None else grading.scenario_id
             scenario = report_scenario(name or _NAMELESS, task.title, task.criteria, task.golden)
-            handed = open_report(scenario.scenario_id, _SEED, report)
+            submission = open_report(scenario.scenario_id, _SEED, report)
         else:
             assert grading is not None  # _overrides fixes the protocol of other tasks
             self.about["word_cap"] = cap
             scenario = load_scenario(self.tests / "fixtures" / grading.scenario_id)
-            handed = open_brief(scenario.scenario_id, _SEED, report, cap)
+            submission = open_brief(scenario.scenario_id, _SEED, report, cap)
         if scenario.scenario_id != _NAMELESS:
             self.about["scenario_id"] = scenario.scenario_id
         if stand_in:
             self.screen.say(f"Judged by {settings.judge.label}, a stand-in; {JUDGE} chooses a judge.")
-        if handed.brief is None:
-            return self._no_report(handed)
-        judged = (self.grade or _default_grade())(project, point, scenario, handed.brief, report)
-        return self._graded(scenario, asyncio.run(judged), settings.scoring)
+        if submission.brief is None:
+            return self._write_zero(submission)
+        judged = (self.grade or _default_grade())(project, point, scenario, submission.brief, report)
+        return self._write_graded(scenario, asyncio.run(judged), settings.scoring)
 
     def write(self, name: str, value: object) -> None:
         """Write a JSON file atomically; a link that the agent put there is replaced, not followed."""
         write_whole(self.logs / name, json_text(value))
 
-    def _no_report(self, handed: HandedIn) -> int:
-        fault = f"{handed.status.value}: {handed.detail}"
+    def _write_zero(self, submission: OpenedSubmission) -> int:
+        fault = f"{submission.status.value}: {submission.detail}"
         self.write("judgment.json", {**self.about, "format_error": fault, "score": 0.0, "criteria": []})
         self.write("reward.json", {"reward": 0.0})
         self.screen.note(f"reward 0.000: {fault}")
         return 0
 
-    def _graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
+    def _write_graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
         found = score_brief(scenario.items, verdicts, scoring)
         by_id = {verdict.item_id: verdict for verdict in verdicts}
         criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]

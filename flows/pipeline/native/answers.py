@@ -37,15 +37,15 @@ class ToolAnswer:
 
 def refusal(error: StaffbenchError) -> ToolAnswer:
     """Build the answer to an invalid call, without memory addresses, which differ by run."""
-    return ToolAnswer(f"Error: {_ADDRESS.sub('0x...', held(str(error)))}", is_error=True)
+    return ToolAnswer(f"Error: {_ADDRESS.sub('0x...', encodable(str(error)))}", is_error=True)
 
 
-def unplaced(text: str) -> str:
+def without_local_paths(text: str) -> str:
     """Remove folders of this machine and memory addresses, so that equal errors have equal texts."""
     return _ADDRESS.sub("0x...", _FOLDERS.sub(".../", text))
 
 
-def held(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates, which JSON allows and UTF-8 does not."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

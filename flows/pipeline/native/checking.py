@@ -8,7 +8,7 @@ from pathlib import Path
 from flows.adapters.report_docx import ReportDocument
 from flows.common.errors import ReadError
 from flows.pipeline.inputs.submission_check import check_report
-from flows.pipeline.native.answers import InternalFault, ToolAnswer, held
+from flows.pipeline.native.answers import InternalFault, ToolAnswer, encodable
 from flows.pipeline.native.paths import REPORT
 from flows.pipeline.native.renders import Layout, Renders
 from flows.pipeline.native.writing import unfilled
@@ -34,7 +34,7 @@ def read_report(data: bytes) -> ReportFile:
 
 
 async def check_answer(
-    data: bytes, found: ReportFile, renders: Renders, limit: str | None, asker: str
+    data: bytes, found: ReportFile, renders: Renders, limit: str | None, caller: str
 ) -> ToolAnswer:
     """Build the answer of `check_report`.
 
@@ -43,14 +43,14 @@ async def check_answer(
         found: result of the format check.
         renders: store of page counts.
         limit: the task's length limit as its author wrote it; None without one.
-        asker: see `Renders.layout`.
+        caller: see `Renders.layout`.
 
     Raises:
         StoreError: the page count can't be stored.
     """
     if found.status is not ReportStatus.readable or found.words is None:
-        return ToolAnswer(held(f"{_REPORT} is {found.status.value}, and would score 0: {found.reason}."))
-    layout = await renders.layout(data, ".docx", asker=asker)
+        return ToolAnswer(encodable(f"{_REPORT} is {found.status.value}, and would score 0: {found.reason}."))
+    layout = await renders.layout(data, ".docx", caller=caller)
     words = found.words
     counted = f"body {words.body:,}, tables {words.tables:,}, notes {words.notes:,}, text boxes "
     counted = f"{words.counted:,} ({counted}{words.text_boxes:,})"
@@ -62,7 +62,7 @@ async def check_answer(
         unfilled(ReportDocument.open(data)) or "Nothing is left to fill in.",
         *(f"Notice: {notice.kind}, {notice.place}: {notice.detail}" for notice in found.notices),
     ]
-    return ToolAnswer(held("\n".join(lines)))
+    return ToolAnswer(encodable("\n".join(lines)))
 
 
 def _limit(limit: str | None, words: int, layout: Layout) -> str:

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Self
 
 from flows.common.errors import ScenarioError, StoreError
-from flows.pipeline.native.opening import FILE, FOLDER, NO_FILE, NOT_THERE, actual_name, open_regular, walked
+from flows.pipeline.native.opening import (
+    FILE,
+    FOLDER,
+    NO_FILE,
+    NOT_THERE,
+    actual_name,
+    open_parent,
+    open_regular,
+)
 from flows.pipeline.native.paths import (
     ATTACHMENTS,
     OUTPUTS,
@@ -107,7 +115,7 @@ class Folder:
         stack: list[tuple[str, ...]] = [(ATTACHMENTS,), (OUTPUTS,)]
         while stack:
             folder = stack.pop()
-            with self._refusing("/".join(folder)), walked(self._root, (*folder, "")) as inner:
+            with self._refusing("/".join(folder)), open_parent(self._root, (*folder, "")) as inner:
                 for name in os.listdir(inner):  # noqa: PTH208 -- pathlib lists no descriptor
                     kind = os.stat(name, dir_fd=inner, follow_symlinks=False)
                     path = (*folder, name)
@@ -129,7 +137,7 @@ class Folder:
             StoreError: the disk fails.
         """
         parts = parts_of(path)
-        with self._refusing(path), walked(self._root, parts) as inner:
+        with self._refusing(path), open_parent(self._root, parts) as inner:
             name = actual_name(inner, parts[-1])
             descriptor = open_regular(inner, name, os.O_RDONLY, display_path(path), own=True)
             with open(descriptor, "rb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
@@ -146,7 +154,7 @@ class Folder:
         """
         parts = parts_of(path)
         check_written(parts)
-        with self._refusing(path), walked(self._root, parts) as inner:
+        with self._refusing(path), open_parent(self._root, parts) as inner:
             flags = os.O_WRONLY
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(parts[-1], flags | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=inner))
@@ -171,13 +179,13 @@ class Folder:
     def _copy(self, source: int, task_folder: Path, attachment: Attachment) -> None:
         parts, origin = parts_of(attachment.name), tuple(attachment.path.split("/"))
         try:
-            with walked(source, origin) as folder:
+            with open_parent(source, origin) as folder:
                 descriptor = open_regular(folder, origin[-1], os.O_RDONLY, attachment.path, own=False)
         except (PathRefused, OSError) as error:
             found = error.found if isinstance(error, PathRefused) else f"can't be read ({error.strerror})"
             raise ScenarioError(task_folder / attachment.path, found, "a readable file") from error
         try:
-            with open(descriptor, "rb") as file, walked(self._root, parts, make=True) as folder:  # noqa: PTH123 -- pathlib opens no descriptor
+            with open(descriptor, "rb") as file, open_parent(self._root, parts, make=True) as folder:  # noqa: PTH123 -- pathlib opens no descriptor
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(parts[-1], dir_fd=folder)
                 copy = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)

@@ -227,8 +227,8 @@ class _Run:
                 if number > MAX_CALLS:
                     answer = ToolAnswer(_TOO_MANY, is_error=True)
                 else:
-                    asker = f"{completion.key} {number}"
-                    answer = await self.tools.call(call.name, call.arguments, asker=asker)
+                    caller = f"{completion.key} {number}"
+                    answer = await self.tools.call(call.name, call.arguments, caller=caller)
                     if answer.is_error and completion.status is CompletionStatus.cut:
                         answer = ToolAnswer(f"{answer.text}\n{_CUT_CALLS}", is_error=True)
                 answers.append((call, answer))

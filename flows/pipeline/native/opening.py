@@ -20,7 +20,7 @@ NO_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.EISDIR})
 
 
 @contextlib.contextmanager
-def walked(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generator[int]:
+def open_parent(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generator[int]:
     """Open the parent folder of a path, component by component; create missing folders if `make`."""
     current = os.dup(root)
     try:

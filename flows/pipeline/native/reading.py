@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
+from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
 from flows.pipeline.native.arguments import FilePage, PageView
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
@@ -38,7 +38,7 @@ def list_files(folder: Folder) -> ToolAnswer:
             lines.append(
                 entry.path if entry.path == "/".join(REPORT) else f"{entry.path} ({entry.size:,} bytes)"
             )
-    return ToolAnswer(held("\n".join(lines) or "There is no file."))
+    return ToolAnswer(encodable("\n".join(lines) or "There is no file."))
 
 
 def read_file(folder: Folder, wanted: FilePage, page_chars: int) -> ToolAnswer:
@@ -53,10 +53,10 @@ def read_file(folder: Folder, wanted: FilePage, page_chars: int) -> ToolAnswer:
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in _PICTURES:
         raise ToolFault(path, "a picture", "a document", "call view_page, if you have that tool")
-    return ToolAnswer(held(page_of(_texts.of(path, data), wanted.offset, page_chars, path)))
+    return ToolAnswer(encodable(page_of(_texts.of(path, data), wanted.offset, page_chars, path)))
 
 
-async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, asker: str) -> ToolAnswer:
+async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, caller: str) -> ToolAnswer:
     """Return the image of a page.
 
     Args:
@@ -64,7 +64,7 @@ async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, 
         path: path of the file, as returned by `Folder.read`.
         data: its bytes.
         wanted: which page.
-        asker: see `Renders.layout`.
+        caller: see `Renders.layout`.
 
     Raises:
         ToolFault: the page does not exist, or such a file can't be rendered.
@@ -78,18 +78,18 @@ async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, 
         layout = Layout(1, (data,) if wanted.page == 1 else (), "1 page")
     elif suffix == ".pdf" or suffix in _OFFICE:
         media = "image/png"
-        layout = await renders.page(data, suffix, wanted.page, asker=asker)
+        layout = await renders.page(data, suffix, wanted.page, caller=caller)
     else:
         raise ToolFault(path, f"a file of the kind {suffix or 'unknown'}", "Word, PDF, Excel or a picture")
     if layout.pages is None:
-        return ToolAnswer(f"{held(path)}: {layout.said}.")
+        return ToolAnswer(f"{encodable(path)}: {layout.said}.")
     if wanted.page > layout.pages:
         raise ToolFault(path, f"page {wanted.page}", f"1 to {layout.pages}")
     if not layout.images:
         raise ToolFault(path, f"page {wanted.page} of {layout.pages}", "one of the first 20, for such a file")
     if len(layout.images[0]) > _MAX_PICTURE:
         raise ToolFault(path, f"a picture of {len(layout.images[0]):,} bytes", f"at most {_MAX_PICTURE:,}")
-    text = f"{held(path)}, page {wanted.page} of {layout.pages}:"
+    text = f"{encodable(path)}, page {wanted.page} of {layout.pages}:"
     return ToolAnswer(text, (Image(media, layout.images[0]),))
 
 

@@ -59,22 +59,22 @@ class Renders:
         self._slots = asyncio.Semaphore(max(1, workers))
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def layout(self, data: bytes, suffix: str, *, images: bool = False, asker: str = "") -> Layout:
+    async def layout(self, data: bytes, suffix: str, *, images: bool = False, caller: str = "") -> Layout:
         """Count the pages of a document, and render the first MAX_IMAGES if `images`.
 
         Args:
             data: the document.
             suffix: of its name, such as `.docx`.
             images: True to render.
-            asker: the tool call, as the key of its completion and its number: if it was answered with a
+            caller: the tool call, as the key of its completion and its number: if it was answered with a
                 failure, it is so again. Empty for other callers.
 
         Raises:
             StoreError: the result can't be stored.
         """
-        return await self._measured(data, suffix.lower(), "images" if images else "count", asker)
+        return await self._measured(data, suffix.lower(), "images" if images else "count", caller)
 
-    async def page(self, data: bytes, suffix: str, number: int, *, asker: str = "") -> Layout:
+    async def page(self, data: bytes, suffix: str, number: int, *, caller: str = "") -> Layout:
         """Render one page, counted from 1; for files other than PDF, one of the first MAX_IMAGES.
 
         Returns:
@@ -84,27 +84,27 @@ class Renders:
             StoreError: the result can't be stored.
         """
         if suffix.lower() == _PDF:
-            return await self._measured(data, _PDF, f"page{number}", asker)
-        layout = await self.layout(data, suffix, images=True, asker=asker)
+            return await self._measured(data, _PDF, f"page{number}", caller)
+        layout = await self.layout(data, suffix, images=True, caller=caller)
         return Layout(layout.pages, layout.images[number - 1 : number] if number > 0 else (), layout.said)
 
-    async def _measured(self, data: bytes, suffix: str, kind: str, asker: str) -> Layout:
+    async def _measured(self, data: bytes, suffix: str, kind: str, caller: str) -> Layout:
         name = f"{sha256_bytes(data)}{suffix}-{kind}-{DPI}-v{RENDER_VERSION}"
         async with self._locks.setdefault(name, asyncio.Lock()):
-            found = await asyncio.to_thread(self._stored, name, asker)
+            found = await asyncio.to_thread(self._stored, name, caller)
             if found is None:
                 async with self._slots:
-                    found = await asyncio.to_thread(self._make, name, data, suffix, kind, asker)
+                    found = await asyncio.to_thread(self._make, name, data, suffix, kind, caller)
             return found
 
-    def _make(self, name: str, data: bytes, suffix: str, kind: str, asker: str) -> Layout:
+    def _make(self, name: str, data: bytes, suffix: str, kind: str, caller: str) -> Layout:
         try:
             pages, images, said = _drawn(data, kind) if kind.startswith("page") else _laid(data, suffix, kind)
         except OSError as error:
             raise unwritable(self._folder, error) from error
         if pages is None:
-            if asker:
-                note = self._note(name, asker)
+            if caller:
+                note = self._note(name, caller)
                 self._keep(
                     note, canonical_json({"said": said}).encode(), lambda: self._read_json(note) is not None
                 )
@@ -120,8 +120,8 @@ class Renders:
             raise StoreError(self._record(name), "not there after it was stored", remedy="check the disk")
         return kept
 
-    def _stored(self, name: str, asker: str) -> Layout | None:
-        note = self._read_json(self._note(name, asker)) if asker else None
+    def _stored(self, name: str, caller: str) -> Layout | None:
+        note = self._read_json(self._note(name, caller)) if caller else None
         if note is not None:
             return Layout(None, (), str(note.get("said")))
         return self._read_record(name)
@@ -175,8 +175,8 @@ class Renders:
     def _record(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"
 
-    def _note(self, name: str, asker: str) -> Path:
-        return self._folder / name[:2] / f"{name}-not-{sha256_text(asker)[:32]}.json"
+    def _note(self, name: str, caller: str) -> Path:
+        return self._folder / name[:2] / f"{name}-not-{sha256_text(caller)[:32]}.json"
 
     def _image(self, digest: str) -> Path:
         return self._folder / "images" / digest[:2] / f"{digest}.png"

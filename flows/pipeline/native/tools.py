@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from flows.common.errors import ReadError, StaffbenchError, StoreError
-from flows.pipeline.native.answers import InternalFault, ToolAnswer, ToolFault, held, refusal, unplaced
+from flows.pipeline.native.answers import (
+    InternalFault,
+    ToolAnswer,
+    ToolFault,
+    encodable,
+    refusal,
+    without_local_paths,
+)
 from flows.pipeline.native.arguments import (
     Arguments,
     Delete,
@@ -69,13 +76,13 @@ class Tools:
             "delete": _taking(Delete, lambda wanted: delete(folder, wanted)),
         }
 
-    async def call(self, name: str, arguments: str, *, asker: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
         """Carry out one call. Equal calls in equal folders get equal answers.
 
         Args:
             name: of the tool, as the model wrote it.
             arguments: JSON as the model wrote it.
-            asker: see `Renders.layout`.
+            caller: see `Renders.layout`.
 
         Returns:
             The answer; for the model's errors too.
@@ -85,13 +92,13 @@ class Tools:
             InternalFault: the tool itself failed.
         """
         try:
-            return await self._carry_out(name, arguments, asker)
+            return await self._carry_out(name, arguments, caller)
         except (StoreError, InternalFault):
             raise
         except ReadError as error:
             line = f"{error.where}: {error.found}"
             if line not in self.unread:
-                self.unread.append(held(line))
+                self.unread.append(encodable(line))
             return refusal(error)
         except StaffbenchError as error:
             return refusal(error)
@@ -103,27 +110,27 @@ class Tools:
             ) from error
         except Exception as error:
             # A bug of ours must not count as the model's error, nor end other attempts.
-            found = f"it failed ({type(error).__name__}: {unplaced(str(error))})"
+            found = f"it failed ({type(error).__name__}: {without_local_paths(str(error))})"
             raise InternalFault(f"tool {name}", found, remedy="report it") from error
 
-    async def _carry_out(self, name: str, arguments: str, asker: str) -> ToolAnswer:
+    async def _carry_out(self, name: str, arguments: str, caller: str) -> ToolAnswer:
         if name not in self._names:
             raise ToolFault(display_path(name) or "tool", "no such tool", "one of " + ", ".join(self._names))
         if name == "view_page":
             wanted = read_arguments(name, arguments, PageView)
             path, data = await in_thread(self._folder.read, wanted.path)
-            return await view_page(self._renders, path, data, wanted, asker)
+            return await view_page(self._renders, path, data, wanted, caller)
         if name == "check_report":
             read_arguments(name, arguments, Nothing)
-            return await self._check(asker)
+            return await self._check(caller)
         return await in_thread(self._work[name], name, arguments)
 
-    async def _check(self, asker: str) -> ToolAnswer:
+    async def _check(self, caller: str) -> ToolAnswer:
         data, why = await in_thread(self._folder.report)
         if data is None:
             raise ToolFault("/".join(REPORT), f"no report ({why})", "one", "call start_report first")
         found = await in_thread(read_report, data)
-        return await check_answer(data, found, self._renders, self._limit, asker)
+        return await check_answer(data, found, self._renders, self._limit, caller)
 
 
 def _taking(kind: type[A], work: Callable[[A], ToolAnswer]) -> Callable[[str, str], ToolAnswer]:

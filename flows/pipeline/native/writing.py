@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from flows.adapters.report_docx import Block, Place, ReportDocument
 from flows.common.errors import StaffbenchError
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
+from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
 from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Row, Show, Start
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
@@ -35,7 +35,7 @@ def start_report(folder: Folder, wanted: Start, page_chars: int) -> ToolAnswer:
     replaced = folder.report()[0] is not None
     folder.write(_REPORT, document.to_bytes())
     begun = f"{_REPORT} is begun from {origin}{' and replaces the one before' * replaced}. Its places:"
-    return ToolAnswer(held(f"{begun}\n\n{_listed(document, 0, page_chars)}"))
+    return ToolAnswer(encodable(f"{begun}\n\n{_listed(document, 0, page_chars)}"))
 
 
 def show_report(folder: Folder, wanted: Show, page_chars: int) -> ToolAnswer:
@@ -44,7 +44,7 @@ def show_report(folder: Folder, wanted: Show, page_chars: int) -> ToolAnswer:
     Raises:
         ToolFault: there is no report, or the offset is out of range.
     """
-    return ToolAnswer(held(_listed(ReportDocument.open(_read(folder)), wanted.offset, page_chars)))
+    return ToolAnswer(encodable(_listed(ReportDocument.open(_read(folder)), wanted.offset, page_chars)))
 
 
 def fill(folder: Folder, wanted: Fill) -> ToolAnswer:
@@ -139,7 +139,7 @@ def _edited(folder: Folder, change: Callable[[ReportDocument], str]) -> ToolAnsw
     sentences = [done, f"{_REPORT} is saved."]
     if _numbered(document) != before:
         sentences.append("Places are numbered anew: call show_report before the next edit.")
-    return ToolAnswer(held(" ".join([*sentences, unfilled(document)]).strip()))
+    return ToolAnswer(encodable(" ".join([*sentences, unfilled(document)]).strip()))
 
 
 def _numbered(document: ReportDocument) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ cache key is our own: the stage, its version and all its inputs. The task runs a
 is missing, damaged or not final.
 
 The cached record is read before Prefect is called: a cache hit in its engine costs as much as a task that
-does work. Such stages are counted, and `show_done_before` shows the counts as one task run that ends Cached.
+does work. Such stages are counted, and `show_skipped` shows the counts as one task run that ends Cached.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ async def _report_done(name: str, stages: str) -> State[Any]:  # noqa: ARG001 --
     return Completed(name="Cached", message=f"done by earlier runs: {stages}")
 
 
-_DONE_BEFORE: Task[..., Any] = task(
+_SKIPPED: Task[..., Any] = task(
     name="done before",
     task_run_name="done before · {name}",
     cache_policy=NO_CACHE,
@@ -185,7 +185,7 @@ _DONE_BEFORE: Task[..., Any] = task(
 )(_report_done)
 
 
-async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
+async def show_skipped(name: str, skipped: Mapping[str, int]) -> None:
     """Show skipped stages in Prefect's UI as one task run in state Cached.
 
     Args:
@@ -194,7 +194,7 @@ async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
     """
     if skipped:
         stages = ", ".join(f"{stage} {skipped[stage]}" for stage in STAGES if stage in skipped)
-        await _enter(_DONE_BEFORE, name, stages)
+        await _enter(_SKIPPED, name, stages)
 
 
 async def _value(run: _Run, state: State[Any]) -> tuple[str, Any]:

@@ -41,7 +41,7 @@ def labels_agreement(
     unknown = sorted({_place(label) for label in labels} - known)
     if unknown:
         problems: list[StaffbenchError] = [
-            ScenarioError("labels", f"nobody graded {' '.join(map(str, place))}", "a verdict in results/")
+            ScenarioError("labels", f"no verdict on {' '.join(map(str, place))}", "one in results/")
             for place in unknown
         ]
         raise Problems.of("labels", problems)

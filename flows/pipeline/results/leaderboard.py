@@ -208,7 +208,7 @@ def _unmeasured(reports: Iterable[ReportFacts]) -> int | None:
 
 
 def _model_notes(graded: Sequence[Graded]) -> set[tuple[str, str]]:
-    """Label and note of every writer and judge with a note. The offline judge has a note of its own."""
+    """Label and note of every writer and judge that has one, except the offline judge."""
     found: set[tuple[str, str]] = set()
     for entry in graded:
         about = entry.about

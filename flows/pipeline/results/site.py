@@ -267,7 +267,7 @@ def _write_folder(folder: Path, texts: Iterable[tuple[str, str]], ending: str) -
     for name, text in texts:
         path = root / name
         if not path.resolve().is_relative_to(root):
-            raise StoreError(path, "lies outside the site", "names of conditions and judges without ..")
+            raise StoreError(path, "outside the site", "names of conditions and judges without ..")
         write_whole(path, text)
         written.add(path)
     for path in sorted(root.rglob(f"*{ending}")):

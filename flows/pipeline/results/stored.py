@@ -222,7 +222,7 @@ def _sources(graded: Sequence[Graded], key: str, what: str) -> list[str]:
         if parts := _parts(versions):
             alike["; ".join(parts.values())].append(name)
     return sorted(
-        f"Rows stand on different versions of the {what} of {_shortened(names)}: {rows}."
+        f"Rows are based on different versions of the {what} of {_shortened(names)}: {rows}."
         for rows, names in alike.items()
     )
 
@@ -263,7 +263,7 @@ def _unrecorded(graded: Sequence[Graded]) -> list[str]:
             if found is None and any(_share(entry, other) for other in graded)
         }
     )
-    what = "Which documents, assignments and prompts these rows stand on was not recorded"
+    what = "The documents, assignments and prompts of these rows were not recorded"
     return [f"{what}: {', '.join(named)}."] if named else []
 
 

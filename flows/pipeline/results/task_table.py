@@ -40,7 +40,7 @@ def task_table(
     return [head, *rows, ("all", *("",) * 7, *overall)]
 
 
-def turned(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
+def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
     """Transpose the table, so that each task is a column; `narrow` omits the descriptions."""
     columns = list(zip(*rows, strict=True))
     return [columns[0], *columns[4 if narrow else 1 :]]

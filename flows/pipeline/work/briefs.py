@@ -118,7 +118,7 @@ class Briefs(BenchmarkKind):
         """Return a function that gives no pages: a brief is its text."""
         return no_pages
 
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Return a reason for a brief without a word, in which no wrong move can be found either."""
         # The offline judge's rules give the same verdicts.
         if judge.kind is JudgeKind.offline or brief.text is None or count_words(shield(brief.text)[0]):

@@ -150,7 +150,7 @@ class _Grading:
 async def _grade(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
 ) -> _Grading:
-    unasked = evaluation.kind.graded_unasked(brief, evaluation.settings.judge)
+    unasked = evaluation.kind.unjudged_reason(brief, evaluation.settings.judge)
     if unasked is not None:
         return _Grading.once(verdicts_for_no_report(scenario.items, brief, unasked))
     if brief.text is None:

@@ -167,7 +167,7 @@ class Reports(BenchmarkKind):
 
         return pages
 
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
         """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""
         return f"{brief.status.value} report: {brief.detail}" if brief.status in _NO_REPORT else None
 

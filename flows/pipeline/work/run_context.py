@@ -96,12 +96,12 @@ class BenchmarkKind(ABC):
         """Return a function that gives a brief's page images."""
 
     @abstractmethod
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Reason why a brief fails every requirement without being judged; None if it is judged."""
 
     @abstractmethod
     def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
-        """Return the inputs of `graded_unasked`, for the key of the judge stage."""
+        """Return the inputs of `unjudged_reason`, for the key of the judge stage."""
 
 
 @dataclass(frozen=True)

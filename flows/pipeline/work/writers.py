@@ -60,7 +60,7 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
         case Writer.empty:
             return written("", seed)
         case Writer.absent | Writer.corrupt:
-            raise ValueError(f"{settings.model.label} hands in a file, or none; a brief is a text")
+            raise ValueError(f"{settings.model.label} is a writer of reports, not of briefs")
         case Writer.remote:
             raise ValueError("a remote model does not write here")
 
