@@ -135,7 +135,7 @@ def brief_task(
     what = f"submits the control brief `{ORACLE}`"
     files["solution/solve.sh"] = _text(oracle_script(BRIEF, what, control.text.encode()), executable=True)
     score = _labelled_score(scenario, control, settings.scoring)
-    note = f"the oracle submits the control brief `{ORACLE}`, whose author's labels give {_quoted(score)}."
+    note = f"the oracle submits the control brief `{ORACLE}`, which its author's labels give {_rated(score)}."
     return ExportedTask(name, files, f"{ORACLE} ({score})", (note,))
 
 
@@ -241,7 +241,7 @@ def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
             "There is no oracle: MA-Bench has no golden brief, and this scenario no control brief."
             if control is None
             else f"MA-Bench has no golden brief. The oracle submits the control brief `{ORACLE}`, which the"
-            f" labels of its author give {_quoted(_labelled_score(scenario, control, scoring))}."
+            f" labels of its author give {_rated(_labelled_score(scenario, control, scoring))}."
         ),
         licence=scenario.licence,
         notice=notice,
@@ -282,7 +282,7 @@ def _labelled_score(scenario: Scenario, control: Control, scoring: ScoringSettin
     return f"{score:.3f}"
 
 
-def _quoted(score: str) -> str:
+def _rated(score: str) -> str:
     return score if float(score) == 1.0 else f"{score}, not 1"
 
 

@@ -114,7 +114,7 @@ def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Docum
 
 
 def _stored(path: Path, key: str) -> list[Document] | None:
-    """Return the documents of a packet file made from `key`; None where it is missing or outdated."""
+    """Return the documents of a packet file made from `key`; None if it is missing or outdated."""
     if not path.is_file():
         return None
     try:

@@ -70,7 +70,7 @@ class StageResult:
     Attributes:
         value: as JSON.
         address: its digest, an input of later stages.
-        skipped: True where an earlier run computed it.
+        skipped: True if an earlier run computed it.
     """
 
     value: Any

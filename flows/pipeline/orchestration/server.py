@@ -80,12 +80,12 @@ class Server:
 
     @property
     def is_embedded(self) -> bool:
-        """True where this process started it."""
+        """True if this process started it."""
         return self._process is not None
 
     @property
     def has_ended(self) -> bool:
-        """True where this process started it and it has ended."""
+        """True if this process started it and it has ended."""
         return self._process is not None and self._process.poll() is not None
 
     def start(self) -> None:
@@ -157,7 +157,7 @@ class Server:
                 self._process.stdin.close()
 
     def stop(self) -> None:
-        """Stop an embedded server and wait for it; it is killed where it never answered."""
+        """Stop an embedded server and wait for it; it is killed if it never answered."""
         if self._process is None:
             return
         if not self._answered:
