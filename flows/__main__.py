@@ -1,4 +1,4 @@
-"""The command line: `staffbench COMMAND`. It parses, hands over and turns faults into exit codes."""
+"""The command line, `staffbench COMMAND`: parse arguments, dispatch, and turn errors into exit codes."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see 
 
 _COMMANDS = {
     "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
-    "plan": "what a run would do: calls left, tokens, price, detectable difference; calls nobody",
+    "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf), graded by the same standard",
-    "packets": "documents to packets; reports every document that can't be read",
+    "packets": "build packets from documents; report every unreadable document",
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
-    "report": "leaderboards from stored verdicts, by any scoring weights; calls nobody",
-    "agreement": "how far judges agree with labels (LABELS: a CSV file of experts'), others and themselves",
-    "harbor": "Harbor beside us: our scenarios as its tasks, its jobs as our results",
-    "version": "take what runs made outside DVC into it",
-    "ui": "MLflow's page on this project's store, and how to open Prefect's",
+    "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
+    "agreement": "agreement of judges with labels (LABELS: a CSV file of experts'), others and themselves",
+    "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
+    "version": "add results that runs made outside DVC to it",
+    "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
 }
 
 
 _HARBOR = {
-    "import": "a job's attempts as briefs, verdicts and scores",
-    "summarize": "a job's rewards, and what was missed",
-    "export": "scenarios as Harbor tasks",
-    "run": "scenarios through the harbor command that you installed",
-    "verify": "what an exported task's verifier calls: grade one report, leave its reward",
+    "import": "import a job's attempts as briefs, verdicts and scores",
+    "summarize": "show a job's rewards and missed criteria",
+    "export": "export scenarios as Harbor tasks",
+    "run": "run scenarios with the installed harbor command",
+    "verify": "grade one report and write its reward (called by the verifier of an exported task)",
 }
 
 
@@ -44,27 +44,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: without the program's name; None for the process's own.
+        arguments: without the program's name; None for `sys.argv[1:]`.
 
     Returns:
-        Exit code: 0 done; 1 a fault; 2 a configuration that can't be run; 3 a budget reached;
-        4 done, with items that have no verdict; 130 stopped by a person.
+        Exit code: 0 success; 1 error; 2 invalid configuration; 3 budget reached; 4 finished with items
+        that have no verdict; 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not end what was paid for
+        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
             stream.reconfigure(errors="replace")
-    words, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
-    parsed, overrides = _parser().parse_known_args(words)
+    own, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
+    parsed, overrides = _parser().parse_known_args(own)
     parsed.passed_on = passed_on
     try:
         return _dispatch(parsed, [*parsed.overrides, *overrides])
     except StaffbenchError as error:
         from flows.adapters.screen import literal
 
-        print(f"staffbench: {literal(str(error))}", file=sys.stderr)  # noqa: T201 -- the command line speaks here
+        print(f"staffbench: {literal(str(error))}", file=sys.stderr)  # noqa: T201 -- errors of the command line go to stderr
         return error.exit_code
     except BrokenPipeError:
-        return 0  # the reader of a pipe had enough
+        return 0  # such as `staffbench plan | head`
     except BaseException as error:
         if not _was_interrupted(error):
             raise
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """True for Ctrl-C, also where it came while pydantic worked, which raises an error of its own from it."""
+    """True for Ctrl-C, also if pydantic wrapped it in its own error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -86,80 +86,82 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"staffbench {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    made: dict[str, argparse.ArgumentParser] = {}
-    for name, what in _COMMANDS.items():
-        made[name] = commands.add_parser(name, help=what, description=what)
+    parsers: dict[str, argparse.ArgumentParser] = {}
+    for name, summary in _COMMANDS.items():
+        parsers[name] = commands.add_parser(name, help=summary, description=summary)
         if name == "grade":
-            made[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
+            parsers[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
         if name == "harbor":
-            _add_harbor(made[name])
+            _add_harbor(parsers[name])
             continue
-        made[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
+        parsers[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
     for name in ("run", "plan", "grade"):
-        made[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
+        parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
     for name in ("run", "grade"):
-        made[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
-    made["packets"].add_argument(
+        parsers[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
+    parsers["packets"].add_argument(
         "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
     )
-    made["validate"].add_argument(
-        "--index", action="store_true", help="write the Parquet index of a folder of tasks, from its trees"
+    parsers["validate"].add_argument(
+        "--index", action="store_true", help="write the Parquet index of the task folder"
     )
-    made["report"].add_argument(
-        "--versioned", action="store_true", help="of verdicts that DVC lists; what its stages run"
+    parsers["report"].add_argument(
+        "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
     )
-    made["ui"].add_argument("--port", type=int, default=5000, help="of the page (default: %(default)s)")
+    parsers["ui"].add_argument(
+        "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
+    )
     return parser
 
 
-def _add_harbor(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    made = {name: actions.add_parser(name, help=what, description=what) for name, what in _HARBOR.items()}
+def _add_harbor(harbor: argparse.ArgumentParser) -> None:
+    actions = harbor.add_subparsers(dest="action", required=True, metavar="ACTION")
+    parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _HARBOR.items()}
     for name in ("import", "summarize"):
-        made[name].add_argument("job", type=Path, help="folder of one job")
-        made[name].add_argument(
+        parsers[name].add_argument("job", type=Path, help="folder of one job")
+        parsers[name].add_argument(
             "--criteria", action="store_true", help="list missed criteria and triggered penalties"
         )
-    made["export"].add_argument("folder", type=Path, help="to write; not there yet, or empty")
-    made["verify"].add_argument("report", type=Path, help="what the agent handed in")
-    made["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
-    made["verify"].add_argument(
+    parsers["export"].add_argument("folder", type=Path, help="folder to write: new or empty")
+    parsers["verify"].add_argument("report", type=Path, help="the agent's report")
+    parsers["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
+    parsers["verify"].add_argument(
         "--logs",
         type=Path,
         default=Path("/logs/verifier"),
-        help="where reward and judgment go (default: %(default)s)",
+        help="folder for reward and judgment (default: %(default)s)",
     )
     for name in ("export", "run"):
-        made[name].add_argument(
+        parsers[name].add_argument(
             "--install",
             metavar="WHEEL",
-            help="staffbench for the sandboxes: a wheel here, or as pip takes it",
+            help="staffbench for the sandboxes: a local wheel or a pip requirement",
         )
-    made["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
-    for each in made.values():
-        each.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
+    parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
+    for parser in parsers.values():
+        parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
 
 
-def _help_on(parsed: argparse.Namespace) -> str:
+def _help_hint(parsed: argparse.Namespace) -> str:
     if parsed.command == "harbor" and parsed.action == "run":
         return "Harbor's own arguments come after --"
     return f"see staffbench {parsed.command} --help"
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Our words, and those after `--`, which `harbor run` passes on."""
-    words = list(words)
-    if words[:2] == ["harbor", "run"] and "--" in words:
-        at = words.index("--")
-        return words[:at], words[at + 1 :]
-    return words, []
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split off the arguments after `--`, which `harbor run` passes on."""
+    arguments = list(arguments)
+    if arguments[:2] == ["harbor", "run"] and "--" in arguments:
+        at = arguments.index("--")
+        return arguments[:at], arguments[at + 1 :]
+    return arguments, []
 
 
 def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
-    unknown = [word for word in overrides if word.startswith("-")]
+    unknown = [argument for argument in overrides if argument.startswith("-")]
     if unknown:
-        raise ConfigError(unknown[0], "no such option", remedy=_help_on(parsed))
-    # Everything heavy is imported here and below, so that --help answers at once.
+        raise ConfigError(unknown[0], "no such option", remedy=_help_hint(parsed))
+    # Heavy imports are local, so that --help stays fast.
     from flows.adapters.scenario_files import find_project
     from flows.adapters.screen import Screen
 
@@ -167,7 +169,7 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     if parsed.command == "harbor" and parsed.action == "verify":
         from flows.pipeline.harbor.verify import verify
 
-        # In a sandbox there is no project, and what lies above the current folder is the agent's.
+        # A sandbox has no project, and the folders above the current one belong to the agent.
         return verify(overrides, parsed.report, parsed.task, parsed.logs, screen)
     project = find_project(Path.cwd())
     command = {"run": _run, "grade": _run, "plan": _plan, "harbor": _harbor, "ui": _ui}.get(parsed.command)
@@ -192,7 +194,7 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
     if parsed.command == "grade":
         overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
     if parsed.cfg and parsed.multirun:
-        raise ConfigError("--cfg", "shows one point, and -m names several", remedy="leave -m out")
+        raise ConfigError("--cfg", "can't be combined with -m", remedy="remove -m")
     if parsed.cfg:
         from flows.pipeline.evaluate.run import show_configuration
 

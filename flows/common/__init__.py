@@ -1,1 +1,1 @@
-"""What every layer may use and nothing else owns: errors, digests, whole files, words for numbers."""
+"""Helpers that every layer may use: errors, digests, atomic file writes, asyncio."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from flows.common.errors import StoreError
 def write_whole(
     path: Path, content: str | bytes | Callable[[Path], object], *, durable: bool = False
 ) -> None:
-    """Write a file so that nobody ever finds half of it; its folder is made if need be.
+    """Write a file atomically; missing parent folders are created.
 
     Args:
-        path: the file; what was there is replaced.
-        content: its bytes, its text (UTF-8, line ends as they are), or a function that writes the path it
-            is given.
-        durable: True to return only when the bytes and the name are on the disk.
+        path: the file; an existing one is replaced.
+        content: bytes, text (written as UTF-8, line ends unchanged), or a function that writes to the path
+            it is given.
+        durable: True to return only after fsync of the file and its folder.
 
     Raises:
-        StoreError: it can't be written; what was there before is still there.
+        StoreError: the file can't be written; an existing one is unchanged.
     """
-    # A name of its own: threads, processes and machines may write the same file at the same moment.
+    # A unique name: threads, processes and hosts may write the same file at the same time.
     part = path.with_name(f".{path.name[-100:]}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,28 +41,28 @@ def write_whole(
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
-        with suppress(OSError):  # half a file would keep what room there is on a full disk
+        with suppress(OSError):  # a partial file would take up space on a full disk
             part.unlink(missing_ok=True)
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """The fault of a file that can't be written."""
+    """Return the error for a file that can't be written."""
     return StoreError(
         path, f"can't be written ({error.strerror or error})", remedy="free disk space or fix the permissions"
     )
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's bytes, or the names in a folder, are on the disk.
+    """Fsync a file or a folder.
 
     Raises:
-        OSError: they can't be put there.
+        OSError: it failed.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     except OSError:
-        if not path.is_dir():  # a file system without fsync of folders
+        if not path.is_dir():  # some file systems can't fsync folders
             raise
     finally:
         os.close(descriptor)

@@ -91,7 +91,7 @@ from prefect import flow, get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.context import FlowRunContext
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import Work, records, run_cached, show_done_before
+from flows.pipeline.orchestration.cached_tasks import Work, records, run_cached, show_skipped
 
 folder = Path(sys.argv[1])
 objects = ObjectStore(folder / "objects")
@@ -104,7 +104,7 @@ def work(n):
 @flow(validate_parameters=False)
 async def run(numbers):
     skipped = [(await run_cached(objects, f"s{n}", work(n))).skipped for n in numbers]
-    await show_done_before("strong", {"score": sum(skipped)} if any(skipped) else {})
+    await show_skipped("strong", {"score": sum(skipped)} if any(skipped) else {})
     return skipped, str(FlowRunContext.get().flow_run.id)
 
 async def shown(flow_run_id):

@@ -61,8 +61,8 @@ def test_documents_and_assignments_of_several_versions_are_named_with_their_rows
         row("strong"),  # a control, which reads nothing
     ]
     assert differences(graded) == (
-        "Rows stand on different versions of the documents of alder: A, B; C.",
-        "Rows stand on different versions of the assignment of alder: A; B, C.",
+        "Rows are based on different versions of the documents of alder: A, B; C.",
+        "Rows are based on different versions of the assignment of alder: A; B, C.",
     )
     assert differences(graded[::-1]) == differences(graded)
 
@@ -72,14 +72,14 @@ def test_scenarios_that_part_the_rows_in_one_way_share_a_note_and_a_long_list_is
     first, second = (dict.fromkeys(names, digest) for digest in "12")
     shown = ", ".join(names[:8])
     assert differences([row("A", first), row("B", second)]) == (
-        f"Rows stand on different versions of the documents of {shown}, 2 more: A; B.",
+        f"Rows are based on different versions of the documents of {shown}, 2 more: A; B.",
     )
 
 
 def test_a_condition_in_two_versions_is_named_with_its_judges():
     graded = [row("A", {"alder": "1"}), row("A", {"alder": "2"}, judge="k"), row("B", {"alder": "2"})]
     assert differences(graded) == (
-        "Rows stand on different versions of the documents of alder: A (j); A (k), B.",
+        "Rows are based on different versions of the documents of alder: A (j); A (k), B.",
     )
 
 
@@ -97,7 +97,7 @@ def test_one_prompt_with_two_texts_and_one_judge_with_two_digests_are_named():
 
 
 def test_rows_that_say_nothing_of_what_they_stand_on_are_unknown_and_not_equal():
-    note = "Which documents, assignments and prompts these rows stand on was not recorded: {}."
+    note = "The documents, assignments and prompts of these rows were not recorded: {}."
     known = row("A", {"alder": "1"}, prompt="p")
     assert differences([known, old("B"), old("C")]) == (note.format("B, C"),)
     assert differences([old("B", completion="c"), old("C")]) == (note.format("B, C"),)
@@ -158,8 +158,8 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
     local(here, *writer, "model.label=b")
     a, b = sorted(one["condition"] for one in board(here)["rows"] if one["model"] in ("a", "b"))
     expected = [
-        f"Rows stand on different versions of the documents of alder: {a}; {b}.",
-        f"Rows stand on different versions of the assignment of alder: {a}; {b}.",
+        f"Rows are based on different versions of the documents of alder: {a}; {b}.",
+        f"Rows are based on different versions of the assignment of alder: {a}; {b}.",
     ]
     assert board(here)["differences"] == expected
     assert set(expected) < set(board(here)["notes"])
@@ -167,8 +167,8 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
     local(here, *writer, "model.label=c", "prompt.system=Be brief.")
     (c,) = [one["condition"] for one in board(here)["rows"] if one["model"] == "c"]
     assert board(here)["differences"] == [
-        f"Rows stand on different versions of the documents of alder: {a}; {b}, {c}.",
-        f"Rows stand on different versions of the assignment of alder: {a}; {b}, {c}.",
+        f"Rows are based on different versions of the documents of alder: {a}; {b}, {c}.",
+        f"Rows are based on different versions of the assignment of alder: {a}; {b}, {c}.",
         f"Rows were written by different texts of prompt v1: {a}, {b}; {c}.",
     ]
 
@@ -176,7 +176,7 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
 def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(here, monkeypatch, capsys):
     local(here, "model=strong")
     local(here, "model=weak")
-    digests = {one["judge_digest"] for one in board(here)["rows"]}
+    before = {one["judge_digest"] for one in board(here)["rows"]}
     assert report(here.folder, [], Screen()) == 0
     folder = here.results / "ma_bench"
     _, about = read_table(folder / "verdicts" / "weak-default-3000-v1" / "offline.parquet", VERDICTS)
@@ -186,10 +186,10 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     local(here, "model=strong")
     found = board(here)
     assert [one["model"] for one in found["rows"]] == ["strong"]
-    assert {one["judge_digest"] for one in found["rows"]} == digests  # names of files and rows stay
+    assert {one["judge_digest"] for one in found["rows"]} == before  # names of files and rows stay
     why = (
         "verdicts/weak-default-3000-v1/offline.parquet: verdicts by another version of the offline judge "
-        "(offline 1); expected that of now (offline 2). Run that condition again (model=weak); stored "
+        "(offline 1); expected the current one (offline 2). Run that condition again (model=weak); stored "
         "replies are not paid for again"
     )
     assert found["left_out"] == [why]

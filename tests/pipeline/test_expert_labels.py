@@ -116,5 +116,5 @@ def test_judges_and_raters_are_measured_on_what_they_share():
 
 
 def test_a_label_on_what_nobody_graded_is_a_fault_that_names_it():
-    with pytest.raises(StaffbenchError, match="nobody graded m-default port 1 Z"):
+    with pytest.raises(StaffbenchError, match="no verdict on m-default port 1 Z"):
         labels_agreement([label("Z", passed=True)], [graded("j", {"A": True})], {"port": SCENARIO})

@@ -309,7 +309,7 @@ def test_what_nothing_bounds_is_refused_and_nothing_is_written(jobs):
     for trial in PLAIN["0.26.0"]:
         make_brief(job / trial, "birch", STRONG, None)
     shutil.rmtree(jobs.folder / "data/birch")
-    with pytest.raises(HarborError, match="no score, and nothing says how low one could be at birch"):
+    with pytest.raises(HarborError, match="no score, and the lowest possible score of birch is unknown"):
         import_job(jobs.project, jobs.overrides, job, Screen())
     assert not (jobs.folder / "results").exists()
 
@@ -355,7 +355,7 @@ def test_a_folder_of_something_else_is_not_taken_for_a_benchmark(jobs):
     path = job / STEPS["0.26.0"][0] / "steps/answer/verifier/judgment.json"
     edit(path, lambda judgment: judgment.update(benchmark="completions"))
     (jobs.folder / "results/completions").mkdir(parents=True)
-    with pytest.raises(HarborError, match="completions: there, and no benchmark's"):
+    with pytest.raises(HarborError, match="completions: not a benchmark's results"):
         import_job(jobs.project, jobs.overrides, job, Screen())
     assert [path.name for path in (jobs.folder / "results").rglob("*")] == ["completions"]
 

@@ -147,7 +147,7 @@ def test_its_exit_code_is_ours(fake, run, monkeypatch):
 
 @pytest.mark.parametrize("clash", ["-p", "-otasks", "--job-name=x", "--jobs-dir"])
 def test_tasks_and_job_are_not_harbors_to_name(fake, run, clash, tmp_path):
-    with pytest.raises(ConfigError, match="tasks and job are named here"):
+    with pytest.raises(ConfigError, match="staffbench sets tasks and job"):
         run(arguments=[clash, "x"])
     assert not (tmp_path / "results").exists()
 
@@ -159,8 +159,8 @@ def test_a_missing_harbor_is_one_sentence_and_nothing_is_exported(run, tmp_path,
         run()
     assert caught.value.exit_code == 1
     assert str(caught.value) == (
-        "harbor: not on the PATH. Install it as a tool of its own with Python 3.12, "
-        "uv tool install --python 3.12 harbor, or name it in STAFFBENCH_HARBOR"
+        "harbor: not on the PATH. Install it with uv tool install --python 3.12 harbor, or set "
+        "STAFFBENCH_HARBOR to its path"
     )
     assert not (tmp_path / "results").exists()
 

@@ -167,7 +167,7 @@ def test_an_item_without_a_verdict_leaves_no_reward(tests_folder, brief, logs, c
     bridge = judgment["criteria"][1]
     assert bridge["met"] is None
     assert bridge["error"] == "unparsed: the judge's reply was cut"
-    assert "left 1 of 3 items without a verdict" in capsys.readouterr().err
+    assert "1 of 3 items have no verdict" in capsys.readouterr().err
 
 
 def test_a_judge_that_can_not_be_asked_leaves_no_reward(task, logs, monkeypatch):
@@ -280,7 +280,7 @@ def test_a_scenario_outside_the_task_is_refused(tests_folder, brief, logs, name)
 @pytest.mark.parametrize(
     ("environment", "fault"),
     [
-        ("offline benchmark=smoke", "the task says which benchmark it is of"),
+        ("offline benchmark=smoke", "the task fixes the benchmark"),
         ("offline 'judge", "STAFFBENCH_JUDGE: No closing quotation"),
     ],
 )
@@ -291,7 +291,7 @@ def test_an_environment_that_means_no_judge_is_refused(task, logs, monkeypatch, 
 
 
 def test_another_benchmark_than_the_tasks_is_refused(task, logs):
-    with pytest.raises(ConfigError, match="the task says which benchmark it is of"):
+    with pytest.raises(ConfigError, match="the task fixes the benchmark"):
         verify(["benchmark=smoke"], task / "golden/report.docx", task, logs, Screen(), grade=judge())
 
 

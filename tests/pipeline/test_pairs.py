@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from flows.adapters.config.compose import compose_points
-from flows.pipeline.commands.pairs import asked_pairs_agreement
+from flows.pipeline.commands.pairs import remote_pairs_agreement
 from tests.support.bench import ITEM, remote
 from tests.support.scripted_server import Say, ScriptedServer
 
@@ -20,7 +20,7 @@ def folder(tmp_path, project):
 
 def measured(folder, server, *more):
     (point,) = compose_points(folder, remote(server, *more), multirun=False)
-    return asked_pairs_agreement(folder, point.settings)
+    return remote_pairs_agreement(folder, point.settings)
 
 
 def test_a_judge_that_passes_everything_is_right_on_half_the_pairs_and_pays_once(folder):
@@ -45,4 +45,4 @@ def test_what_a_judge_leaves_without_a_verdict_is_counted_apart(folder):
 
 def test_the_offline_judge_asks_nobody(folder):
     (point,) = compose_points(folder, [], multirun=False)
-    assert asked_pairs_agreement(folder, point.settings) == []
+    assert remote_pairs_agreement(folder, point.settings) == []

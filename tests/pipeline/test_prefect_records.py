@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flows.common.errors import StoreError
 from flows.pipeline.orchestration.records import RecordFolder
 
 ADDRESS = "d2" * 32
@@ -106,6 +107,6 @@ def test_a_record_that_is_not_there_is_none(folder):
 
 @pytest.mark.usefixtures("full_disk")
 def test_on_a_full_disk_no_half_record_stays(folder, tmp_path):
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(StoreError, match="No space left"):
         asyncio.run(folder.awrite_path("k", record()))
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ReadError, StaffbenchError
 from flows.pipeline.commands.commands import report
 from flows.pipeline.inputs.submission_check import check_report
-from flows.pipeline.work import submissions
+from flows.pipeline.work import reports as reports_module
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import CLOSED, project_here, with_memory
 from tests.support.report_endpoint import COUNTED, answer, calls, is_judge, reports, turn, verdicts, writes
@@ -245,7 +245,7 @@ def test_a_report_on_which_our_reader_fails_is_no_zero_and_stops_no_other(here, 
 
     with ScriptedServer(answer) as server:
         overrides = reports(server, "benchmark.scenarios=[memo-01]", "seeds=2")
-        monkeypatch.setattr(submissions, "check_report", failing)
+        monkeypatch.setattr(reports_module, "check_report", failing)
         assert run_here(here.folder, *overrides) == 4
         assert [(row["status"], row["text"] is None) for row in here.rows("briefs")] == [
             ("error", True),
@@ -257,7 +257,7 @@ def test_a_report_on_which_our_reader_fails_is_no_zero_and_stops_no_other(here, 
         assert [row["score"] for row in here.rows("scores")] == [None, pytest.approx(3 / 5)]
         (row,) = here.board()
         assert (row["score"], row["n_error"], row["n_ungraded"]) == (pytest.approx(3 / 5), 1, 4)
-        monkeypatch.setattr(submissions, "check_report", check_report)
+        monkeypatch.setattr(reports_module, "check_report", check_report)
         made.clear()
         assert run_here(here.folder, *overrides) == 0
         assert made[0] == "truncate"

@@ -178,7 +178,7 @@ def test_a_damaged_database_is_said_to_be_one_and_what_to_delete(tmp_path, alone
             server.wait()
     finally:
         server.stop()
-    assert f"Delete {alone}/prefect.db: only what Prefect's page shows is lost" in str(raised.value)
+    assert f"Delete {alone}/prefect.db: only the history in Prefect's UI is lost" in str(raised.value)
     assert "Fatal Python error" not in log.read_text(encoding="utf-8")
     assert os.environ.get("PREFECT_API_URL", "") == ""
 
@@ -186,12 +186,12 @@ def test_a_damaged_database_is_said_to_be_one_and_what_to_delete(tmp_path, alone
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("sqlite3.OperationalError: database or disk is full", "the disk is full. Free space"),
-        ("OSError: [Errno 28] No space left on device", "the disk is full. Free space"),
+        ("sqlite3.OperationalError: database or disk is full", "the disk is full. Free disk space"),
+        ("OSError: [Errno 28] No space left on device", "the disk is full. Free disk space"),
         ("sqlite3.DatabaseError: database disk image is malformed", "damaged. Delete "),
         (
             "sqlite3.OperationalError: attempt to write a readonly database",
-            "can't be written. Mend the rights",
+            "can't be written. Fix the permissions",
         ),
         ("something else", "server.log; if its database is damaged, delete "),
     ],

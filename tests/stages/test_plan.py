@@ -325,7 +325,7 @@ def test_with_nothing_stored_everything_is_left_and_nothing_is_left_behind(proje
     notes = "\n".join(shown.notes)
     assert "about ±0.25 on a score" in notes  # 0.08 · sqrt(10)
     assert "With 1 scenario expect" in notes
-    assert "Context length not known, so not checked: writer, grader." in notes
+    assert "Context length unknown and not checked: writer, grader." in notes
     assert "Warning" not in notes
     assert not (project / "results").exists()
 

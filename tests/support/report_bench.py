@@ -192,7 +192,7 @@ def with_memory(monkeypatch):
         await asyncio.sleep(0)
 
     monkeypatch.setattr(evaluate, "run_cached", run_cached)
-    monkeypatch.setattr(evaluate, "show_done_before", show_nothing)
+    monkeypatch.setattr(evaluate, "show_skipped", show_nothing)
     return made
 
 

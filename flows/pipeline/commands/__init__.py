@@ -1,1 +1,1 @@
-"""What each subcommand does, `run` and `harbor` aside."""
+"""The subcommands other than `run` and `harbor`."""

@@ -1,4 +1,4 @@
-"""The commands that call nobody: packets, validate, report, agreement."""
+"""The commands packets, validate, report, agreement and version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.common.errors import ConfigError, Problems, StaffbenchError
-from flows.pipeline.commands.pairs import asked_pairs_agreement
+from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
@@ -39,7 +39,7 @@ _TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 
 
 def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
-    """Read every document of every scenario; report all that can't be read together."""
+    """Build the packet of every scenario; report all unreadable documents together."""
     settings = _settings(project, overrides)
     built, problems = _packets(project, settings, screen)
     rows = [("scenario", "documents", "blocks", "characters", "notices")]
@@ -69,8 +69,8 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
 
     Args:
         project: folder of the project.
-        overrides: which benchmark.
-        screen: where it is told.
+        overrides: Hydra overrides, such as the benchmark.
+        screen: output.
         index: True to write the Parquet index of a folder of tasks.
     """
     settings = _settings(project, overrides)
@@ -80,8 +80,8 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
     else:
         problems = _validate_scenarios(project, settings, screen)
-    checked, faults = check_options(project)
-    problems += faults
+    checked, invalid = check_options(project)
+    problems += invalid
     screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
         screen.note("No problems found.")
@@ -113,14 +113,14 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
 
 
 def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned: bool = False) -> int:
-    """Tables from stored verdicts, by any weights.
+    """Write leaderboard, task table and site from stored verdicts, by any weights.
 
     Args:
         project: folder of the project.
-        overrides: which benchmark and weights.
-        screen: where it is told.
-        versioned: True to leave out verdicts that DVC does not list, such as those of a stage that has
-            other outputs since: a stage's tables must follow from what it depends on.
+        overrides: Hydra overrides, such as benchmark and scoring.
+        screen: output.
+        versioned: True to use only verdicts that DVC tracks, so that the tables of a DVC stage follow from
+            its dependencies.
     """
     settings = _settings(project, overrides)
     results = project / settings.results
@@ -128,13 +128,13 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
     scenarios, broken = load_scenarios(project, settings)
     is_wanted = _versioned(project, screen) if versioned else None
     if not folder.is_dir():
-        raise _nothing(folder)
+        raise _nothing_graded(folder)
     with results_lock(results):
         graded, problems = load_graded(folder, scenarios, is_wanted)
         named = left_out(folder, problems)
         problems = [*broken, *problems]
         if not graded and not problems:
-            raise _nothing(folder)
+            raise _nothing_graded(folder)
         if graded:
             objects = ObjectStore(results / ".cache" / "objects")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
@@ -146,15 +146,15 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             show_board(screen, board, frozenset())
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
-        elif gone := _retract(folder, settings.scoring, problems):
+        elif removed := _retract(folder, settings.scoring, problems):
             screen.note(
-                "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in gone)
+                "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
     return _fail(problems, screen)
 
 
 def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
-    """Whether DVC lists a file; one that it does not is named on the screen."""
+    """Return a predicate for files that DVC tracks; it names other files on the screen."""
     from flows.adapters.dvc import is_below, versioned_outputs
 
     listed = versioned_outputs(project)
@@ -162,50 +162,46 @@ def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
     def is_listed(path: Path) -> bool:
         found = is_below(path.resolve(), listed)
         if not found:
-            screen.note(
-                f"Left out, since DVC does not list it: {display_path(path)} (staffbench version takes it in)"
-            )
+            screen.note(f"Left out, not tracked by DVC: {display_path(path)} (staffbench version adds it)")
         return found
 
     return is_listed
 
 
-def _nothing(folder: Path) -> StaffbenchError:
+def _nothing_graded(folder: Path) -> StaffbenchError:
     return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
 
 
 def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
-    """Where no row is left: delete the old board; its site, if there is one, becomes a page that says why."""
-    gone = delete_leaderboard(folder, scoring.name)
+    """Delete a leaderboard without rows; its site, if it exists, becomes a page that says why."""
+    removed = delete_leaderboard(folder, scoring.name)
     site = folder / ("site" if scoring.name in DEFAULT_SCORINGS else f"site.{scoring.name}")
     if site.is_dir():
         board = Leaderboard(folder.name, scoring.name, (), (), ())
-        gone.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
-    return gone
+        removed.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
+    return removed
 
 
 def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """How far the judges agree: with labels, with one another, and each with itself.
+    """Measure how far judges agree with labels, with one another, and each with itself.
 
     Args:
         project: folder of the project.
-        overrides: which benchmark; a word without `=` is a file of experts' labels.
-        screen: where it is told.
+        overrides: Hydra overrides; an argument without `=` is a file of expert labels.
+        screen: output.
     """
-    files = [Path(word) for word in overrides if "=" not in word]
+    files = [Path(argument) for argument in overrides if "=" not in argument]
     labels = [label for file in files for label in read_labels(file)]
-    settings = _settings(project, [word for word in overrides if "=" in word])
+    settings = _settings(project, [argument for argument in overrides if "=" in argument])
     results = project / settings.results
     scenarios, broken = load_scenarios(project, settings)
     objects = ObjectStore(results / ".cache" / "objects")
     measured: list[tuple[str, Agreement]] = [
         ("offline", found) for found in offline_agreements(scenarios, objects)
     ]
-    if (
-        settings.benchmark.protocol is ProtocolName.ma_bench
-    ):  # the pairs are items; no criterion is among them
+    if settings.benchmark.protocol is ProtocolName.ma_bench:  # pairs exist for its items only
         measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
-        measured += asked_pairs_agreement(project, settings)
+        measured += remote_pairs_agreement(project, settings)
     graded, problems = load_graded(results / settings.benchmark.name, scenarios)
     problems = [*broken, *problems]
     judges: Sequence[JudgeNote] = ()
@@ -228,20 +224,20 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 def _show_judges(
     against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
 ) -> None:
-    """The judges against one another, and each against itself, where there is anything to show."""
+    """Show the agreement of judges with one another and with their own repeats, if any."""
     rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa")]
     rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
     if against:
         screen.table("judges against each other, on the same briefs", rows)
     rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa")]
     for note in judges:
-        own = note.self_agreement
-        if own is not None:
-            every = (f"all {own.n_repeats}", str(own.n), str(own.n_ungraded), number(own.unanimous, 2), "-")
-            rows.append((note.judge_id, *every))
-            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in own.pairs]
+        repeats = note.self_agreement
+        if repeats is not None:
+            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-")
+            rows.append((note.judge_id, f"all {repeats.n_repeats}", *counts))
+            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in repeats.pairs]
     if len(rows) > 1:
-        screen.table("judges against themselves, asked again", rows)
+        screen.table("repeats of the same judge", rows)
 
 
 def _agreed(found: Agreement) -> tuple[str, str, str, str]:
@@ -249,7 +245,7 @@ def _agreed(found: Agreement) -> tuple[str, str, str, str]:
 
 
 def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Take what runs made outside DVC into it: replies, and the tables of any condition."""
+    """Add replies and tables that runs made outside DVC to it."""
     from flows.adapters.dvc import version_results
 
     settings = _settings(project, overrides)
@@ -272,7 +268,7 @@ def _settings(project: Path, overrides: Sequence[str]) -> Settings:
 def _packets(
     project: Path, settings: Settings, screen: Screen
 ) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
-    """Every scenario with its packet, and every fault met on the way."""
+    """Load every scenario with its packet; return them with all errors."""
     data, kind = project / settings.benchmark.data, kind_of(settings.benchmark)
     built: list[tuple[Scenario, Packet]] = []
     problems: list[StaffbenchError] = []

@@ -1,4 +1,4 @@
-"""A judge behind an endpoint, asked about the labelled pairs: `staffbench agreement judge=...`."""
+"""Agreement of remote judges with the labelled pairs: `staffbench agreement judge=...`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from flows.stages.agreement import LabelledVerdict, measure_agreement
 from flows.stages.judge import build_requests
 
 
-def asked_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
-    """How far the configured judge, or each remote member of a panel, agrees with the labelled pairs.
+def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
+    """Measure how far the configured judge, or each remote panel member, agrees with the labelled pairs.
 
-    The judge is asked as in a run: the items of one brief together, or one by one, by its mode. Its
-    replies are stored and paid for once, and what it leaves without a verdict is counted apart.
+    The judge is asked as in a run, by its mode: the items of a brief together or one by one. Its replies are
+    stored and paid for once; pairs without a verdict are counted separately.
 
     Returns:
-        The judge's label and its agreement; nothing for the offline judge.
+        Label and agreement of each judge; empty for the offline judge.
 
     Raises:
         ScenarioError: the pairs can't be read.
@@ -33,11 +33,11 @@ def asked_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, 
     """
     judge = settings.judge
     judges = list(judge.members.values()) if judge.kind is JudgeKind.panel else [judge]
-    remote = [one for one in judges if one.kind is JudgeKind.remote]
+    remote = [member for member in judges if member.kind is JudgeKind.remote]
     if not remote:
         return []
-    for one in remote:
-        check_key(one)
+    for member in remote:
+        check_key(member)
     store = CompletionStore(project / settings.results / "completions")
     try:
         return asyncio.run(_ask_judges(project, settings, remote, store))

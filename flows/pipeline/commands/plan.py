@@ -1,4 +1,4 @@
-"""`staffbench plan`: what a run would do and cost. Looks into the store of completions; calls nobody."""
+"""`staffbench plan`: estimate the calls and cost of a run from the completion store, without any call."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ _HEAD = ("condition · judge", "briefs", "to write", "to judge", "tokens in", "t
 
 
 def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
-    """Show what the points that `overrides` name would still call, and what that would cost.
+    """Show the remaining calls of a run and their cost.
 
-    Needs no key. Reads packets, and builds those that are not there.
+    Needs no key. Missing packets are built.
 
     Returns:
         Exit code: 0.
 
     Raises:
-        StaffbenchError: nothing could be run as asked, or a document can't be read.
+        StaffbenchError: the configuration is invalid, or a document can't be read.
     """
     points = compose_points(project, overrides, multirun=multirun)
     settings = points[0].settings
     check_shared(points)
     evaluations = build_evaluations(project, points)
     folder = project / settings.results / "completions"
-    # Opening a store creates its folder: a plan leaves nothing behind.
+    # Opening a store would create its folder.
     planner = _Planner(project, CompletionStore(folder) if folder.is_dir() else None)
-    found = [planner.plan(evaluation) for evaluation in evaluations]
-    rows = [plan_row(one.evaluation.name, [one]) for one in found]
-    if len(found) > 1:
-        rows.append(plan_row("all", found))
+    plans = [planner.plan(evaluation) for evaluation in evaluations]
+    rows = [plan_row(planned.evaluation.name, [planned]) for planned in plans]
+    if len(plans) > 1:
+        rows.append(plan_row("all", plans))
     screen.table(f"{settings.benchmark.name}: what a run would still call", [_HEAD, *rows])
-    for note in [*plan_notes(found), *(f"Warning: {warning}." for warning in plan_warnings(found))]:
+    for note in [*plan_notes(plans), *(f"Warning: {warning}." for warning in plan_warnings(plans))]:
         screen.note(f"- {note}")
     return 0
 
 
 class _Planner:
-    """Finds the calls that are left, each counted once however many conditions share it."""
+    """Finds the remaining calls; a call that conditions share is counted once."""
 
     def __init__(self, project: Path, store: CompletionStore | None) -> None:
         self._project = project
@@ -77,7 +77,7 @@ class _Planner:
         self._counted: set[str] = set()
 
     def plan(self, evaluation: Evaluation) -> Planned:
-        """The calls of one evaluation that no evaluation before it makes."""
+        """Find the calls of one evaluation that no earlier evaluation makes."""
         found = Planned(evaluation)
         for scenario in evaluation.scenarios:
             for seed in range(1, evaluation.settings.seeds + 1):
@@ -118,15 +118,15 @@ class _Planner:
     def _plan_judge(
         self, found: Planned, scenario: Scenario, written: Written | None, pages: Sequence[Image] = ()
     ) -> None:
-        """The calls on a brief; on one as long as it may be where nobody has written it yet."""
+        """Add the judge's calls on a brief; an unwritten one is assumed to have its maximum length."""
         settings = found.evaluation.settings
         judge, cap = settings.judge, settings.word_cap.words
         if written is None:
             unit = "x" * (CHARACTERS_PER_WORD - 1) + " "
-            told = settings.prompt.words if scenario.task is None else expected_words(scenario)
-            text = unit * (brief_characters(told, cap) // CHARACTERS_PER_WORD)
+            words = settings.prompt.words if scenario.task is None else expected_words(scenario)
+            text = unit * (brief_characters(words, cap) // CHARACTERS_PER_WORD)
         elif written.text is None:
-            return  # refused or failed for good: there is nothing to grade
+            return  # refused or failed: there is nothing to grade
         else:
             brief = truncate(
                 scenario.scenario_id,
@@ -138,7 +138,7 @@ class _Planner:
             )
             text = brief.text or ""
             if scenario.task is None and not count_words(shield(text)[0]):
-                return  # graded by rule
+                return  # graded without a call
         calls = [
             call
             for number in range(1, judge.repeat + 1)
@@ -157,11 +157,11 @@ class _Planner:
             reply = verdict_tokens(len(call.items), judge)
             if written is None:
                 found.judge.left.append(planned(call.request, judge, reply, is_assumed=True))
-            elif (left := self._unanswered(call, judge.max_attempts, settings.retry)) is not None:
-                self._add(found.judge, left, planned(left, judge, reply))
+            elif (request := self._unanswered(call, judge.max_attempts, settings.retry)) is not None:
+                self._add(found.judge, request, planned(request, judge, reply))
 
     def _unanswered(self, call: JudgeCall, max_attempts: int, retry: Retry) -> Request | None:
-        """The first of a question's attempts that has no answer; None where its verdicts are known."""
+        """Return the first attempt at a question without a stored reply; None if its verdicts are known."""
         step, again = call, should_retry(retry, [VerdictStatus.unparsed.value])
         while (stored := self._answer(step.request, retry)) is not None:
             outcome = judge_outcome(step, stored, step.attempt + 1)
@@ -174,7 +174,7 @@ class _Planner:
         return step.request
 
     def _answer(self, request: Request, retry: Retry) -> Completion | None:
-        """What is stored for `request`, where it stands."""
+        """Return the stored reply to `request`, unless `retry` would replace it."""
         stored = None if self._store is None else self._store.get(request.key)
         return stored if stored is not None and stands(stored, retry) else None
 

@@ -1,4 +1,4 @@
-"""What `staffbench plan` needs of a task: the report of a local writer, opened, and its pages."""
+"""Reports of local writers, with their pages, for `staffbench plan`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from flows.stages.generate import Written
 def planned_report(
     project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int
 ) -> tuple[Written, Sequence[Image]]:
-    """The report as its judge would see it: text, and pages where the judge takes images.
+    """Build the report as its judge would see it: text, and pages if the judge takes images.
 
     Returns:
-        With a status of `missing` where the judge would not be asked; and no pages then.
+        Report and pages; status `missing` and no pages if the judge would not be asked.
     """
     data = local_report(project, settings, scenario, packet, seed)
     if data is None:
@@ -35,9 +35,9 @@ def planned_report(
         text = check_report(path).text
     if text is None:
         return Written(seed, BriefStatus.missing, None), ()
-    shown: Sequence[Image] = ()
+    pages: Sequence[Image] = ()
     if settings.judge.takes_images:
         renders = Renders(project / settings.results / settings.benchmark.name / "renders")
         layout = asyncio.run(renders.layout(data, ".docx", images=True))
-        shown = tuple(Image("image/png", image) for image in layout.images)
-    return Written(seed, BriefStatus.written, text), shown
+        pages = tuple(Image("image/png", image) for image in layout.images)
+    return Written(seed, BriefStatus.written, text), pages

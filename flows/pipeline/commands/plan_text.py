@@ -1,4 +1,4 @@
-"""A plan's calls as text: the table's rows, what stands under it, what is worth a second look."""
+"""Table rows, notes and warnings of a plan."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from flows.stages.plan import (
     summed,
 )
 
-_TOLD = (Writer.remote, Writer.extractive)  # writers that keep to prompt.words
+_LIMITED = (Writer.remote, Writer.extractive)  # writers that follow prompt.words
 
 
 @dataclass
 class Calls:
-    """Calls of one model of one evaluation: how many there are, and those that are left.
+    """Calls of one model in one evaluation: their number, and those that remain.
 
-    Attempts of the native harness are counted apart: how many calls one makes is its model's choice.
+    Attempts of the native harness are counted separately: their number of calls depends on the model.
     """
 
     total: int = 0
@@ -49,28 +49,28 @@ class Planned:
 
     @property
     def loads(self) -> tuple[Load, Load]:
-        """Writing and judging, each at its model's price."""
+        """Writing and judging calls, each at its model's price."""
         settings = self.evaluation.settings
         return summed(self.write.left, settings.model.price), summed(self.judge.left, settings.judge.price)
 
 
-def plan_row(name: str, found: Sequence[Planned]) -> tuple[str, ...]:
-    """A row of the table: one evaluation, or several summed."""
-    write, judge = (combined(loads) for loads in zip(*(one.loads for one in found), strict=True))
+def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
+    """Format a row of the table: one evaluation, or a sum of several."""
+    write, judge = (combined(loads) for loads in zip(*(planned.loads for planned in plans), strict=True))
     both = combined([write, judge])
-    briefs = sum(len(one.evaluation.scenarios) * one.evaluation.settings.seeds for one in found)
+    briefs = sum(len(planned.evaluation.scenarios) * planned.evaluation.settings.seeds for planned in plans)
     totals = (f"{both.input_tokens:,}", f"{both.output_tokens:,}", cost_text(both.cost), cost_text(both.most))
-    if any(one.write.attempts for one in found):
-        totals = ("unknown",) * len(totals)  # what else is known of them would pass for the whole
-    judged = _left(judge, sum(one.judge.total for one in found))
-    return (name, f"{briefs:,}", _written(write, found), judged, *totals)
+    if any(planned.write.attempts for planned in plans):
+        totals = ("unknown",) * len(totals)  # a partial sum could be taken for the total
+    judged = _left(judge, sum(planned.judge.total for planned in plans))
+    return (name, f"{briefs:,}", _written(write, plans), judged, *totals)
 
 
-def _written(write: Load, found: Sequence[Planned]) -> str:
-    attempts = sum(one.write.attempts for one in found)
+def _written(write: Load, plans: Sequence[Planned]) -> str:
+    attempts = sum(planned.write.attempts for planned in plans)
     if attempts:
         return f"{attempts:,} attempt{'s' if attempts > 1 else ''}"
-    return _left(write, sum(one.write.total for one in found))
+    return _left(write, sum(planned.write.total for planned in plans))
 
 
 def _left(load: Load, total: int) -> str:
@@ -79,28 +79,28 @@ def _left(load: Load, total: int) -> str:
     return f"{load.calls:,} of {total:,}" + (f" ({load.assumed:,} assumed)" if load.assumed else "")
 
 
-def plan_notes(found: Sequence[Planned]) -> list[str]:
-    """What stands under the table, a sentence or two each."""
+def plan_notes(plans: Sequence[Planned]) -> list[str]:
+    """Return the notes under the table."""
     about = (
-        f"Nobody is called. Tokens are estimates, characters / {CHARACTERS_PER_TOKEN}; replies are expected "
-        "as long as the prompt allows, without reasoning. At most: every reply as long as the limit that is "
-        "sent, reasoning included. A judge's reply that is rejected is asked for again, and is in neither."
+        f"No model is called. Tokens are estimated as characters / {CHARACTERS_PER_TOKEN}, replies as long "
+        "as the prompt allows, without reasoning. At most: every reply reaches the limit that is sent, "
+        "including reasoning. Retries of rejected judge replies are not included."
     )
     notes = [about]
-    if any(call.is_assumed for one in found for call in one.judge.left):
+    if any(call.is_assumed for planned in plans for call in planned.judge.left):
         notes.append(
-            "Assumed: calls on briefs that nobody has written yet, taken to be as long as the prompt and the "
-            f"cap allow at {CHARACTERS_PER_WORD} characters a word."
+            "Assumed: calls on unwritten briefs, taken to be as long as the prompt and the cap allow, at "
+            f"{CHARACTERS_PER_WORD} characters per word."
         )
-    if any(one.write.attempts for one in found):
+    if any(planned.write.attempts for planned in plans):
         notes.append(
-            "An attempt calls its model as often as that asks for tools, at most harness.max_steps times: "
-            "its calls, tokens and price are not known beforehand, and so no sum is. Its calls that are "
-            "stored are not paid for again. budget.max_usd and budget.max_tokens bound a run."
+            "The number of calls in an attempt depends on the model, up to harness.max_steps: its tokens and "
+            "price, and all sums, are unknown. Stored calls are not paid for again. budget.max_usd and "
+            "budget.max_tokens limit a run."
         )
-    if len(found) > 1:
-        notes.append("A call that several conditions share is counted with the first of them.")
-    models = {model.label: model for model, _ in _calls(found)}
+    if len(plans) > 1:
+        notes.append("A call that several conditions share is counted with the first.")
+    models = {model.label: model for model, _ in _calls(plans)}
     dates: dict[str, list[str]] = {}
     for label, model in models.items():
         if model.price.taken is not None:
@@ -108,16 +108,16 @@ def plan_notes(found: Sequence[Planned]) -> list[str]:
     notes += [f"List prices of {date}: {', '.join(labels)}." for date, labels in sorted(dates.items())]
     unchecked = [label for label, model in models.items() if model.context_tokens is None]
     if unchecked:
-        notes.append(f"Context length not known, so not checked: {', '.join(unchecked)}.")
-    return [*notes, *sorted({_expected(one.evaluation) for one in found})]
+        notes.append(f"Context length unknown and not checked: {', '.join(unchecked)}.")
+    return [*notes, *sorted({_expected(planned.evaluation) for planned in plans})]
 
 
 def _expected(evaluation: Evaluation) -> str:
-    """What interval to expect. The paper's is of briefs, and says nothing of reports."""
+    """Describe the expected interval; the paper gives one for briefs only."""
     if evaluation.settings.benchmark.protocol is ProtocolName.mission_report:
         return (
-            "No interval of MissionReport's scores is published that we know of: the width to expect and the "
-            "difference that can be told apart are not known beforehand."
+            "We know of no published interval for MissionReport scores: the expected width and detectable "
+            "difference are unknown."
         )
     return _detectable(len(evaluation.scenarios))
 
@@ -125,29 +125,29 @@ def _expected(evaluation: Evaluation) -> str:
 def _detectable(n_scenarios: int) -> str:
     return (
         f"With {n_scenarios} scenario{'s' if n_scenarios > 1 else ''} expect an interval of about "
-        f"±{detectable_difference(n_scenarios):.2f} on a score, and no difference below that to be told "
-        f"apart: the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
-        f"sqrt({REFERENCE_SCENARIOS} / n), if scenarios differ as much here as there."
+        f"±{detectable_difference(n_scenarios):.2f} on a score; smaller differences are not detectable. This "
+        f"is the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
+        f"sqrt({REFERENCE_SCENARIOS} / n), if scenarios vary as much here as there."
     )
 
 
-def plan_warnings(found: Sequence[Planned]) -> list[str]:
-    """What is worth a second look, each once."""
+def plan_warnings(plans: Sequence[Planned]) -> list[str]:
+    """Return the warnings, without repetition."""
     warnings: list[str] = []
-    for one in found:
-        settings = one.evaluation.settings
+    for planned in plans:
+        settings = planned.evaluation.settings
         judge = settings.judge
-        if settings.model.writer in _TOLD:
+        if settings.model.writer in _LIMITED:
             mismatch = cap_mismatch(settings.prompt.words, settings.word_cap.words)
             warnings += [f"prompt.words and word_cap: {mismatch}"] if mismatch else []
         if judge.kind is JudgeKind.remote:
-            longest = max(len(scenario.items) for scenario in one.evaluation.scenarios)
-            whole = longest + (N_CANARIES if judge.canaries else 0)
-            per_call = 1 if judge.mode is JudgeMode.per_item else whole
+            longest = max(len(scenario.items) for scenario in planned.evaluation.scenarios)
+            n_items = longest + (N_CANARIES if judge.canaries else 0)
+            per_call = 1 if judge.mode is JudgeMode.per_item else n_items
             shortfall = room_shortfall(output_room(per_call, judge), judge)
             warnings += [f"judge.output_tokens: {shortfall}"] if shortfall else []
     misfits: dict[str, list[tuple[int, str]]] = {}
-    for model, call in _calls(found):
+    for model, call in _calls(plans):
         if (text := misfit(model, call)) is not None:
             misfits.setdefault(model.label, []).append((call.input_tokens, text))
     for texts in misfits.values():
@@ -156,14 +156,14 @@ def plan_warnings(found: Sequence[Planned]) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-def _calls(found: Sequence[Planned]) -> list[tuple[ModelSettings, PlannedCall]]:
-    """Every call that is left, with whom it would go to."""
+def _calls(plans: Sequence[Planned]) -> list[tuple[ModelSettings, PlannedCall]]:
+    """Return every remaining call with its model."""
     return [
         (model, call)
-        for one in found
+        for planned in plans
         for model, calls in (
-            (one.evaluation.settings.model, one.write),
-            (one.evaluation.settings.judge, one.judge),
+            (planned.evaluation.settings.model, planned.write),
+            (planned.evaluation.settings.judge, planned.judge),
         )
         for call in calls.left
     ]

@@ -1,4 +1,4 @@
-"""`staffbench ui`: MLflow's page on this project's store."""
+"""`staffbench ui`: serve the MLflow UI of this project."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from flows.common.errors import StaffbenchError
 
 
 def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> NoReturn:
-    """Serve MLflow's page until a person ends it, and say how to open Prefect's.
+    """Serve the MLflow UI until interrupted, and say how to open Prefect's.
 
     Raises:
-        StaffbenchError: there is nothing to show yet.
+        StaffbenchError: there is nothing to show, or the port is in use.
     """
     results = project / compose_points(project, overrides, multirun=False)[0].settings.results
     if not (results / "mlflow.db").is_file():
@@ -30,11 +30,11 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise StaffbenchError(
-                f"port {port}", "in use", remedy="staffbench ui --port N takes another"
+                f"port {port}", "in use", remedy="choose another: staffbench ui --port N"
             ) from error
     screen.note(f"MLflow: http://127.0.0.1:{port} (takes some seconds; Ctrl-C ends it)")
     screen.note("Prefect: make prefect serves its page at http://127.0.0.1:4200")
-    # One worker, no job runner and no genai workers: the page is all that is wanted.
+    # One worker, no job runner and no genai workers: only the UI is needed.
     environment = {
         **os.environ,
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
@@ -55,5 +55,5 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     ]
     command += ["--backend-store-uri", store_uri(results)]
     sys.stdout.flush()
-    # In our place, not below us: whoever ends this process ends the page.
-    os.execve(command[0], command, environment)  # noqa: S606 -- our own words and a path of ours
+    # Replaces this process, so that ending it ends the server.
+    os.execve(command[0], command, environment)  # noqa: S606 -- a fixed command

@@ -1,4 +1,4 @@
-"""The flow that a Prefect work pool runs (`prefect.yaml`): `staffbench run`, with parameters."""
+"""The flow of a Prefect deployment (`prefect.yaml`): `staffbench run` with parameters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from flows.pipeline.evaluate.run import run_points
 
 @flow(name="staffbench", flow_run_name="staffbench {overrides}")
 def deployed(overrides: list[str], sweep: bool = False) -> None:
-    """Run what `overrides` name in the folder that the deployment was made in.
+    """Run `overrides` in the folder of the deployment.
 
     Args:
         overrides: as on the command line: `["model=strong", "word_cap=500"]`.
-        sweep: True where a list of values is meant as a sweep (`-m`).
+        sweep: True to read lists of values as a sweep (`-m`).
 
     Raises:
-        StaffbenchError: the run did not end with a verdict on every item.
+        StaffbenchError: the run did not finish with a verdict on every item.
     """
     project = find_project(Path.cwd())
     points = compose_points(project, overrides, multirun=sweep)

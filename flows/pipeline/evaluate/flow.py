@@ -1,7 +1,7 @@
 """The flow: generate, truncate, judge, score and aggregate, for every scenario of every condition.
 
-Composition only. The chains of all conditions run side by side in one event loop and share one limit
-for each provider; a chain waits for nothing but its own scenario's last stage.
+A chain is the stages of one scenario under one condition. All chains run concurrently in one event loop and
+share one limit per provider; a chain waits only for its own previous stage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from flows.pipeline.orchestration.cached_tasks import (
     StageResult,
     TaskRuns,
     run_cached,
-    show_done_before,
+    show_skipped,
 )
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
@@ -49,10 +49,10 @@ from flows.stages.table import to_markdown
 
 @dataclass(frozen=True)
 class Ended:
-    """What stays in memory of an evaluation that went through; the rest is in its files.
+    """What is kept in memory of a completed evaluation; the rest is in its files.
 
     Attributes:
-        n_ungraded: items without a verdict.
+        n_ungraded: number of items without a verdict.
         missing: briefs that failed, and why.
     """
 
@@ -62,12 +62,12 @@ class Ended:
 
 @dataclass(frozen=True)
 class Board:
-    """A leaderboard and what it was made of.
+    """A leaderboard and its inputs.
 
     Attributes:
-        leaderboard: its rows and notes.
-        graded: what was graded, in no order.
-        scenarios: of the benchmark, by id.
+        leaderboard: rows and notes.
+        graded: the graded conditions, unordered.
+        scenarios: the benchmark's scenarios, by id.
     """
 
     leaderboard: Leaderboard
@@ -77,14 +77,14 @@ class Board:
 
 @dataclass
 class Finished:
-    """What a run came to.
+    """Result of a run.
 
     Attributes:
-        outcomes: evaluations that went through; some may have ungraded items.
-        faults: evaluations that did not, with why.
-        flow_run_id: Prefect's name for the run; empty before it began.
-        task_runs: how many task runs it made.
-        board: the leaderboard that it led to; None where no condition went through.
+        outcomes: completed evaluations; some may have ungraded items.
+        faults: failed evaluations and their errors.
+        flow_run_id: Prefect's id of the run; empty before it is complete.
+        task_runs: number of task runs.
+        board: the leaderboard; None if no condition was completed.
     """
 
     outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
@@ -98,16 +98,16 @@ class Finished:
 
 @dataclass(frozen=True)
 class Job:
-    """A prepared run, handed to the flow past Prefect, which would store its parameters.
+    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it.
 
     Attributes:
         context: what to run.
         on_start: called when the flow begins.
-        finished: filled in as evaluations end. It goes past Prefect as well, which would search a
-            result of that size for futures, one value at a time.
-        on_step: called with a stage's name each time that one is done, and whether it was skipped.
-        log: called with each evaluation that went through and what it came to.
-        report: called at the end; writes the leaderboard and gives it, or None where there is no row.
+        finished: filled in as evaluations end. Not the flow's return value, which Prefect would search for
+            futures, value by value.
+        on_step: called after each stage with its name and whether it was skipped.
+        log: called with each completed evaluation, its outcome and its files.
+        report: called at the end; writes and returns the leaderboard, None if it has no row.
     """
 
     context: RunContext
@@ -127,12 +127,12 @@ JOB: ContextVar[Job] = ContextVar("JOB")
     description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
     validate_parameters=False,
 )
-async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: ARG001 -- both are shown in Prefect's page
-    """Run the job that `JOB` holds.
+async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: ARG001 -- both are shown in Prefect's UI
+    """Run the job in `JOB`.
 
     Args:
         title: name of the run.
-        conditions: what is run, as shown.
+        conditions: names of the evaluations.
     """
     job = JOB.get()
     finished = job.finished
@@ -170,7 +170,7 @@ def _state(finished: Finished) -> State[None]:
 
 
 async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
-    """Each scenario's packet, once for all conditions; by folder, the fault where it can't be read."""
+    """Read each scenario's packet once for all conditions; return the error, or None, by folder."""
     context = job.context
     wanted: dict[str, tuple[Evaluation, Scenario]] = {}
     for evaluation in context.evaluations:
@@ -181,27 +181,26 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
 
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
         try:
-            settled = await run_cached(
+            result = await run_cached(
                 context.objects, scenario.scenario_id, packet_work(context, evaluation, scenario)
             )
             take_packet(context, evaluation, scenario)
         except StaffbenchError as error:
             return error
-        job.on_step("packet", settled.skipped)
-        skipped.update(["packet"] * settled.skipped)
+        job.on_step("packet", result.skipped)
+        skipped.update(["packet"] * result.skipped)
         return None
 
     faults = await gather_then_raise([read(*pair) for pair in wanted.values()])
-    await show_done_before("packets", skipped)
+    await show_skipped("packets", skipped)
     return dict(zip(wanted, faults, strict=True))
 
 
 def _chains_at_once(context: RunContext) -> int:
-    """How many chains may be under way: three times what keeps every call's slot busy.
+    """Maximum number of concurrent chains: three times what fills every call slot.
 
-    Without a bound every condition of a sweep is half done until the end, and all its texts and
-    verdicts are in memory together. With twice as many, slots stood empty near a sweep's end: the last
-    chains had all begun, and none was ready for its judge.
+    Without a limit all texts and verdicts of a sweep would be in memory together. With a factor of two, call
+    slots were idle near the end of a sweep: all chains had begun and none was ready for its judge.
     """
     settings = context.evaluations[0].settings
     calls = settings.runner.concurrency
@@ -224,19 +223,19 @@ async def _evaluate_one(
     )
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
-    settled = await run_cached(context.objects, evaluation.name, work)
-    job.on_step("aggregate", settled.skipped)
-    skipped = Counter(["aggregate"] * settled.skipped)
+    result = await run_cached(context.objects, evaluation.name, work)
+    job.on_step("aggregate", result.skipped)
+    skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
         skipped.update(chain.skipped)
-    await show_done_before(evaluation.name, skipped)
+    await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
-        estimate=from_row(Estimate, settled.value),
+        estimate=from_row(Estimate, result.value),
         submissions=[submission for chain in chains for submission in chain.submissions],
         served=served(briefs, asked, context.client.stored) if context.client else {},
     )
@@ -259,7 +258,7 @@ class _Chain:
     scores: Sequence[BriefScore]
     address: str
     submissions: Sequence[Submission]
-    skipped: Sequence[str]  # stages that an earlier run did
+    skipped: Sequence[str]  # stages done by an earlier run
 
 
 async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
@@ -273,10 +272,10 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
 
     skipped: list[str] = []
 
-    def done(stage: str, settled: StageResult) -> StageResult:
-        job.on_step(stage, settled.skipped)
-        skipped.extend([stage] * settled.skipped)
-        return settled
+    def done(stage: str, result: StageResult) -> StageResult:
+        job.on_step(stage, result.skipped)
+        skipped.extend([stage] * result.skipped)
+        return result
 
     if context.stopping:
         raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")

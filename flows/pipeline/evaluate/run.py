@@ -1,4 +1,4 @@
-"""`staffbench run`: from overrides to a leaderboard on the screen."""
+"""`staffbench run`: compose the overrides, run the flow, show the leaderboard."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from flows.pipeline.evaluate.flow import Finished, Job
 
 
-# What the libraries make when they are imported stays, 300,000 objects. By default Python's collector looks
-# through all of them nine times in a run, and through the newest ones a thousand times: a tenth of the CPU.
+# Imports leave 300,000 live objects. With default thresholds, garbage collection scans all of them nine times
+# in a run and the youngest a thousand times: a tenth of the CPU.
 _COLLECT_AFTER = (20_000, 10, 10)
 
 
@@ -45,17 +45,17 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Serv
     """Run every point that `overrides` name and show the leaderboard.
 
     Args:
-        project: its folder.
-        overrides: Hydra's.
-        multirun: a list of values in `overrides` is a sweep.
-        server: Prefect's, starting or there.
-        screen: to speak on.
+        project: folder of the project.
+        overrides: Hydra overrides.
+        multirun: True to read lists of values in `overrides` as a sweep.
+        server: Prefect's server, starting or running.
+        screen: output.
 
     Returns:
-        Exit code: 0, or `INCOMPLETE`, or that of the fault that stopped it.
+        Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
 
     Raises:
-        StaffbenchError: nothing could be run as asked; nothing was called.
+        StaffbenchError: the configuration is invalid; no model was called.
     """
     forget_pandas()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -64,44 +64,44 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Serv
 
 
 def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Print what the overrides of one point compose to, checked (`--cfg job`)."""
+    """Print the composed and checked configuration of one point (`--cfg job`)."""
     compose_points(project, overrides, multirun=False)
     screen.note(composed_yaml(project, overrides).rstrip())
     return 0
 
 
 def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
-    """Run composed points; `server` is None where Prefect runs us and has one already."""
+    """Run composed points; `server` is None inside a Prefect deployment, which has its own."""
     settings = points[0].settings
     results = project / settings.results
     evaluations = build_evaluations(project, points)
     check_shared(points)
     tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
-    remote = [evaluation.settings for evaluation in evaluations if _calls_anybody(evaluation.settings)]
-    own = results / settings.benchmark.name
+    remote = [evaluation.settings for evaluation in evaluations if _called(evaluation.settings)]
+    folder = results / settings.benchmark.name
     context = RunContext(
         project,
         results,
         evaluations,
         None,
         ObjectStore(results / ".cache" / "objects"),
-        ReportStore(own / "reports" / "files"),
-        Renders(own / "renders"),
+        ReportStore(folder / "reports" / "files"),
+        Renders(folder / "renders"),
     )
     store: CompletionStore | None = None
     try:
         if remote:
-            for one in remote:
-                check_key(one.model)
-                check_key(one.judge)
-            for one in remote:
-                _check_no_secret(one)
-            for one in remote:
+            for point in remote:
+                check_key(point.model)
+                check_key(point.judge)
+            for point in remote:
+                _check_no_secret(point)
+            for point in remote:
                 if settings.runner.batch:
-                    check_batches(_called(one), settings.runner, settings.budget)
+                    check_batches(_called(point), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        return _run_batch(context, server, tracker, screen)
+        return _run_context(context, server, tracker, screen)
     finally:
         if store is not None:
             store.close()
@@ -109,19 +109,21 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             tracker.close()
 
 
-def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
+def _run_context(context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
     from flows.pipeline.evaluate.flow import JOB
 
-    gc.freeze()  # the libraries are here now, and no collection need look at them
+    gc.freeze()  # exclude objects of the imports from collection
     first, number = context.evaluations[0], len(context.evaluations)
     title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
     if tracker is not None:
-        tracker.start(title)  # now that we wait for Prefect's server: before, it would hold both of us up
+        tracker.start(
+            title
+        )  # while we wait for Prefect's server; earlier it would slow down the start of both
     if server is not None:
         if server.is_embedded:
             screen.say(
                 "Prefect's server takes some seconds to start; to keep one running: "
-                "make prefect, and PREFECT_API_URL as it says."
+                "run make prefect and set PREFECT_API_URL as shown there."
             )
         server.wait()
     progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
@@ -135,9 +137,9 @@ def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | No
     except PrefectError as error:
         if job.finished.board is None:
             raise
-        lost = error  # told when everything is shown and logged
+        lost = error  # reported after the results are shown and logged
     if server is not None:
-        # It writes what it holds while we show and log.
+        # The server writes its events while we show and log.
         server.release(job.finished.flow_run_id, job.finished.task_runs)
     _show(context, job.finished, screen)
     if tracker is not None and job.finished.outcomes:
@@ -154,7 +156,7 @@ def _run_batch(context: RunContext, server: Server | None, tracker: Tracker | No
 
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
-    """Show the leaderboard, what was paid, and where everything lies."""
+    """Show the leaderboard, the paid calls and the paths of the results."""
     if (found := finished.board) is not None:
         board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
         show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
@@ -178,7 +180,7 @@ def _job(
     *,
     on_start: Callable[[], None],
 ) -> Job:
-    """What the flow is handed."""
+    """Build the flow's input."""
     from flows.pipeline.evaluate.flow import Board, Job
     from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
     from flows.pipeline.results.run_record import run_record
@@ -213,26 +215,27 @@ def _job(
 async def _until_stopped(
     context: RunContext, signals: Signals, title: str, server: Server | None, finished: Finished
 ) -> None:
-    """Run the flow; what it came to is in `finished`. A fault that nobody foresaw is raised."""
+    """Run the flow and fill in `finished`; unexpected errors are raised."""
     signals.begin()
     fault: Exception | None = None
     try:
         try:
             await _watched(title, [evaluation.name for evaluation in context.evaluations], server, finished)
-        except Exception as error:  # noqa: BLE001 -- raised again, once the calls under way are stored
+        except Exception as error:  # noqa: BLE001 -- re-raised once the calls in flight are stored
             fault = as_lost(error) or error
         if context.client is not None:
             await context.client.aclose()
     except asyncio.CancelledError:
-        # Without waiting for calls that are out: that is what a second Ctrl-C asks for.
-        left = "calls that were under way are left behind; the same command resumes"
-        raise Stopped("run", "stopped", remedy=left) from None
+        # A second Ctrl-C does not wait for calls in flight.
+        raise Stopped(
+            "run", "stopped", remedy="calls in flight were abandoned; the same command resumes"
+        ) from None
     if fault is not None:
         raise fault
 
 
 async def _watched(title: str, names: list[str], server: Server | None, finished: Finished) -> None:
-    """The flow, ended where it would only go on to tell a server that is there no more."""
+    """Run the flow; end it if only events for a server that has ended are left to send."""
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
@@ -245,8 +248,8 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     assert run is not None
     watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
-        # Prefect's overloads forget that this is a coroutine.
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
+        # Prefect's overloads do not declare a coroutine.
         flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
         result: Any = await (await flow).aresult(raise_on_failure=False)
     except asyncio.CancelledError:
@@ -281,33 +284,32 @@ def _expected(context: RunContext) -> dict[str, int]:
     return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
 
 
-def _calls_anybody(settings: Settings) -> bool:
-    return settings.model.writer is Writer.remote or settings.judge.kind is JudgeKind.remote
-
-
 def _check_no_secret(settings: Settings) -> None:
-    """Before anything is written: names, parameters and notes go into files, MLflow and Prefect's page."""
+    """Refuse secrets in settings, which are written to files, MLflow and Prefect."""
     for section, values in asdict(settings).items():
         check_no_secret(section, values)
 
 
 def _called(settings: Settings) -> list[ModelSettings]:
-    """The models that are called, of those that `settings` name."""
+    """Return the models that are called: a remote writer, a remote judge."""
     model, judge = settings.model, settings.judge
     called: list[ModelSettings] = [model] if model.writer is Writer.remote else []
     return [*called, judge] if judge.kind is JudgeKind.remote else called
 
 
 def check_shared(points: Sequence[Point]) -> None:
-    """A sweep has one results folder, one store and one limit: what makes them can't vary in it.
+    """Check that the points of a sweep share its results folder, store and limits.
 
     Raises:
-        ConfigError: it does.
+        ConfigError: they differ.
     """
     first = points[0].settings
     for point in points[1:]:
         for name in ("results", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
             if getattr(point.settings, name) != getattr(first, name):
                 raise ConfigError(
-                    name, "differs within one sweep", "one value for all its conditions", "run it twice"
+                    name,
+                    "differs within one sweep",
+                    "one value for all its conditions",
+                    "run them separately",
                 )

@@ -1,4 +1,4 @@
-"""What a person's Ctrl-C, and a system's SIGTERM, do during a run."""
+"""Handling of Ctrl-C and SIGTERM during a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flows.pipeline.work.run_context import RunContext
 
 
 class Signals:
-    """The first lets calls under way end; the second leaves them behind."""
+    """Signal handler: the first signal lets calls in flight finish, the second abandons them."""
 
     def __init__(self, context: RunContext, screen: Screen) -> None:
         self._context = context
@@ -20,13 +20,13 @@ class Signals:
         self._run: asyncio.Task[Any] | None = None
 
     def begin(self) -> None:
-        """Take them for the task that is running now."""
+        """Install the handlers; a second signal cancels the current task."""
         self._run = asyncio.current_task()
         self.take()
 
     def take(self) -> None:
-        """Take them, also from Prefect, which puts a handler of its own for SIGTERM in place of ours."""
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handler
+        """Install the handlers; again after Prefect has replaced ours for SIGTERM."""
+        if threading.current_thread() is threading.main_thread():  # Python allows handlers only there
             for name in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(name, self._stop)
 
@@ -37,9 +37,9 @@ class Signals:
             self._run.cancel()
             return
         if context.evaluations[0].settings.runner.batch:
-            screen.say("Stopping: batches under way run on at the provider; the same command collects them.")
-        else:
             screen.say(
-                "Stopping: calls under way end and are stored. Press Ctrl-C again to leave them behind."
+                "Stopping: submitted batches continue at the provider; the same command collects them."
             )
+        else:
+            screen.say("Stopping: calls in flight finish and are stored. Press Ctrl-C again to abandon them.")
         context.stop()

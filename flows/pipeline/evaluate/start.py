@@ -1,4 +1,4 @@
-"""`staffbench run` from its first moment: Prefect's server comes up while the rest is imported."""
+"""Entry point of `staffbench run`: start Prefect's server while the rest is imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flows.pipeline.orchestration.server import Server, configure, home
 
 
 def start(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
-    """Start Prefect's server where none is given, and run; `run.run` says what is returned and raised."""
+    """Start Prefect's server unless one is configured, then run; returns and raises as `run.run`."""
     configure(project, project / "results")
     server = Server(home() / "server.log")
     server.start()

@@ -1,1 +1,1 @@
-"""Harbor beside us: jobs read and imported, scenarios exported as tasks and run there."""
+"""Exchange with Harbor: export and run scenarios as tasks, summarize and import jobs."""

@@ -1,4 +1,4 @@
-"""`staffbench harbor export`: scenarios as Harbor tasks, graded by our judge code in Harbor's sandbox."""
+"""`staffbench harbor export`: write scenarios as Harbor tasks that our judge code grades in the sandbox."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from flows.pipeline.work.kinds import kind_of
 
 _GRADING_AXES = ("judge_prompt", "scoring", "word_cap", "judge")
 _GRADING_KEYS = (*_GRADING_AXES, "runner", "budget", "retry")
-_NOT_OURS = {
+_HARBOR_AXES = {
     "model": "choose it with the agent: harbor run ... -a AGENT -m MODEL",
-    "effort": "Harbor's --effort asks the agent for it",
+    "effort": "use Harbor's --effort",
     "harness": "Harbor is the harness",
-    "tracking": "no run of Harbor is logged; staffbench harbor import brings its attempts here",
+    "tracking": "Harbor's runs are not logged; import their attempts with staffbench harbor import",
 }
-"""Axes that Harbor decides, and where they are chosen instead."""
+"""Axes that Harbor decides, and where to choose them instead."""
 
 
 def export(
     project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
 ) -> int:
-    """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`: all of them, or none.
+    """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`; on an error, none is written.
 
     Args:
-        project: the project's folder.
-        overrides: benchmark and scenarios, and how the verifier grades: judge, judge_prompt, scoring,
-            word_cap; for briefs also the prompt.
-        folder: not there yet, or empty.
+        project: folder of the project.
+        overrides: benchmark, scenarios, and how the verifier grades: judge, judge_prompt, scoring, word_cap;
+            for briefs also the prompt.
+        folder: must not exist, or be empty.
         install: what the sandboxes install as staffbench, see `install_of`.
-        screen: where it is told.
+        screen: output.
 
     Returns:
         0.
 
     Raises:
-        ConfigError: overrides that don't compose, or that Harbor decides.
-        Problems: a scenario with faults.
+        ConfigError: overrides are invalid, or of an axis that Harbor decides.
+        Problems: lists invalid scenarios.
         StoreError: `folder` is a link or not empty, or can't be written.
     """
-    from flows.pipeline.evaluate.showing import display_path  # it brings the whole stack along
+    from flows.pipeline.evaluate.showing import display_path  # slow import
 
     export_tasks(project, overrides, folder, install=install, screen=screen)
     screen.note(
@@ -62,9 +62,9 @@ def export(
 def export_tasks(
     project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
 ) -> list[ExportedTask]:
-    """As `export`; gives what was written."""
+    """Export as `export` does, and return the written tasks."""
     check_target(folder)
-    refuse_harbors(overrides)
+    refuse_harbor_axes(overrides)
     point = compose_points(project, overrides, multirun=False)[0]
     tasks = _tasks(project, point, overrides, install_of(install))
     files = {f"{task.scenario_id}/{name}": file for task in tasks for name, file in task.files.items()}
@@ -91,39 +91,39 @@ def export_tasks(
     return tasks
 
 
-def refuse_harbors(overrides: Sequence[str]) -> None:
-    """Refuse overrides that would change nothing here.
+def refuse_harbor_axes(overrides: Sequence[str]) -> None:
+    """Refuse overrides that would have no effect.
 
     Raises:
-        ConfigError: one of an axis that Harbor decides.
+        ConfigError: an override of an axis that Harbor decides.
     """
     for override in overrides:
-        remedy = _NOT_OURS.get(axis_of(override))
+        remedy = _HARBOR_AXES.get(axis_of(override))
         if remedy is not None:
             raise ConfigError(override, "decided by Harbor's own arguments", remedy=remedy)
 
 
 def grading_overrides(point: Point, overrides: Sequence[str]) -> tuple[str, ...]:
-    """What composes to the same grading elsewhere: options by name, weights by value."""
+    """Return overrides that reproduce the grading elsewhere: options by name, weights by value."""
     benchmark = point.settings.benchmark
     base = [f"benchmark={benchmark.protocol.value}", f"benchmark.name={benchmark.name}"]
     base += [f"{axis}={point.choices[axis]}" for axis in _GRADING_AXES]
-    own = [word for word in overrides if axis_of(word) in _GRADING_KEYS]
+    chosen = [override for override in overrides if axis_of(override) in _GRADING_KEYS]
     weights = ",".join(f"{key}:{value!r}" for key, value in point.settings.scoring.weights.items())
     by_value = [f"scoring.weights={{{weights}}}"] if weights else []
-    return tuple(layered(layered(base, own), by_value))
+    return tuple(layered(layered(base, chosen), by_value))
 
 
 def _tasks(project: Path, point: Point, overrides: Sequence[str], install: Install) -> list[ExportedTask]:
     settings = point.settings
     benchmark = settings.benchmark
-    told = grading_overrides(point, overrides)
+    verifier_overrides = grading_overrides(point, overrides)
     kind = kind_of(benchmark)
     tasks: list[ExportedTask] = []
     problems: list[StaffbenchError] = []
     for name in kind.scenario_ids(project, benchmark, benchmark.scenarios):
         folder = project / benchmark.data / name
-        grading = Grading(name, told)
+        grading = Grading(name, verifier_overrides)
         try:
             scenario = kind.load(project, benchmark, name)
             if kind.has_tasks:

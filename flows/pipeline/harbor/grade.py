@@ -1,4 +1,4 @@
-"""One report through our judge stage, outside a run: no Prefect server, no tables, no cache."""
+"""Grade one submission with the judge stage, outside a run: no Prefect server, tables or cache."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from flows.schema.verdict import Verdict
 async def grade_one(
     project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
 ) -> Sequence[Verdict]:
-    """Verdicts on every item of one brief, by the judge stage as any run has it.
+    """Grade every item of one brief with the judge stage.
 
     Args:
         project: folder that holds `conf/`.
-        point: judge, prompt and limits; replies go to `settings.results`, which is an absolute path.
-        scenario: the rubric; for a report with the expert's text.
-        brief: the text that is graded.
-        report: the file, for its look where the judge takes images.
+        point: judge, prompt and limits; replies go to `settings.results`, an absolute path.
+        scenario: the rubric; for a report also the expert's text.
+        brief: the text to grade.
+        report: the file, for page images if the judge takes them.
 
     Raises:
-        StaffbenchError: the judge can't be asked at all; a call that failed is a verdict that says so.
+        StaffbenchError: the judge can't be used. A failed call is a verdict with that status instead.
     """
     results = Path(point.settings.results)
-    # Who wrote the brief is Harbor's to know: the settings' own writer is the default one, and not asked.
+    # Harbor's agent wrote the brief; the writer in the settings is a default that is never called.
     evaluation = evaluation_of(point.settings, point.changed, (scenario,))
     context = RunContext(
         project,
@@ -52,11 +52,11 @@ async def grade_one(
         Renders(results / "renders"),
     )
     store: CompletionStore | None = None
-    judges = [one.settings for one in (evaluation, *evaluation.voters)]
+    judges = [each.settings.judge for each in (evaluation, *evaluation.voters)]
     try:
-        if any(one.judge.kind is JudgeKind.remote for one in judges):
-            for one in judges:
-                check_key(one.judge)
+        if any(judge.kind is JudgeKind.remote for judge in judges):
+            for judge in judges:
+                check_key(judge)
             store = CompletionStore(results / "completions")
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))

@@ -1,4 +1,4 @@
-"""Harbor's own runs beside ours: what a job comes to, and its attempts as our tables."""
+"""`staffbench harbor summarize` and `import`: rewards of a job, and its attempts as our tables."""
 
 from __future__ import annotations
 
@@ -37,58 +37,58 @@ _COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
 _MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
 _DECIMALS = 3
 _BENCHMARK_FOLDERS = ("briefs", "verdicts", "harbor")
-"""Folders by one of which the results of a benchmark are known."""
+"""Folders that identify the results of a benchmark; one is enough."""
 
 
 def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> int:
-    """Reward per task, mean per model under three rules, and what was missed.
+    """Show the reward per task, the mean per model under three rules, and missed criteria.
 
     Args:
-        project: where a relative path is looked up that is not there from here.
-        job: folder of one job of Harbor.
+        project: base of a relative path that does not exist in the current folder.
+        job: folder of one Harbor job.
         criteria: True to list each missed criterion and triggered penalty with the judge's reason.
-        screen: where it goes.
+        screen: output.
 
     Returns:
-        0; 1 where something in the tree had to be passed over, which is then named.
+        0; 1 if a part of the job was unreadable, which is then named.
 
     Raises:
-        ConfigError: no such folder.
-        HarborError: no job in it.
+        ConfigError: the folder does not exist.
+        HarborError: the folder holds no job.
     """
     found, parts = open_parts(_folder(project, job), every=False)
     for part in parts:
         _show(part, screen)
     for part in parts:
         for system in part.systems:
-            _show_criteria(system, screen, whole=criteria)
-    return _told(found, screen)
+            _show_criteria(system, screen, listed=criteria)
+    return _show_damage(found, screen)
 
 
 def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Screen) -> int:
-    """A job's attempts as briefs, verdicts and scores with `harness=harbor`.
+    """Import a job's attempts as briefs, verdicts and scores with `harness=harbor`.
 
-    They go to the benchmark that their judgment names, and to mission_report where another verifier graded.
-    Each system of each job is a condition of its own, so that nothing is pooled with another job or
-    with our own loop. Importing the same job again writes the same bytes.
+    They go to the benchmark that their judgment names, or to mission_report if another verifier graded them.
+    Each system of each job is a condition of its own: it is not pooled with other jobs or our own harness.
+    Importing the same job again writes the same bytes.
 
     Args:
-        project: the project's folder.
-        overrides: as for every command; only `results` matters, and what says which scenarios are here,
-            where nothing in the job bounds an attempt without a score.
-        job: folder of one job of Harbor.
-        screen: where the summary goes.
+        project: folder of the project.
+        overrides: only `results` matters, and the benchmark's scenarios for attempts without a score whose
+            lower bound the job does not give.
+        job: folder of one Harbor job.
+        screen: output.
 
     Returns:
-        0; 1 where something in the tree had to be passed over; 4 where an attempt has no score.
+        0; 1 if a part of the job was unreadable; 4 if an attempt has no score.
 
     Raises:
-        HarborError: no job in that folder; an attempt without a score that nothing bounds from below; or
-            a benchmark whose folder is something else's.
-        ConfigError: no such folder, or overrides that don't compose.
+        HarborError: the folder holds no job; an attempt has neither a score nor a lower bound; or the folder
+            of the benchmark's results holds something else.
+        ConfigError: the folder does not exist, or overrides are invalid.
         StoreError: a table can't be written.
     """
-    # The tables bring the whole stack along, which the summary does without.
+    # Slow imports that summarize does not need.
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.evaluate.showing import display_path
     from flows.pipeline.harbor.rubric import rubric_here
@@ -109,17 +109,17 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
         _show(part, screen)
     screen.note("Written: " + ", ".join(display_path(path) for path in written))
     unscored = any(a.score is None for part in parts for system in part.systems for a in system.attempts)
-    return _told(found, screen) or (4 if unscored else 0)
+    return _show_damage(found, screen) or (4 if unscored else 0)
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder of something else: the name is a job's, which may be a stranger's."""
+    """Refuse a folder with other content: its name comes from the job, which may be untrusted."""
     if not folder.exists() or any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
         return
-    # In a clone whose results nobody has pulled, only the file by which git passes them over is there.
+    # A clone without pulled results has only this file.
     if not folder.is_dir() or [path.name for path in folder.iterdir()] != [".gitignore"]:
         raise HarborError(
-            folder, "there, and no benchmark's", "a new folder, or one with results of a benchmark"
+            folder, "not a benchmark's results", "a new folder, or one with results of a benchmark"
         )
 
 
@@ -157,7 +157,7 @@ def _show(part: Part, screen: Screen) -> None:
                 screen.note(f"{_attempt(attempt.trial)}: {attempt.outcome.value}: {_plain(attempt.detail)}")
 
 
-def _show_criteria(system: SystemSummary, screen: Screen, *, whole: bool) -> None:
+def _show_criteria(system: SystemSummary, screen: Screen, *, listed: bool) -> None:
     verdicts = [(a, v) for a in system.attempts for v in missed(a)]
     open_ones = [(a, v) for a in system.attempts for v in undecided(a)]
     penalties = sum(verdict.is_penalty is True for _, verdict in verdicts)
@@ -165,22 +165,22 @@ def _show_criteria(system: SystemSummary, screen: Screen, *, whole: bool) -> Non
     screen.note(
         f"{' / '.join(_names(system))}: criteria missed {len(verdicts) - penalties}, penalties triggered "
         f"{penalties}, undecided {len(open_ones)}; verdicts in {known} of {len(system.attempts)} attempts"
-        f"{'' if whole or not known else '; --criteria lists them'}"
+        f"{'' if listed or not known else '; --criteria lists them'}"
     )
-    if not whole:
+    if not listed:
         return
     for attempt, verdict in verdicts:
         kind = "penalty" if verdict.is_penalty else "missed"
         points = "" if verdict.points is None else f" ({verdict.points:+g})"
-        said = ": ".join(_plain(part) for part in (verdict.text, verdict.reason or "no reason given") if part)
-        screen.note(f"{_attempt(attempt.trial)}: {kind} {_plain(verdict.criterion_id)}{points}: {said}")
+        text = ": ".join(_plain(part) for part in (verdict.text, verdict.reason or "no reason given") if part)
+        screen.note(f"{_attempt(attempt.trial)}: {kind} {_plain(verdict.criterion_id)}{points}: {text}")
     for attempt, verdict in open_ones:
-        why = verdict.detail or f"met is {verdict.met}, and nothing says whether that is good"
+        why = verdict.detail or f"met is {verdict.met}, but it is unknown whether the item is a penalty"
         screen.note(f"{_attempt(attempt.trial)}: undecided {_plain(verdict.criterion_id)}: {_plain(why)}")
 
 
-def _told(job: HarborJob, screen: Screen) -> int:
-    """Name what was passed over."""
+def _show_damage(job: HarborJob, screen: Screen) -> int:
+    """Name the unreadable parts of a job; return 1 if there are any, else 0."""
     for damage in job.damage:
         screen.fault(f"{_plain(damage.where)}: {_plain(damage.detail)}")
     return 1 if job.damage else 0
@@ -199,10 +199,10 @@ def _reward(attempt: AttemptScore, *, clamped: bool) -> str:
     score, state = attempt.clamped if clamped else attempt.score, attempt.trial.report_state
     if score is None:
         return attempt.outcome.value.replace("_", " ")
-    said = f" ({state.value})" if state not in (ReportState.readable, ReportState.unknown) else ""
-    return f"{score:.{_DECIMALS}f}{said}"
+    suffix = f" ({state.value})" if state not in (ReportState.readable, ReportState.unknown) else ""
+    return f"{score:.{_DECIMALS}f}{suffix}"
 
 
 def _plain(text: str) -> str:
-    """On one line and without control characters: names and reasons come from models and files."""
+    """Join lines and drop control characters: names and reasons come from models and files."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -1,4 +1,4 @@
-"""Overrides that travel with an exported task, and those that go before them in its sandbox."""
+"""Precedence of the overrides of an exported task and its sandbox."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 
 def axis_of(override: str) -> str:
-    """The axis or first key that an override is about."""
+    """Return the axis or first key of an override."""
     return override.lstrip("+~").split("=", 1)[0].split(".", 1)[0].split("@", 1)[0]
 
 
 def layered(below: Sequence[str], above: Sequence[str]) -> list[str]:
-    """Overrides, with those of `above` in the place of what they contradict.
+    """Merge overrides; those in `above` replace conflicting ones in `below`.
 
-    An option chosen on an axis takes all that was said of that axis with it: keys of one judge mean
-    nothing to another.
+    Choosing an option on an axis drops all overrides of that axis: keys of one judge mean nothing to another.
     """
-    axes = {axis_of(word) for word in above if "." not in word.split("=", 1)[0]}
-    keys = {word.lstrip("+~").split("=", 1)[0] for word in above}
-    kept = [
-        word for word in below if axis_of(word) not in axes and word.lstrip("+~").split("=", 1)[0] not in keys
-    ]
+    keys = {_key(override) for override in above}
+    axes = {axis_of(override) for override in above if "." not in _key(override)}
+    kept = [override for override in below if axis_of(override) not in axes and _key(override) not in keys]
     return [*kept, *above]
+
+
+def _key(override: str) -> str:
+    return override.lstrip("+~").split("=", 1)[0]

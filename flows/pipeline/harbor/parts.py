@@ -1,4 +1,4 @@
-"""A job of Harbor taken apart by what its attempts were graded as, with what they handed in opened."""
+"""Split a Harbor job by how its attempts were graded, and open their submissions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flows.adapters.harbor_jobs import Attribution, Origin, read_attributed
-from flows.pipeline.harbor.submitted import HandedIn, open_brief, open_report
+from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.schema.harbor import CriterionVerdict, HarborJob, ReportState, SystemSummary, Trial
 from flows.schema.report_task import ReportStatus
 from flows.schema.settings import ProtocolName
@@ -26,77 +26,77 @@ Criteria = Mapping[str, CriterionVerdict]
 
 @dataclass(frozen=True)
 class Part:
-    """The attempts of a job that were graded alike.
+    """The attempts of a job that were graded in the same way.
 
     Attributes:
-        job: the job with these attempts alone.
-        origin: what they were graded as.
+        job: the job with only these attempts.
+        origin: benchmark, protocol, word cap and weights of the grading.
         attributions: by name of the trial.
-        handed: what was opened, by name of the trial.
-        known: the criteria of each task, from every attempt whose verifier wrote them.
-        systems: what they come to.
+        submissions: opened submissions, by name of the trial.
+        known: the criteria of each task, from all attempts whose verifier wrote them.
+        systems: summaries of the attempts.
     """
 
     job: HarborJob
     origin: Origin
     attributions: Mapping[str, Attribution]
-    handed: Mapping[str, HandedIn]
+    submissions: Mapping[str, OpenedSubmission]
     known: Mapping[str, Criteria]
     systems: tuple[SystemSummary, ...]
 
     @property
     def is_clamped(self) -> bool:
-        """True where each attempt counts within [0, 1]."""
+        """True if scores are clamped to [0, 1]."""
         return self.origin.protocol is ProtocolName.mission_report
 
     def low(self, task: str) -> float | None:
-        """The least that an attempt at a task can score; None where nothing says."""
+        """Return the lowest possible score of a task; None if unknown."""
         return 0.0 if self.is_clamped else lowest_score([*self.known.get(task, {}).values()])
 
 
 def open_parts(
     folder: Path, *, every: bool, rubric: Callable[[Origin, str], Criteria] | None = None
 ) -> tuple[HarborJob, list[Part]]:
-    """A job, whole and by part, each part by itself: no mean is over two of them.
+    """Load a job and split it into parts; no mean covers two parts.
 
     Args:
         folder: of the job.
-        every: True to open all reports and briefs; False for only those on which a score may rest.
-        rubric: the criteria of a task that no verifier wrote any of; asked only where a bound needs them.
+        every: True to open all submissions; False for only those that a score may depend on.
+        rubric: returns the criteria of a task if no verifier wrote them; called only if a bound needs them.
 
     Raises:
-        ConfigError: no such folder.
-        HarborError: no job in it.
-        ReadError: a report that its reader fails on, which is no fault of the report.
+        ConfigError: the folder does not exist.
+        HarborError: the folder holds no job.
+        ReadError: our reader failed on a report.
     """
     job, attributions = read_attributed(folder)
-    handed = _handed(job, folder.resolve(), attributions, every=every)
-    trials = [_with_state(trial, handed.get(trial.name)) for trial in job.trials]
+    submissions = _open_submissions(job, folder.resolve(), attributions, every=every)
+    trials = [_with_state(trial, submissions.get(trial.name)) for trial in job.trials]
     by_origin: dict[Origin, list[Trial]] = {}
     for trial in trials:
         by_origin.setdefault(attributions[trial.name].origin, []).append(trial)
     parts: list[Part] = []
     for origin in sorted(by_origin, key=lambda each: tuple(map(str, (each.benchmark, *_terms(each))))):
-        own = by_origin[origin]
-        known = _known(own)
+        graded = by_origin[origin]
+        known = _known(graded)
         if origin.protocol is ProtocolName.ma_bench and rubric is not None:
-            for task in {trial.task for trial in own if not trial.has_valid_reward} - set(known):
+            for task in {trial.task for trial in graded if not trial.has_valid_reward} - set(known):
                 known[task] = dict(rubric(origin, task))
-        elsewhere = {reported_key(trial) for trial in trials if trial not in own}
+        elsewhere = {reported_key(trial) for trial in trials if trial not in graded}
         part = Part(
-            # A mean that Harbor made over two parts is of neither.
+            # A mean of Harbor over two parts belongs to neither.
             replace(
                 job,
-                trials=tuple(own),
+                trials=tuple(graded),
                 reported=tuple(mean for mean in job.reported if mean.key not in elsewhere),
             ),
             origin,
             attributions,
-            handed,
+            submissions,
             known,
             (),
         )
-        lows = {task: low for task in {trial.task for trial in own} if (low := part.low(task)) is not None}
+        lows = {task: low for task in {trial.task for trial in graded} if (low := part.low(task)) is not None}
         systems = summarize_job(part.job, None if part.is_clamped else lows)
         parts.append(replace(part, systems=systems))
     return replace(job, trials=tuple(trials)), parts
@@ -106,10 +106,10 @@ def _terms(origin: Origin) -> tuple[object, ...]:
     return origin.protocol, origin.word_cap, origin.scoring
 
 
-def _handed(
+def _open_submissions(
     job: HarborJob, root: Path, attributions: Mapping[str, Attribution], *, every: bool
-) -> dict[str, HandedIn]:
-    found: dict[str, HandedIn] = {}
+) -> dict[str, OpenedSubmission]:
+    found: dict[str, OpenedSubmission] = {}
     for trial in job.trials:
         if trial.report is None or (not every and trial.has_valid_reward):
             continue
@@ -121,11 +121,11 @@ def _handed(
     return found
 
 
-def _with_state(trial: Trial, handed: HandedIn | None) -> Trial:
-    """The verifier's word on a report goes before ours; ours is for attempts that it did not grade."""
-    if handed is None or trial.report_state is not ReportState.readable:
+def _with_state(trial: Trial, submission: OpenedSubmission | None) -> Trial:
+    """Set the report state by our check, unless the verifier recorded one."""
+    if submission is None or trial.report_state is not ReportState.readable:
         return trial
-    return replace(trial, report_state=_STATES[handed.status], report_detail=handed.detail)
+    return replace(trial, report_state=_STATES[submission.status], report_detail=submission.detail)
 
 
 def _known(trials: Sequence[Trial]) -> dict[str, dict[str, CriterionVerdict]]:

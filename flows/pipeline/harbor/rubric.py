@@ -1,4 +1,4 @@
-"""The rubric of a task of ours as a verifier would have written it, for jobs in which none did."""
+"""Criteria of a task from this project's rubric, for jobs whose verifier wrote none."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from flows.schema.harbor import CriterionVerdict
 def rubric_here(
     project: Path, overrides: Sequence[str], origin: Origin, task: str
 ) -> dict[str, CriterionVerdict]:
-    """The items of a scenario with their points and no verdict; none where it is not in this project.
+    """Return the items of a scenario with points and no verdict; empty if the project does not have it.
 
     Args:
-        project: the project's folder.
-        overrides: as for every command.
-        origin: names benchmark and weights; weights that it does not name are those of `overrides`.
+        project: folder of the project.
+        overrides: Hydra overrides.
+        origin: benchmark and weights; without weights, those of `overrides` apply.
         task: id of the scenario.
     """
-    words = [f"benchmark={origin.benchmark}", *([f"scoring={origin.scoring}"] if origin.scoring else [])]
+    base = [f"benchmark={origin.benchmark}", *([f"scoring={origin.scoring}"] if origin.scoring else [])]
     try:
-        settings = compose_points(project, layered(words, overrides), multirun=False)[0].settings
+        settings = compose_points(project, layered(base, overrides), multirun=False)[0].settings
         benchmark = settings.benchmark
         kind = kind_of(benchmark)
         if benchmark.name != origin.benchmark or task not in kind.scenario_ids(project, benchmark, None):
             return {}
         items = kind.load(project, benchmark, task).items
     except StaffbenchError:
-        return {}  # the import says then what is not known
+        return {}  # the import reports the missing bound
     points = {
         item.item_id: settings.scoring.weights.get(item.severity.value) if item.severity else item.points
         for item in items

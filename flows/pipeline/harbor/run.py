@@ -1,4 +1,4 @@
-"""`staffbench harbor run`: our scenarios through the `harbor` command that a person installed."""
+"""`staffbench harbor run`: run our scenarios with the installed `harbor` command."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from flows.pipeline.harbor.tasks import JUDGE, REPORT, judge_keys
 from flows.schema.settings import ProtocolName
 
 COMMAND = "STAFFBENCH_HARBOR"
-"""Environment variable that names the `harbor` command, where it is not the one on the PATH."""
+"""Environment variable with the path of the `harbor` command, if it is not on the PATH."""
 
-_TELEMETRY_OFF = {"HARBOR_TELEMETRY": "off"}  # Harbor 0.25 and 0.26 read it; 0, false, no and off mean off
-_OURS = re.compile(r"(?:--path|--jobs-dir|--job-name)(?:=.*)?|-[po].*", re.DOTALL)
+_TELEMETRY_OFF = {"HARBOR_TELEMETRY": "off"}  # read by Harbor 0.25 and 0.26
+_RESERVED = re.compile(r"(?:--path|--jobs-dir|--job-name)(?:=.*)?|-[po].*", re.DOTALL)
 _ATTEMPTS = re.compile(r"--n-attempts(?:=.*)?|-k.*", re.DOTALL)
 _INTERRUPTED = 128
 
@@ -36,31 +36,33 @@ def run_harbor(
     install: str | None,
     screen: Screen,
 ) -> int:
-    """Export the chosen scenarios, hand them to Harbor, and say how its job is imported.
+    """Export the chosen scenarios, run Harbor on them, and say how to import its job.
 
-    The tasks go to `results/<benchmark>/harbor/tasks/<job>/`, the job to `.../harbor/jobs/<job>/`. `seeds`
-    is the number of attempts, unless Harbor's own arguments say it. Ctrl-C ends Harbor, which is waited for.
+    Tasks go to `results/<benchmark>/harbor/tasks/<job>/`, the job to `.../harbor/jobs/<job>/`. `seeds` is the
+    number of attempts, unless Harbor's arguments set it. On Ctrl-C, Harbor is stopped and waited for.
 
     Args:
-        project: the project's folder.
+        project: folder of the project.
         overrides: as for `export`, and `seeds`.
         arguments: Harbor's own: agent, model, environment, and so on.
         install: what the sandboxes install as staffbench, see `export`.
-        screen: where it is told.
+        screen: output.
 
     Returns:
-        Harbor's exit code; 128 and the signal's number where one ended it.
+        Harbor's exit code; 128 plus the signal number if a signal ended it.
 
     Raises:
         StaffbenchError: there is no `harbor` command, or it can't be started.
-        ConfigError: arguments that name the tasks or the job, which are named here; or as `export`.
+        ConfigError: `arguments` set the tasks or the job; or as `export`.
     """
-    from flows.pipeline.evaluate.showing import display_path  # it brings the whole stack along
+    from flows.pipeline.evaluate.showing import display_path  # slow import
 
-    clash = next((word for word in arguments if _OURS.fullmatch(word)), None)
+    clash = next((argument for argument in arguments if _RESERVED.fullmatch(argument)), None)
     if clash is not None:
         raise ConfigError(
-            clash, "tasks and job are named here", remedy="leave it out, or run harbor itself on an export"
+            clash,
+            "staffbench sets tasks and job",
+            remedy="remove it, or run harbor itself on an export",
         )
     command = find_harbor()
     settings = compose_points(project, overrides, multirun=False)[0].settings
@@ -68,31 +70,31 @@ def run_harbor(
     name = re.sub(r"[^0-9T]", "", now().partition("+")[0])
     tasks, job = folder / "tasks" / name, folder / "jobs" / name
     export_tasks(project, overrides, tasks, install=install, screen=screen)
-    words = [command, "run", "-p", str(tasks), "-o", str(job.parent), "--job-name", name]
-    if not any(_ATTEMPTS.fullmatch(word) for word in arguments):
-        words += ["-k", str(settings.seeds)]
+    line = [command, "run", "-p", str(tasks), "-o", str(job.parent), "--job-name", name]
+    if not any(_ATTEMPTS.fullmatch(argument) for argument in arguments):
+        line += ["-k", str(settings.seeds)]
     if settings.benchmark.protocol is ProtocolName.mission_report:
-        # A release's tasks ask for none of these: an import would have no text, the judge no key. Harbor
-        # fills in the values itself, so that no key stands on a command line.
-        words += ["--artifact", REPORT]
+        # Released tasks set none of these: an import would have no text, the judge no key. Harbor expands the
+        # values itself, so that no key is on a command line.
+        line += ["--artifact", REPORT]
         for variable in (*judge_keys(settings.judge), JUDGE):
-            words += ["--verifier-env", f"{variable}=${{{variable}:-}}"]
-    # The person's own words are not repeated: they may hold a key.
-    screen.say(shlex.join(words) + (" and your arguments" if arguments else ""))
-    code = _run([*words, *arguments])
+            line += ["--verifier-env", f"{variable}=${{{variable}:-}}"]
+    # The user's arguments are not printed: they may hold a key.
+    screen.say(shlex.join(line) + (" and your arguments" if arguments else ""))
+    code = _run([*line, *arguments])
     if job.is_dir():
         shown = display_path(job)
-        screen.note(f"Job: {shown}. Its attempts beside ours: staffbench harbor import {shown}")
+        screen.note(f"Job: {shown}. To import its attempts: staffbench harbor import {shown}")
     else:
         screen.note(f"Harbor left no job (exit code {code}).")
     return code
 
 
 def find_harbor() -> str:
-    """Path of the `harbor` command.
+    """Find the `harbor` command.
 
     Raises:
-        StaffbenchError: there is none.
+        StaffbenchError: it is not installed.
     """
     named = os.environ.get(COMMAND)
     found = shutil.which(named or "harbor")
@@ -100,34 +102,33 @@ def find_harbor() -> str:
         raise StaffbenchError(
             f"{COMMAND}={named}" if named else "harbor",
             "no such command" if named else "not on the PATH",
-            remedy=f"install it as a tool of its own with Python 3.12, uv tool install --python 3.12 harbor, "
-            f"or name it in {COMMAND}",
+            remedy=f"install it with uv tool install --python 3.12 harbor, or set {COMMAND} to its path",
         )
     return found
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(line: Sequence[str]) -> int:
     try:
-        process = subprocess.Popen(words, env={**os.environ, **_TELEMETRY_OFF})  # noqa: S603 -- the person's own command and words, and no shell
+        process = subprocess.Popen(line, env={**os.environ, **_TELEMETRY_OFF})  # noqa: S603 -- the user's command, without a shell
     except OSError as error:
         raise StaffbenchError(
-            words[0], f"can't be started ({error.strerror})", remedy="install it again"
+            line[0], f"can't be started ({error.strerror})", remedy="reinstall it"
         ) from error
     while process.poll() is None:
         try:
             process.wait()
         except KeyboardInterrupt:
-            # It takes its sandboxes down at the first one and gives up on them at a second one.
-            if not _terminal_told_both():
+            # Harbor removes its sandboxes on the first SIGINT and abandons them on the second.
+            if not _terminal_signals_both():
                 process.send_signal(signal.SIGINT)
     code = process.returncode
     return code if code >= 0 else _INTERRUPTED - code
 
 
-def _terminal_told_both() -> bool:
-    """True where Ctrl-C is a terminal's, which sends it to Harbor as well as to us."""
+def _terminal_signals_both() -> bool:
+    """True if Ctrl-C comes from a terminal, which also signals Harbor."""
     try:
         with Path(os.ctermid()).open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
-    except OSError:  # there is none
+    except OSError:  # no terminal
         return False

@@ -1,4 +1,4 @@
-"""What an agent handed in, opened: in Harbor's sandbox to be graded, and out of a job's tree to be shown."""
+"""Open an agent's submission, for grading in Harbor's sandbox and for the import of a job."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from flows.schema.brief import Brief, BriefStatus
 from flows.schema.report_task import ReportStatus
 from flows.stages.truncate import truncate
 
-_SMALL = 1_000_000  # bytes; a larger file is not read only to see whether it is blank
+_SMALL = 1_000_000  # bytes; larger files are not checked for being blank
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
-    """What an agent handed in.
+class OpenedSubmission:
+    """An agent's submission.
 
     Attributes:
-        status: `missing`, `corrupt` and `empty` score 0, and no judge is asked.
-        detail: why it is not readable; empty where it is.
-        brief: what is graded; None unless readable.
+        status: `missing`, `corrupt` and `empty` score 0 without a judge.
+        detail: why it is not readable; else empty.
+        brief: the text to grade; None unless readable.
     """
 
     status: ReportStatus
@@ -30,15 +30,15 @@ class HandedIn:
     brief: Brief | None
 
 
-def open_report(scenario_id: str, seed: int, path: Path) -> HandedIn:
-    """The format check of a report.docx.
+def open_report(scenario_id: str, seed: int, path: Path) -> OpenedSubmission:
+    """Check and read a report.docx.
 
     Raises:
-        ReadError: a fault of the reader, for which no report is scored 0.
+        ReadError: our reader failed; no report is scored 0 for that.
     """
     file = check_report(path)
     if file.text is None or file.words is None:
-        return HandedIn(file.status, file.reason, None)
+        return OpenedSubmission(file.status, file.reason, None)
     counted = file.words.counted
     brief = Brief(
         scenario_id=scenario_id,
@@ -53,28 +53,28 @@ def open_report(scenario_id: str, seed: int, path: Path) -> HandedIn:
         completion=None,
         detail=format_notices(file.notices),
     )
-    return HandedIn(ReportStatus.readable, "", brief)
+    return OpenedSubmission(ReportStatus.readable, "", brief)
 
 
-def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> HandedIn:
-    """The same check for a brief of MA-Bench, and the cut at the word cap.
+def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> OpenedSubmission:
+    """Check and read an MA-Bench brief, and cut it at the word cap.
 
     Raises:
-        ReadError: the file is there and can't be opened.
+        ReadError: the file exists but can't be opened.
     """
     if path.is_symlink() or not path.is_file():
         what = "is a link, which is not followed" if path.is_symlink() else "is not there"
-        return HandedIn(ReportStatus.missing, f"{path.name} {what}", None)
+        return OpenedSubmission(ReportStatus.missing, f"{path.name} {what}", None)
     try:
         if path.stat().st_size < _SMALL and not path.read_bytes().strip():
-            return HandedIn(ReportStatus.empty, "nothing in it", None)
-        text, left_out = read_brief(path)
+            return OpenedSubmission(ReportStatus.empty, "nothing in it", None)
+        text, notices = read_brief(path)
     except OSError as error:
-        # Harbor's verifier is root: that is a fault of the machine, and no brief is scored 0 for it.
+        # The verifier runs as root, so the machine is at fault; no brief is scored 0 for that.
         raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
     except ReadError as error:
-        return HandedIn(ReportStatus.corrupt, error.found, None)
+        return OpenedSubmission(ReportStatus.corrupt, error.found, None)
     brief = truncate(scenario_id, seed, text, cap, completion=None, cut_by_provider=False)
     if not brief.words_raw:
-        return HandedIn(ReportStatus.empty, "no word in it", None)
-    return HandedIn(ReportStatus.readable, "", replace(brief, detail=left_out))
+        return OpenedSubmission(ReportStatus.empty, "no word in it", None)
+    return OpenedSubmission(ReportStatus.readable, "", replace(brief, detail=notices))

@@ -1,4 +1,4 @@
-"""One system of a part of a Harbor job as briefs, verdicts and scores in our tables' form."""
+"""Write the attempts of one system of a Harbor job as briefs, verdicts and scores tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
 from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.harbor.parts import Part
-from flows.pipeline.harbor.submitted import HandedIn
+from flows.pipeline.harbor.submitted import OpenedSubmission
 from flows.pipeline.harbor.verdicts import score_row, verdicts_of
 from flows.pipeline.inputs.submission_check import WORD_RULE
 from flows.schema.brief import Brief, BriefStatus
@@ -29,8 +29,8 @@ from flows.schema.settings import ProtocolName
 from flows.stages.truncate import WORD_COUNTER
 
 SCORING = "harbor_reward"
-"""Name of the weights: the verifier's own, whatever they are."""
-_PROMPT = "task"  # the agent is sent the task's own instruction
+"""Name of the verifier's weights."""
+_PROMPT = "task"  # the agent gets the task's instruction
 _BRIEF_KEYS = ("scenario_id", "seed")
 _NO_REPORT = {
     ReportState.missing: BriefStatus.missing,
@@ -40,10 +40,10 @@ _NO_REPORT = {
 
 
 def check_bounds(part: Part) -> None:
-    """Refuse attempts without a score that nothing bounds from below.
+    """Refuse attempts that have neither a score nor a lower bound.
 
     Raises:
-        HarborError: such an attempt.
+        HarborError: there is such an attempt.
     """
     for system in part.systems:
         for attempt in system.attempts:
@@ -51,27 +51,27 @@ def check_bounds(part: Part) -> None:
             if attempt.score is None and part.low(task) is None:
                 raise HarborError(
                     attempt.trial.name,
-                    f"no score, and nothing says how low one could be at {task}",
+                    f"no score, and the lowest possible score of {task} is unknown",
                     f"a verdict on another attempt, or the scenario {task} of {part.origin.benchmark}",
                     "import the job in the project that exported it",
                 )
 
 
 def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]:
-    """Write the three tables of one system, whole.
+    """Write the three tables of one system.
 
     Args:
-        results: the folder of results; theirs is `results/<benchmark>`.
-        part: where the attempts are from.
-        system: the attempts, scored.
+        results: the results folder; tables go to `results/<benchmark>`.
+        part: the part of the job.
+        system: the scored attempts.
 
     Raises:
         HarborError: as `check_bounds`.
-        StoreError: one can't be written.
+        StoreError: a table can't be written.
     """
     check_bounds(part)
     condition, judge = condition_of_system(part, system), judge_of_system(part, system)
-    briefs = [_brief(part.origin.protocol, attempt, part.handed) for attempt in system.attempts]
+    briefs = [_brief(part.origin.protocol, attempt, part.submissions) for attempt in system.attempts]
     verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
     about: dict[str, Any] = {
         "condition": asdict(condition),
@@ -96,7 +96,7 @@ def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]
         {
             **names,
             **as_row(verdict),
-            # A criterion has none of these; its points are null where no file says them.
+            # Criteria have none of these; unknown points are null.
             "step": None,
             "tier": None,
             "severity": None,
@@ -107,16 +107,16 @@ def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]
     write_table(paths[1], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
     scores: list[dict[str, Any]] = []
     for attempt, brief in zip(system.attempts, briefs, strict=True):
-        own = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
+        on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
         more = {"scoring": SCORING, "brief_status": brief.status.value}
         low = part.low(attempt.trial.task)
-        scores.append({**names, **more, **as_row(score_row(attempt, own, low))})
+        scores.append({**names, **more, **as_row(score_row(attempt, on_brief, low))})
     write_table(paths[2], SCORES, scores, _BRIEF_KEYS, {**about, "scoring": {"name": SCORING}})
     return paths
 
 
 def condition_of_system(part: Part, system: SystemSummary) -> Condition:
-    """A condition of its own for each part of each job, so that two are never pooled."""
+    """Build a condition that is unique to the part and job, so that two are never pooled."""
     job, origin = part.job, part.origin
     effort = system.effort or "default"
     digest = sha256_text(
@@ -146,9 +146,9 @@ def condition_of_system(part: Part, system: SystemSummary) -> Condition:
 
 
 def judge_of_system(part: Part, system: SystemSummary) -> Judge:
-    """Whom the verifier's files name; `verifier` where they name nobody.
+    """Build the judge that the verifier's files name, else `verifier`.
 
-    It is a stand-in where any attempt was graded by one.
+    It counts as a stand-in if any attempt was graded by one.
     """
     named = sorted({name for attempt in system.attempts for name in attempt.trial.judges})
     name = " + ".join(named) or "verifier"
@@ -165,7 +165,7 @@ def judge_of_system(part: Part, system: SystemSummary) -> Judge:
 
 
 def _is_self_judged(part: Part, system: SystemSummary) -> bool:
-    """True where a model that graded is the one that wrote: providers' names before it are left aside."""
+    """True if a model graded its own work; provider prefixes are ignored."""
     names = {name for a in system.attempts for name in part.attributions[a.trial.name].judge_names}
     names |= {name for a in system.attempts for name in a.trial.judges}
     return bool(system.model) and _bare(system.model) in {_bare(name) for name in names}
@@ -175,17 +175,17 @@ def _bare(model: str) -> str:
     return model.rpartition("/")[2]
 
 
-def _brief(protocol: ProtocolName, attempt: AttemptScore, opened: Mapping[str, HandedIn]) -> Brief:
+def _brief(
+    protocol: ProtocolName, attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]
+) -> Brief:
     trial = attempt.trial
-    handed = opened.get(trial.name)
-    if handed is not None and handed.brief is not None:
-        return handed.brief
+    submission = submissions.get(trial.name)
+    if submission is not None and submission.brief is not None:
+        return submission.brief
     refused = next((fault for fault in trial.faults if fault.kind in REFUSALS), None)
-    said = trial.report_detail or (handed.detail if handed else "")
-    status, detail = (
-        _NO_REPORT.get(trial.report_state, BriefStatus.error),
-        f"{trial.report_state.value}: {said}",
-    )
+    why = trial.report_detail or (submission.detail if submission else "")
+    status = _NO_REPORT.get(trial.report_state, BriefStatus.error)
+    detail = f"{trial.report_state.value}: {why}"
     if refused is not None:
         status, detail = BriefStatus.refused, f"{refused.kind}: {refused.message}; {detail}"
     text, words = ("", 0) if status is BriefStatus.empty else (None, None)
@@ -205,7 +205,7 @@ def _brief(protocol: ProtocolName, attempt: AttemptScore, opened: Mapping[str, H
 
 
 def _about_harbor(part: Part, system: SystemSummary) -> dict[str, Any]:
-    """What our tables have no column for."""
+    """Return metadata that our tables have no column for."""
     job = part.job
     trials = [attempt.trial for attempt in system.attempts]
     return {

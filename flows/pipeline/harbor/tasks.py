@@ -1,4 +1,4 @@
-"""Our scenarios as Harbor task trees: the files of each, and what a person should know of them."""
+"""Build Harbor task trees from our scenarios."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from flows.stages.score import score_brief
 
 BRIEF = "/app/outputs/brief.md"
 REPORT = "/app/outputs/report.docx"
-"""What the agent hands in, by protocol: a path in the sandbox, and the only file that is graded."""
+"""The agent's submission by protocol: a path in the sandbox, and the only file that is graded."""
 
 JUDGE = "STAFFBENCH_JUDGE"
-"""Environment variable that chooses the verifier's judge: an option of `judge`, and overrides after it."""
+"""Environment variable that chooses the verifier's judge: an option of `judge`, then overrides."""
 
 ORACLE = "strong"
-"""The control brief that stands in for an expert's, which MA-Bench has none of."""
+"""The control brief used as oracle, since MA-Bench has no expert's brief."""
 
-# The published run of MissionReport. MA-Bench knows no agent: there they are assumed.
+# From the published run of MissionReport; assumed for MA-Bench, which has no agents.
 _AGENT_SECONDS, _VERIFIER_SECONDS = 3600.0, 5100.0
 _PUBLISHED_KEY = "ANTHROPIC_API_KEY"
 _DOCKERFILE = "environment/Dockerfile"
@@ -84,8 +84,8 @@ class ExportedTask:
     Attributes:
         scenario_id: names its folder.
         files: by path in the tree.
-        oracle: what the oracle submits; empty where there is none.
-        notes: what a person should know, one sentence each.
+        oracle: description of the oracle's submission; empty without an oracle.
+        notes: remarks for the user, one sentence each.
     """
 
     scenario_id: str
@@ -97,18 +97,18 @@ class ExportedTask:
 def brief_task(
     folder: Path, scenario: Scenario, settings: Settings, grading: Grading, install: Install
 ) -> ExportedTask:
-    """An MA-Bench scenario: the packet for the agent, the rubric for the verifier.
+    """Export an MA-Bench scenario: the packet for the agent, the rubric for the verifier.
 
     Args:
         folder: of the scenario.
-        scenario: as it was loaded from there.
-        settings: prompt, judge, scoring and word cap are taken from here.
-        grading: what the verifier is told.
+        scenario: loaded from `folder`.
+        settings: prompt, judge, scoring and word cap.
+        grading: the verifier's configuration.
         install: staffbench in the sandbox.
 
     Raises:
-        ScenarioError: a file of it is a link.
-        ConfigError: the prompt names an unknown placeholder, or a weight is wrong.
+        ScenarioError: a file of the scenario is a link.
+        ConfigError: the prompt names an unknown placeholder, or a weight is invalid.
     """
     name = scenario.scenario_id
     instruction = _text(_instruction(scenario, settings))
@@ -124,7 +124,7 @@ def brief_task(
         f"steps/{STEP}/instruction.md": instruction,
         "tests/test.sh": _text(test_script(BRIEF), executable=True),
         f"tests/fixtures/{GRADING}": _text(json_text(grading.as_json())),
-        # The verifier reads the scenario as we do: whole, by the same checks. Its controls stay here.
+        # The verifier loads the complete scenario with the same checks, but without controls.
         **{f"tests/fixtures/{name}/{each}": file for each, file in fixtures.items()},
         **{f"steps/{STEP}/workdir/attachments/{each}": file for each, file in documents.items()},
         **_wheel(install),
@@ -135,32 +135,32 @@ def brief_task(
     what = f"submits the control brief `{ORACLE}`"
     files["solution/solve.sh"] = _text(oracle_script(BRIEF, what, control.text.encode()), executable=True)
     score = _labelled_score(scenario, control, settings.scoring)
-    said = f"the oracle submits the control brief `{ORACLE}`, which its author's labels give {_said(score)}."
-    return ExportedTask(name, files, f"{ORACLE} ({score})", (said,))
+    note = f"the oracle submits the control brief `{ORACLE}`, which its author's labels give {_rated(score)}."
+    return ExportedTask(name, files, f"{ORACLE} ({score})", (note,))
 
 
 def report_task(
     folder: Path, scenario: Scenario, judge: JudgeSettings, grading: Grading, install: Install
 ) -> ExportedTask:
-    """A MissionReport task: its tree as it is, with our verifier.
+    """Export a MissionReport task: its own tree with our verifier.
 
     Args:
         folder: of the task.
-        scenario: as it was loaded from there.
-        judge: whose keys the sandbox needs.
-        grading: what the verifier is told.
+        scenario: loaded from `folder`.
+        judge: its keys are needed in the sandbox.
+        grading: the verifier's configuration.
         install: staffbench in the sandbox.
 
     Raises:
         Problems: a link or a device in the tree.
-        ScenarioError: a file of it can't be read.
+        ScenarioError: a file of the tree can't be read.
     """
     task = task_of(scenario)
     files = tree_files(folder)
     step = task.steps[-1].name
-    # A step's own test.sh comes before the one at the root, which other steps may share.
-    own = f"steps/{step}/tests/test.sh"
-    place = own if step is not None and (own in files or len(task.steps) > 1) else "tests/test.sh"
+    # A step's test.sh takes precedence over the one at the root, which other steps may share.
+    of_step = f"steps/{step}/tests/test.sh"
+    place = of_step if step is not None and (of_step in files or len(task.steps) > 1) else "tests/test.sh"
     notes: list[str] = []
     script = test_script(REPORT).encode()
     if place not in files:
@@ -181,14 +181,14 @@ def report_task(
 
 
 def judge_keys(judge: JudgeSettings) -> tuple[str, ...]:
-    """Environment variables that hold the keys and headers of a judge, or of a panel's members; sorted."""
+    """Return the environment variables with keys and headers of a judge or a panel's members, sorted."""
     judges = [judge, *(judge.members or {}).values()]
-    found = {name for one in judges for name in (one.api_key_env, *(one.headers or {}).values())}
+    found = {name for each in judges for name in (each.api_key_env, *(each.headers or {}).values())}
     return tuple(sorted(name for name in found if name))
 
 
 def _installed(folder: Path, files: dict[str, TreeFile], install: Install) -> list[str]:
-    """Let the task's sandbox install staffbench, and say what was done."""
+    """Let the task's sandbox install staffbench; return notes."""
     if not install.requirement:
         return []
     if not is_file(folder, _DOCKERFILE):
@@ -200,7 +200,7 @@ def _installed(folder: Path, files: dict[str, TreeFile], install: Install) -> li
 
 
 def _verifier(folder: Path) -> dict[str, Any]:
-    """The section of the task's settings, as any TOML is."""
+    """Return the `verifier` section of task.toml."""
     section: Any = read_toml(folder, "task.toml").get("verifier")
     return cast("dict[str, Any]", section) if isinstance(section, dict) else {}
 
@@ -210,7 +210,7 @@ def _wheel(install: Install) -> dict[str, TreeFile]:
 
 
 def _instruction(scenario: Scenario, settings: Settings) -> str:
-    """What the writer of a brief is told, with files in the place of the packet's text."""
+    """Render the writer's prompt, with a list of files instead of the packet's text."""
     prompt = settings.prompt
     limit = "" if prompt.words is None else render(prompt.word_limit, {"words": f"{prompt.words:,}"})
     values = {
@@ -241,7 +241,7 @@ def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
             "There is no oracle: MA-Bench has no golden brief, and this scenario no control brief."
             if control is None
             else f"MA-Bench has no golden brief. The oracle submits the control brief `{ORACLE}`, which the"
-            f" labels of its author give {_said(_labelled_score(scenario, control, scoring))}."
+            f" labels of its author give {_rated(_labelled_score(scenario, control, scoring))}."
         ),
         licence=scenario.licence,
         notice=notice,
@@ -250,7 +250,7 @@ def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
 
 def _task_toml(scenario: Scenario, settings: Settings, notice: str) -> str:
     judge = settings.judge
-    keys = judge_keys(judge) or (_PUBLISHED_KEY,)  # a judge that is chosen later needs a key too
+    keys = judge_keys(judge) or (_PUBLISHED_KEY,)  # for a judge that is chosen later
     return task_toml(
         {"schema_version": "1.4", "multi_step_reward_strategy": "final", "artifacts": [BRIEF]},
         {
@@ -282,7 +282,7 @@ def _labelled_score(scenario: Scenario, control: Control, scoring: ScoringSettin
     return f"{score:.3f}"
 
 
-def _said(score: str) -> str:
+def _rated(score: str) -> str:
     return score if float(score) == 1.0 else f"{score}, not 1"
 
 

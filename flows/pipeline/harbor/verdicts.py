@@ -1,4 +1,4 @@
-"""What a verifier said of one attempt as our verdicts, and its reward as our score."""
+"""Convert a verifier's judgment of one attempt into our verdicts and score."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _UNGRADED = {each.value: each for each in VerdictStatus if each is not VerdictSt
 
 
 def verdicts_of(attempt: AttemptScore, known: Mapping[str, Criteria]) -> list[Verdict]:
-    """The verdicts on one attempt.
+    """Return the verdicts on one attempt.
 
-    An attempt without a score has an `error` on each criterion of its task that is known, so that it is
-    counted as ungraded. A report that scores 0 without being judged has none.
+    An attempt without a score has an `error` on each known criterion of its task, so that it counts as
+    ungraded. A report that scores 0 without a judge has no verdicts.
     """
     trial = attempt.trial
     if not trial.criteria and attempt.score is None:
@@ -27,8 +27,7 @@ def verdicts_of(attempt: AttemptScore, known: Mapping[str, Criteria]) -> list[Ve
     for verdict in trial.criteria:
         status, mode, reason = VerdictStatus.graded, None, verdict.reason
         if verdict.passed is None:
-            # A verdict that can't be read as passed or failed is none, whatever the judge wrote.
-            status, reason = _why_none(verdict)
+            status, reason = _ungraded(verdict)
         elif verdict.is_penalty and not verdict.passed:
             mode = FailureMode.committed
         found.append(
@@ -37,34 +36,31 @@ def verdicts_of(attempt: AttemptScore, known: Mapping[str, Criteria]) -> list[Ve
     return found
 
 
-def _why_none(verdict: CriterionVerdict) -> tuple[VerdictStatus, str]:
-    """Why there is no yes or no: our verifier says it by its status, others by their own words."""
-    word, _, more = verdict.detail.partition(": ")
-    if word in _UNGRADED:
-        return _UNGRADED[word], more
+def _ungraded(verdict: CriterionVerdict) -> tuple[VerdictStatus, str]:
+    """Status and reason of an item without a verdict; our verifier writes the status before the reason."""
+    status, _, reason = verdict.detail.partition(": ")
+    if status in _UNGRADED:
+        return _UNGRADED[status], reason
     return VerdictStatus.unparsed, verdict.detail or f"met is {verdict.met}; {verdict.reason}"
 
 
 def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | None) -> BriefScore:
-    """An attempt's score beside the counts of its verdicts.
-
-    Shares are null unless every criterion has a verdict.
+    """Build an attempt's score row; shares are null unless every criterion has a verdict.
 
     Args:
         attempt: the attempt.
-        verdicts: those on it.
-        low: the least that it could have scored: 0 for a report, which is clamped. At most it could
-            have scored 1.
+        verdicts: its verdicts.
+        low: lowest possible score: 0 for a report, which is clamped. The highest is 1.
 
     Raises:
-        ValueError: neither a score nor a bound.
+        ValueError: there is neither a score nor a bound.
     """
     score = attempt.score
     lowest = low if score is None else score
     if lowest is None:
         raise ValueError(f"{attempt.trial.name}: no score and no lower bound")
     n_graded = sum(verdict.passed is not None for verdict in verdicts)
-    whole = bool(verdicts) and n_graded == len(verdicts)
+    is_complete = bool(verdicts) and n_graded == len(verdicts)
     penalties = {v.criterion_id for v in attempt.trial.criteria if v.is_penalty}
     passed = {verdict.item_id for verdict in verdicts if verdict.passed}
     n_required = len(verdicts) - len(penalties)
@@ -76,9 +72,9 @@ def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | N
         score_clamped=attempt.clamped,
         score_low=lowest,
         score_high=1.0 if score is None else score,
-        correct=len(passed) / len(verdicts) if whole else None,
-        passed=len(passed - penalties) / n_required if whole and n_required else None,
-        wrong=len(penalties - passed) if whole else None,
+        correct=len(passed) / len(verdicts) if is_complete else None,
+        passed=len(passed - penalties) / n_required if is_complete and n_required else None,
+        wrong=len(penalties - passed) if is_complete else None,
         n_items=len(verdicts),
         n_graded=n_graded,
         n_refused=statuses.count(VerdictStatus.refused),

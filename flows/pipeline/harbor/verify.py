@@ -1,8 +1,7 @@
-"""`staffbench harbor verify`: one report graded in Harbor's sandbox, with nothing around but this package.
+"""`staffbench harbor verify`: grade one submission in Harbor's sandbox, which has only this package.
 
-What it leaves in the verifier's folder is for Harbor (`reward.json`, with `reward` and nothing else) and for
-`harbor import` (`judgment.json`). Where judging fails there is no `reward.json`: an attempt without a reward
-is not an attempt that scored 0.
+It writes `reward.json` for Harbor (`reward` and nothing else) and `judgment.json` for `harbor import`. If
+judging fails there is no `reward.json`: an attempt without a reward is not an attempt that scored 0.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.harbor.overrides import axis_of, layered
-from flows.pipeline.harbor.submitted import HandedIn, open_brief, open_report
+from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
 from flows.pipeline.inputs.scenarios import report_scenario
 from flows.schema.brief import Brief
@@ -37,34 +36,34 @@ from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.score import score_brief
 
 _REPLIES = "staffbench"
-"""Folder in the verifier's for the judge's replies: Harbor collects it with the rest."""
+"""Subfolder of the logs for the judge's replies; Harbor collects it too."""
 
 UNGRADED = 4
-"""Exit code where the judge left items without a verdict; there is no reward then."""
+"""Exit code if items have no verdict; there is no reward then."""
 
 _SEED = 1  # Harbor numbers the attempts; a verifier sees one
 
 _NAMELESS = "report"
-"""Id of a task that says none, while it is graded: an import goes by Harbor's name of it."""
+"""Temporary id of a task without one; imports use Harbor's name of it."""
 
-_UNTOLD = ("benchmark=mission_report",)
-"""Of a task that says nothing of its grading: those of the release, and ours, are of this protocol."""
+_DEFAULT_OVERRIDES = ("benchmark=mission_report",)
+"""For a task without grading settings, such as those of MissionReport's release."""
 
 
 class GradeOne(Protocol):
-    """What judges one report. `flows.pipeline.harbor.grade.grade_one` does."""
+    """Grades one submission; implemented by `flows.pipeline.harbor.grade.grade_one`."""
 
     async def __call__(
         self, project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
     ) -> Sequence[Verdict]:
-        """Verdicts on every item; those that the judge left open say why.
+        """Return a verdict on every item; ungraded ones have a reason.
 
         Args:
             project: folder that holds `conf/`.
-            point: judge, prompt and limits; `settings.results` is an absolute path that may be written to.
-            scenario: the rubric; for a report with the expert's text.
-            brief: the text that is graded.
-            report: the file, for its look.
+            point: judge, prompt and limits; `settings.results` is an absolute, writable path.
+            scenario: the rubric; for a report also the expert's text.
+            brief: the text to grade.
+            report: the file, for page images.
         """
         ...
 
@@ -78,62 +77,62 @@ def verify(
     *,
     grade: GradeOne | None = None,
 ) -> int:
-    """Grade one report and leave reward and judgment.
+    """Grade one submission and write reward and judgment.
 
-    The judge is the one that `overrides` choose, else STAFFBENCH_JUDGE, else the one that the task was
-    exported with, else the offline stand-in.
+    The judge is chosen by `overrides`, else by STAFFBENCH_JUDGE, else by the export, else it is the offline
+    stand-in.
 
     Args:
-        overrides: as for every command.
-        report: what the agent handed in.
+        overrides: Hydra overrides.
+        report: the agent's submission.
         tests: the task's `tests/` folder.
-        logs: where `reward.json`, `judgment.json` and the judge's replies go.
-        screen: where the outcome goes.
-        grade: what judges; None for our judge stage.
+        logs: folder for `reward.json`, `judgment.json` and the judge's replies.
+        screen: output.
+        grade: grades the submission; None for our judge stage.
 
     Returns:
-        0 where there is a reward; `UNGRADED` where the judge left none.
+        0 if there is a reward; `UNGRADED` if items have no verdict.
 
     Raises:
-        ConfigError: `tests` is not there, or `logs` is a file.
-        StaffbenchError: rubric, configuration or report can't be read, or the judge can't be asked. There
-            is a judgment that says so, and no reward.
+        ConfigError: `tests` does not exist, or `logs` is a file.
+        StaffbenchError: rubric, configuration or report can't be read, or the judge can't be used. The
+            judgment holds the error, and there is no reward.
     """
     if logs.exists() and not logs.is_dir():
-        raise ConfigError(logs, "a file", "a folder", "name another by --logs")
+        raise ConfigError(logs, "a file", "a folder", "set --logs to another folder")
     _clear(logs)
     verifier = _Verifier(tests, logs, screen, grade)
     try:
         return verifier.verify(overrides, report)
     except StaffbenchError as error:
-        verifier.leave("judgment.json", {**verifier.about, "error": str(error), "criteria": []})
+        verifier.write("judgment.json", {**verifier.about, "error": str(error), "criteria": []})
         raise
 
 
 def package_project() -> Path:
-    """The folder whose `conf/` belongs to this package: in an installed one itself, in a clone the clone.
+    """Return the folder with this package's `conf/`: the installed package, or the root of a clone.
 
-    Never one above the current folder: in a sandbox that is the agent's, who could put a `conf/` there.
+    The current folder and its parents are not searched: in a sandbox the agent could put a `conf/` there.
 
     Raises:
         ConfigError: the package was installed without its `conf/`.
     """
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     for folder in (package, package.parent):
         if (folder / "conf" / "config.yaml").is_file():
             return folder
     raise ConfigError(
-        package / "conf" / "config.yaml", "not there", remedy="install a staffbench that has its conf/"
+        package / "conf" / "config.yaml", "not there", remedy="reinstall staffbench from its wheel"
     )
 
 
 @dataclass
 class _Verifier:
-    """One report under way.
+    """Grading of one submission.
 
     Attributes:
         tests, logs, screen, grade: as for `verify`.
-        about: what is known so far of task and judge; part of the judgment, however it ends.
+        about: facts about task and judge, collected for the judgment.
     """
 
     tests: Path
@@ -144,13 +143,13 @@ class _Verifier:
 
     def verify(self, overrides: Sequence[str], report: Path) -> int:
         if not self.tests.is_dir():
-            raise ConfigError(self.tests, "no such folder", "the task's tests/ folder", "name it by --task")
+            raise ConfigError(self.tests, "no such folder", "the task's tests/ folder", "set --task to it")
         project = package_project()
         grading = read_grading(self.tests)
-        words = _overrides(_UNTOLD if grading is None else grading.overrides, overrides)
-        point = compose_points(project, words, multirun=False)[0]
-        own = str(self.logs.absolute() / _REPLIES)
-        point = replace(point, settings=replace(point.settings, results=own))
+        exported = _DEFAULT_OVERRIDES if grading is None else grading.overrides
+        point = compose_points(project, _overrides(exported, overrides), multirun=False)[0]
+        replies = str(self.logs.absolute() / _REPLIES)
+        point = replace(point, settings=replace(point.settings, results=replies))
         settings = point.settings
         stand_in = settings.judge.kind is JudgeKind.offline
         cap = settings.word_cap.words
@@ -166,79 +165,78 @@ class _Verifier:
             task = read_tests(self.tests)
             name = task.task_id if grading is None else grading.scenario_id
             scenario = report_scenario(name or _NAMELESS, task.title, task.criteria, task.golden)
-            handed = open_report(scenario.scenario_id, _SEED, report)
+            submission = open_report(scenario.scenario_id, _SEED, report)
         else:
-            assert grading is not None  # no other task leads to another protocol, see _overrides
+            assert grading is not None  # _overrides fixes the protocol of other tasks
             self.about["word_cap"] = cap
             scenario = load_scenario(self.tests / "fixtures" / grading.scenario_id)
-            handed = open_brief(scenario.scenario_id, _SEED, report, cap)
+            submission = open_brief(scenario.scenario_id, _SEED, report, cap)
         if scenario.scenario_id != _NAMELESS:
             self.about["scenario_id"] = scenario.scenario_id
         if stand_in:
             self.screen.say(f"Judged by {settings.judge.label}, a stand-in; {JUDGE} chooses a judge.")
-        if handed.brief is None:
-            return self._no_report(handed)
-        judged = (self.grade or _default())(project, point, scenario, handed.brief, report)
-        return self._graded(scenario, asyncio.run(judged), settings.scoring)
+        if submission.brief is None:
+            return self._write_zero(submission)
+        judged = (self.grade or _default_grade())(project, point, scenario, submission.brief, report)
+        return self._write_graded(scenario, asyncio.run(judged), settings.scoring)
 
-    def leave(self, name: str, value: object) -> None:
-        """Whole or not at all: half a reward would be one that Harbor can't read."""
-        path = self.logs / name
-        write_whole(path, json_text(value))  # a link that the agent left there is replaced, not followed
+    def write(self, name: str, value: object) -> None:
+        """Write a JSON file atomically; a link that the agent put there is replaced, not followed."""
+        write_whole(self.logs / name, json_text(value))
 
-    def _no_report(self, handed: HandedIn) -> int:
-        fault = f"{handed.status.value}: {handed.detail}"
-        self.leave("judgment.json", {**self.about, "format_error": fault, "score": 0.0, "criteria": []})
-        self.leave("reward.json", {"reward": 0.0})
+    def _write_zero(self, submission: OpenedSubmission) -> int:
+        fault = f"{submission.status.value}: {submission.detail}"
+        self.write("judgment.json", {**self.about, "format_error": fault, "score": 0.0, "criteria": []})
+        self.write("reward.json", {"reward": 0.0})
         self.screen.note(f"reward 0.000: {fault}")
         return 0
 
-    def _graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
+    def _write_graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
         found = score_brief(scenario.items, verdicts, scoring)
         by_id = {verdict.item_id: verdict for verdict in verdicts}
         criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]
-        self.leave("judgment.json", {**self.about, "score": found.score, "criteria": criteria})
+        self.write("judgment.json", {**self.about, "score": found.score, "criteria": criteria})
         reward = found.score_clamped if scoring.clamped else found.score
         if reward is None:
-            left = len(criteria) - found.n_graded
-            self.screen.fault(f"no reward: the judge left {left} of {len(criteria)} items without a verdict")
+            n_open = len(criteria) - found.n_graded
+            self.screen.fault(f"no reward: {n_open} of {len(criteria)} items have no verdict")
             return UNGRADED
-        self.leave("reward.json", {"reward": reward})
+        self.write("reward.json", {"reward": reward})
         self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {len(criteria)} items")
         return 0
 
 
 def _models(judge: JudgeSettings) -> list[str]:
-    """What providers call the models that grade; none for the stand-in."""
-    asked = [one for one in (judge, *judge.members.values()) if one.kind is JudgeKind.remote]
-    return sorted({one.name for one in asked if one.name})
+    """Return the providers' names of the models that grade; none for the stand-in."""
+    judges = (judge, *judge.members.values())
+    return sorted({each.name for each in judges if each.kind is JudgeKind.remote and each.name})
 
 
-def _default() -> GradeOne:
-    from flows.pipeline.harbor.grade import grade_one  # it brings the whole stack along
+def _default_grade() -> GradeOne:
+    from flows.pipeline.harbor.grade import grade_one  # slow import
 
     return grade_one
 
 
-def _overrides(told: Sequence[str], overrides: Sequence[str]) -> list[str]:
-    """What the export said, below what the environment says, below what the command says.
+def _overrides(exported: Sequence[str], overrides: Sequence[str]) -> list[str]:
+    """Merge overrides; the command takes precedence over the environment, and that over the export.
 
     Raises:
-        ConfigError: the protocol would be another one than the task's.
+        ConfigError: an override of the benchmark, which the task fixes.
     """
     try:
         words = shlex.split(os.environ.get(JUDGE, ""))
     except ValueError as error:
-        raise ConfigError(JUDGE, str(error), "an option of judge, and overrides after it") from error
+        raise ConfigError(JUDGE, str(error), "an option of judge, then overrides") from error
     chosen = [word if "=" in word else f"judge={word}" for word in words]
     benchmark = next((word for word in (*chosen, *overrides) if axis_of(word) == "benchmark"), None)
     if benchmark is not None:
-        raise ConfigError(benchmark, "the task says which benchmark it is of", remedy="leave it out")
-    return layered(layered(told, chosen), overrides)
+        raise ConfigError(benchmark, "the task fixes the benchmark", remedy="remove it")
+    return layered(layered(exported, chosen), overrides)
 
 
 def _criterion(item: Item, verdict: Verdict, scoring: ScoringSettings) -> dict[str, Any]:
-    """A verdict in the form that verifiers leave: `met` says of an error that it was made."""
+    """Format a verdict as verifiers do: for an error, `met` means that it was committed."""
     points = item.points if item.severity is None else scoring.weights[item.severity.value]
     met = None if verdict.passed is None else verdict.passed != item.is_error
     found: dict[str, Any] = {
@@ -255,7 +253,7 @@ def _criterion(item: Item, verdict: Verdict, scoring: ScoringSettings) -> dict[s
 
 
 def _clear(logs: Path) -> None:
-    """Take away what lies there: it may be an earlier run's, or the agent's, who could forge replies."""
+    """Delete files of an earlier run or the agent, which could have forged replies."""
     replies = logs / _REPLIES
     try:
         logs.mkdir(parents=True, exist_ok=True)
@@ -267,5 +265,7 @@ def _clear(logs: Path) -> None:
             replies.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(
-            logs, f"can't be written ({error.strerror})", remedy="mend its rights, or name another by --logs"
+            logs,
+            f"can't be written ({error.strerror})",
+            remedy="fix the permissions, or set --logs to another folder",
         ) from error

@@ -1,4 +1,4 @@
-"""Documents to packets on disk: read once, read again when a document or a reader changes."""
+"""Packets on disk, rebuilt when a document or a reader changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from flows.stages.packet import PACKET_VERSION, assemble_packet
 
 
 def packet_path(data: Path, benchmark: str, scenario_id: str) -> Path:
-    """Where a scenario's packet lies: beside the benchmark's folder, in `packets/`."""
+    """Return the path of a scenario's packet: in `packets/`, next to the benchmark's folder."""
     root = data.parent.parent if data.parent.name == benchmark else data.parent
     return root / "packets" / benchmark / f"{scenario_id}.parquet"
 
 
 def packet_key(folder: Path, scenario: Scenario) -> str:
-    """What a packet is made from: the documents' bytes, the readers and how they are put together."""
+    """Digest of a packet's inputs: document bytes, reader versions and packet version."""
     sources = source_digests(folder, scenario)
     return sha256_text(
         canonical_json({"packet": PACKET_VERSION, "readers": dict(READER_VERSIONS), "sources": sources})
@@ -37,10 +37,10 @@ def packet_key(folder: Path, scenario: Scenario) -> str:
 
 
 def source_digests(folder: Path, scenario: Scenario) -> list[list[str]]:
-    """Name and sha256 of each document, in packet order.
+    """Name and SHA-256 of each document, in packet order.
 
     Raises:
-        Problems: every document that can't be opened, or that a link leads to.
+        Problems: lists every document that can't be opened or is reached by a link.
     """
     digests: list[list[str]] = []
     problems: list[StaffbenchError] = []
@@ -59,20 +59,20 @@ def load_packet(
     folder: Path,
     scenario: Scenario,
     path: Path,
-    told: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
     limits: Limits = Limits(),  # noqa: B008 -- frozen
 ) -> Packet:
-    """The scenario's packet: from `path` where that is still true, else read anew and written there.
+    """Load a scenario's packet from `path`; if it is missing or outdated, read the documents and write it.
 
     Args:
-        folder: of the scenario.
-        scenario: whose packet it is.
-        path: where the packet lies, or will.
-        told: is given a line now and then on a document that takes long.
-        limits: of each document.
+        folder: the scenario's folder.
+        scenario: the scenario.
+        path: file of the packet.
+        on_progress: called now and then with a message while a slow document is read.
+        limits: for each document.
 
     Raises:
-        Problems: every document that can't be read, together; nothing is written then.
+        Problems: lists every document that can't be read; nothing is written then.
         StoreError: the packet can't be written.
     """
     key = packet_key(folder, scenario)
@@ -86,7 +86,7 @@ def load_packet(
         with open_file(folder, place) as opened:
             data = opened.read(MAX_BYTES + 1)
         try:
-            read = read_guarded_bytes(data, file, media_of(file), limits, told)
+            read = read_guarded_bytes(data, file, media_of(file), limits, on_progress)
             documents.append(read if scenario.task is None else replace(read, name=name))
         except ReadError as error:
             if scenario.task is None:
@@ -103,10 +103,10 @@ def load_packet(
 
 
 def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Document:
-    """A task's file that no reader takes: it is named and counted, and its task can still be run.
+    """Placeholder for an unreadable file of a task, so that the task can still be run.
 
-    A packet of MA-Bench is what its writer sees, so such a document is a fault there. Here a writer opens
-    the files itself and is told so.
+    In MA-Bench the packet is all that a writer sees, so this is an error there. Writers of tasks open the
+    files themselves.
     """
     notice = Notice("unread", "document", error.found)
     suffix = file.suffix.lower().lstrip(".") or "unknown"
@@ -114,13 +114,13 @@ def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Docum
 
 
 def _stored(path: Path, key: str) -> list[Document] | None:
-    """The documents in a packet file made from `key`; None where there is none to rely on."""
+    """Return the documents of a packet file made from `key`; None if it is missing or outdated."""
     if not path.is_file():
         return None
     try:
         rows, about = read_table(path, BLOCKS)
     except StoreError:
-        return None  # damaged or of another version: reading the documents again mends it
+        return None  # damaged or of another version: it is rebuilt
     if about.get("key") != key:
         return None
     by_document: dict[int, list[dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""The scenarios of a benchmark, whatever they are on disk: scenario folders, or task trees."""
+"""Scenarios from task trees, and the documents of any scenario."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from flows.schema.scenario import Control, Evidence, Item, Scenario
 ORACLE = "oracle"
 """The control that submits the expert's report."""
 CONTROL_REPORTS = ("fair", "weak")
-"""Labelled reports of a task, each `<controls>/<task>/<name>.docx`, with `labels.csv` beside them."""
+"""Labelled reports of a task: `<controls>/<task>/<name>.docx`, with `labels.csv` in the same folder."""
 
 
 def source_files(scenario: Scenario) -> list[tuple[str, str]]:
-    """Name of each document and its path from the scenario's folder, in packet order."""
+    """Name of each document and its path in the scenario's folder, in packet order."""
     if scenario.task is not None:
-        return [(each.name, each.path) for each in scenario.task.attachments]
+        return [(attachment.name, attachment.path) for attachment in scenario.task.attachments]
     return [(name, f"documents/{name}") for name in scenario.documents]
 
 
 def load_task(folder: Path, controls: Path | None) -> Scenario:
-    """A task tree as a scenario: its criteria are the items, the expert's report is its reference.
+    """Load a task tree as a scenario: its criteria are the items, the expert's report is the reference.
 
     Args:
-        folder: of the task.
-        controls: folder of its labelled reports; None, or one that is not there, for none.
+        folder: the task's folder.
+        controls: folder of its labelled reports; None or a missing folder for none.
 
     Raises:
-        StaffbenchError: every fault found in the tree, or in a control.
+        StaffbenchError: lists every error in the tree or a control.
     """
     task = read_task(folder)
     golden = folder / task.golden_path
     scenario = report_scenario(task.task_id, task.title, task.criteria, golden)
-    assert scenario.reference is not None  # a golden report without a text raises
+    assert scenario.reference is not None  # report_scenario raises without a text
     oracle = Control(ORACLE, scenario.reference, {item.item_id: True for item in scenario.items}, str(golden))
     labelled = {} if controls is None else _controls(controls, scenario.items)
     return replace(
@@ -58,7 +58,7 @@ def load_task(folder: Path, controls: Path | None) -> Scenario:
 def report_scenario(
     scenario_id: str, title: str | None, criteria: Sequence[Criterion], golden: Path
 ) -> Scenario:
-    """What reports are graded by, as a scenario: criteria and the expert's report, without a task's tree.
+    """Build a scenario that reports can be graded by, without assignment, documents and controls.
 
     Args:
         scenario_id: its id.
@@ -66,19 +66,16 @@ def report_scenario(
         criteria: the rubric, in order.
         golden: the expert's report.
 
-    Returns:
-        A scenario without assignment, documents and controls.
-
     Raises:
         ScenarioError: the expert's report is missing, corrupt or empty.
-        ReadError: a fault of the reader.
+        ReadError: the reader failed.
     """
     report = check_report(golden)
     if report.text is None:
         raise ScenarioError(
             golden,
             f"the expert's report is {report.status.value}: {report.reason}",
-            "a report that opens and says something: judges compare with it",
+            "a readable report with text: judges compare with it",
         )
     return Scenario(
         scenario_id=scenario_id,
@@ -110,7 +107,7 @@ def _item(criterion: Criterion) -> Item:
 
 
 def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
-    """The labelled reports that are there, each with a label for every criterion."""
+    """Load the labelled reports that exist, each with a label for every criterion."""
     files = {name: folder / f"{name}.docx" for name in CONTROL_REPORTS if (folder / f"{name}.docx").is_file()}
     if not files:
         return {}
@@ -119,7 +116,7 @@ def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
     rows = list(csv.DictReader(io.StringIO(read_text(folder, path.name))))
     labelled = [str(row.get("criterion_id")) for row in rows]
     if sorted(labelled) != sorted(item.item_id for item in items):
-        odd = sorted(set(labelled) ^ {item.item_id for item in items}) or ["one of them twice"]
+        odd = sorted(set(labelled) ^ {item.item_id for item in items}) or ["a repeated criterion"]
         problems.append(ScenarioError(path, f"labels differ in {', '.join(odd)}", "one for each criterion"))
     found: dict[str, Control] = {}
     for name, file in files.items():
@@ -138,10 +135,10 @@ def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
 
 
 def task_of(scenario: Scenario) -> ReportTask:
-    """The task that a scenario is.
+    """Return the task of a scenario.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the scenario is no task.
     """
     if scenario.task is None:
         raise ValueError(f"{scenario.scenario_id} is no task")

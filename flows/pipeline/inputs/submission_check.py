@@ -1,13 +1,13 @@
-"""The format check of a report: is it there, does it open, does it say anything; then its text and its words.
+"""Format check of a report (missing, corrupt, empty or readable), its text and its word count.
 
-What counts as a word is `flows.stages.truncate` (`w1`). Which words of a Word file count against a limit is
-decided here, rule `r1`. They are those that Word's own count shows, so that a writer can check:
+`flows.stages.truncate` defines a word (`w1`). Rule `r1`, here, defines which words of a Word file count
+against a limit. They are those of Word's own count, so that a writer can check:
 
 - Counted: paragraphs, headings, list items, tables, text boxes and shapes, footnotes, endnotes, tracked
   insertions, the results of fields, content controls, struck text.
 - Not counted: headers and footers (they repeat on each page), comments, tracked deletions, hidden text, the
-  numbers that Word itself puts before headings and list items, marks of notes, descriptions of images,
-  charts, addresses behind links, and what the reader adds for the judge (`[spans 2 columns]`).
+  numbers that Word generates for headings and list items, note marks, image descriptions, charts, link
+  targets, and marks that the reader adds for the judge (`[spans 2 columns]`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from flows.schema.report_task import ReportFile, ReportStatus, ReportWords
 from flows.stages.truncate import WORD_COUNTER, count_words
 
 REPORT_WORDS_VERSION = "r1"
-"""Of the rule above; raised when any report would be counted differently."""
+"""Version of the rule above; raise it when any report would be counted differently."""
 WORD_RULE = f"{REPORT_WORDS_VERSION}/{WORD_COUNTER}"
-"""The rule and the word counter that it uses, as a table names them."""
+"""The rule and its word counter, as tables name them."""
 
 _PLACES = {
     BlockKind.paragraph: "body",
@@ -49,8 +49,8 @@ _PLACES = {
     BlockKind.footer: "outside",
 }
 
-# What the reader adds to a text, as it writes it: see flows/readers/README.md. Only where it adds it, so
-# that nobody can write the same marks around text to keep it from being counted.
+# Marks that the reader adds (flows/readers/README.md), matched only where it adds them: a writer must not
+# be able to exclude text from the count by writing the same marks.
 _LEADS = {
     BlockKind.footnote: re.compile(r"^\[\^[^\]\s]+\]: "),
     BlockKind.endnote: re.compile(r"^\[\^[^\]\s]+\]: "),
@@ -70,20 +70,20 @@ _NO_NUMBERS = f'<w:numbering xmlns:w="{_W[1:-1]}"/>'.encode()
 
 
 def check_report(path: Path, limits: Limits = Limits()) -> ReportFile:  # noqa: B008 -- frozen
-    """Check one report and read it for the judge, in the process that is ended over its limits.
+    """Check one report and read it for the judge, in a process with resource limits.
 
-    It is corrupt where python-docx raises anything, whatever a converter makes of it, and where the
-    reader refuses it (protected, a zip bomb, a macro, an external entity). It is empty where a person sees
-    no word in its body, tables, text boxes, notes, headers or footers, and no picture. Names of authors of
-    comments and changes are left out of its text and notices: they can name the model that wrote it.
+    A report is corrupt if python-docx raises any exception, or if the reader refuses it (protected, a zip
+    bomb, a macro, an external entity). It is empty if its body, tables, text boxes, notes, headers and
+    footers show no word and no picture. Authors of comments and changes are removed from text and notices,
+    since they could name the model that wrote it.
 
     Args:
-        path: where the report should lie; a link there is not followed.
-        limits: of reading it.
+        path: file of the report; a link is not followed.
+        limits: for reading it.
 
     Raises:
-        ReadError: python-docx opens the file and the reader fails on it, or takes more than `limits`.
-            That is a fault of the reader, and no report is scored 0 for it.
+        ReadError: python-docx opens the file, but our reader fails or exceeds `limits`. No report is scored
+            0 for that.
     """
     absent = _absent(path)
     if absent:
@@ -107,16 +107,16 @@ def check_report(path: Path, limits: Limits = Limits()) -> ReportFile:  # noqa: 
 
 
 def report_of(data: bytes, path: Path) -> ReportFile:
-    """`check_report` of a file's bytes, in this process; `path` names it in errors."""
+    """Check the bytes of a report, in this process; `path` names it in errors."""
     failure: Exception | None = None
     try:
         package = Package(data, path)
         counted = docx_reader.read(_rewritten(package, _countable, numbers=False), path)
-        document = None if _says_nothing(counted) else _document(package, path)
+        document = None if _is_blank(counted[0]) else _document(package, path)
     except ReadError as error:
-        # Refused before python-docx unpacks it: a zip bomb must not get that far.
+        # Before python-docx unpacks it: the file may be a zip bomb.
         return _without_text(ReportStatus.corrupt, f"the reader refuses it: {error.found}")
-    except Exception as error:  # noqa: BLE001 -- a fault of the reader, told from the file's below
+    except Exception as error:  # noqa: BLE001 -- raised below unless python-docx fails too
         failure, counted, document = error, (list[Block](), list[Notice]()), None
     fault = _python_docx_fault(data)
     if fault:
@@ -126,20 +126,20 @@ def report_of(data: bytes, path: Path) -> ReportFile:
             path,
             f"python-docx opens it, and the reader fails ({type(failure).__name__}: {failure})",
             "a file that both read",
-            "report it: this is no fault of the file's writer",
+            "report this bug in staffbench",
         ) from failure
     blocks, notices = counted
     if document is None:
         return _without_text(ReportStatus.empty, _why_empty(blocks, notices), tuple(notices))
     words = report_words(blocks)
-    said = document.notices
+    reported = document.notices
     if not words.counted and not words.outside:
-        said = (*said, Notice("no_text", "document", "pictures and no word"))
-    return ReportFile(ReportStatus.readable, "", document.text, said, words)
+        reported = (*reported, Notice("no_text", "document", "pictures and no word"))
+    return ReportFile(ReportStatus.readable, "", document.text, reported, words)
 
 
 def _absent(path: Path) -> str:
-    """Why there is no file to read; empty where there is one."""
+    """Reason why there is no file to read; empty if there is one."""
     if path.is_symlink():
         return f"{path.name} is a link, which is not followed"
     if path.is_file():
@@ -147,10 +147,10 @@ def _absent(path: Path) -> str:
     return f"{path.name} is {'a folder' if path.is_dir() else 'not there'}"
 
 
-def _says_nothing(read: tuple[list[Block], list[Notice]]) -> bool:
-    words = report_words(read[0])
-    pictures = any(block.kind is BlockKind.image for block in read[0])
-    return not words.counted and not words.outside and not pictures
+def _is_blank(blocks: list[Block]) -> bool:
+    words = report_words(blocks)
+    pictures = any(block.kind is BlockKind.image for block in blocks)
+    return not (words.counted or words.outside or pictures)
 
 
 def _why_empty(blocks: list[Block], notices: list[Notice]) -> str:
@@ -163,7 +163,7 @@ def _why_empty(blocks: list[Block], notices: list[Notice]) -> str:
 
 
 def _document(package: Package, path: Path) -> Document:
-    """What a judge is shown."""
+    """Read the report as a judge is shown it."""
     return read_bytes(_rewritten(package, _anonymous, numbers=True), path, "docx")
 
 
@@ -172,13 +172,13 @@ def _without_text(status: ReportStatus, reason: str, notices: tuple[Notice, ...]
 
 
 def _python_docx_fault(data: bytes) -> str:
-    """What python-docx raises on opening a file and reading its paragraphs; empty where nothing."""
+    """Error of python-docx on opening a file and reading its paragraphs; empty if there is none."""
     import docx
 
     try:
         document = docx.Document(io.BytesIO(data))
         _ = [paragraph.text for paragraph in document.paragraphs]
-    except Exception as error:  # noqa: BLE001 -- the specification: any exception of the library is a corrupt file
+    except Exception as error:  # noqa: BLE001 -- by the specification, any exception means a corrupt file
         return f"python-docx can't open it ({type(error).__name__}: {error})"
     return ""
 
@@ -187,7 +187,7 @@ def report_words(blocks: Iterable[Block]) -> ReportWords:
     """Count the words of a report by place.
 
     Args:
-        blocks: as the Word reader gives them for a file whose own numbers and links were taken out.
+        blocks: from the Word reader, for a file without generated numbers and link targets.
     """
     counts: Counter[str] = Counter()
     for block in blocks:
@@ -195,7 +195,7 @@ def report_words(blocks: Iterable[Block]) -> ReportWords:
         if place is not None:
             lead = _LEADS.get(block.kind)
             text = _MARKS.sub("", block.text if lead is None else lead.sub("", block.text))
-            if place != "body":  # a note, a box or a header may hold a table too
+            if place != "body":  # notes, boxes and headers may hold tables
                 text = _TABLE_MARKS.sub("\n", text).replace("\\|", "|")
             counts[place] += count_words(text)
     return ReportWords(
@@ -209,7 +209,7 @@ def report_words(blocks: Iterable[Block]) -> ReportWords:
 
 
 def _rewritten(package: Package, change: Callable[[Element], None], *, numbers: bool) -> bytes:
-    """The package with `change` made to each part that holds text; without its lists unless `numbers`."""
+    """Apply `change` to each part with text; drop list numbering unless `numbers`. Return the new file."""
     etree: Any = lxml_etree()
     parts: dict[str, bytes] = {}
     links = [link for link in package.relationships(package.main).values() if not link.external]
@@ -225,21 +225,21 @@ def _rewritten(package: Package, change: Callable[[Element], None], *, numbers: 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as target:
         for name in package.names():
-            # Pictures and fonts are not read here, and may be as large and as well packed as they like.
+            # Pictures and fonts are not read, so their size does not matter.
             read = name.endswith((".xml", ".rels"))
             target.writestr(name, parts.get(name) or (package.read(name) if read else b""))
     return buffer.getvalue()
 
 
 def _anonymous(root: Element) -> None:
-    """Take out who commented, inserted and deleted."""
+    """Remove the authors of comments and changes."""
     for element in root.iter():
         for key in ("author", "initials"):
             element.attrib.pop(_W + key, None)
 
 
 def _countable(root: Element) -> None:
-    """Take out what the reader writes and Word does not count: where links lead, what images show."""
+    """Remove what the reader shows but Word does not count: link targets and image descriptions."""
     _anonymous(root)
     for element in root.iter():
         for key in ("descr", "title", "alt"):

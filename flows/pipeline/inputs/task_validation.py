@@ -1,4 +1,4 @@
-"""`staffbench validate benchmark=mission_report`: task trees, their index and their labelled reports."""
+"""Validation of task trees, their index and their labelled reports."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from flows.schema.settings import BenchmarkSettings
 
 
 def index_path(data: Path) -> Path:
-    """Where the Parquet index of a folder of tasks lies: beside it."""
+    """Return the path of a task folder's Parquet index: next to the folder."""
     return data.with_suffix(".parquet")
 
 
 def validate_tasks(
     project: Path, benchmark: BenchmarkSettings, screen: Screen, *, write: bool
 ) -> list[StaffbenchError]:
-    """Check every tree, the index beside them where there is one, and the labelled reports.
+    """Check every task tree, the index if it exists, and the labelled reports.
 
     Args:
         project: folder of the project.
-        benchmark: whose tasks.
-        screen: shows the specification's table and what is no fault.
-        write: True to write the index anew, from the trees.
+        benchmark: the benchmark of the tasks.
+        screen: shows the table of tasks, and notes.
+        write: True to rewrite the index.
 
     Returns:
-        Every fault found.
+        Every error found.
     """
     data = project / benchmark.data
     names = task_ids(data, benchmark.scenarios)

@@ -1,4 +1,4 @@
-"""The native harness: a loop in which a model calls tools in a scratch folder until its report is written."""
+"""The native harness: a model calls tools in a scratch folder until its report is written."""
 
 from flows.pipeline.native.contract import NATIVE_VERSION, Ask, Limits, Prompt, Trial
 from flows.pipeline.native.loop import attempt

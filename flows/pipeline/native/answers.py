@@ -1,4 +1,4 @@
-"""What a tool gives back. Of faults there are two kinds: the model's, which it is told, and ours."""
+"""Answers of tools, and their errors: the model's, which it is shown, and internal ones."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")
 
 
-class ToolFault(StaffbenchError):  # noqa: N818 -- as `Fault` of the completions: an answer, and no crash
-    """A call that a tool can't carry out as the model wrote it."""
+class ToolFault(StaffbenchError):  # noqa: N818 -- an answer, not a crash
+    """A tool call that is invalid as the model wrote it."""
 
 
 class InternalFault(StaffbenchError):  # noqa: N818 -- the counterpart of `ToolFault`
-    """A tool that failed by no fault of the model's. Its attempt ends as an error and is not scored."""
+    """A failure of the tool itself. The attempt ends as an error and is not scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the model is shown.
+    """Answer to a tool call, as shown to the model.
 
     Attributes:
-        text: of characters that UTF-8 can hold.
-        images: shown beside it.
-        is_error: whether the call was not carried out.
+        text: valid as UTF-8.
+        images: shown with the text.
+        is_error: True if the call was not carried out.
     """
 
     text: str
@@ -36,31 +36,31 @@ class ToolAnswer:
 
 
 def refusal(error: StaffbenchError) -> ToolAnswer:
-    """The answer to a call that can't be carried out; addresses in memory, which differ by run, left out."""
-    return ToolAnswer(f"Error: {_ADDRESS.sub('0x...', held(str(error)))}", is_error=True)
+    """Build the answer to an invalid call, without memory addresses, which differ by run."""
+    return ToolAnswer(f"Error: {_ADDRESS.sub('0x...', encodable(str(error)))}", is_error=True)
 
 
-def unplaced(text: str) -> str:
-    """Text without folders of this machine and addresses in memory: equal faults are told in equal words."""
+def without_local_paths(text: str) -> str:
+    """Remove folders of this machine and memory addresses, so that equal errors have equal texts."""
     return _ADDRESS.sub("0x...", _FOLDERS.sub(".../", text))
 
 
-def held(text: str) -> str:
-    """Text without the lone surrogates that JSON can bring in and UTF-8 can't hold."""
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which JSON allows and UTF-8 does not."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def page_of(text: str, offset: int, most: int, what: str) -> str:
-    """A stretch of a text, and how to get the next one.
+    """Return one part of a text and how to get the next.
 
     Args:
-        text: all of it.
-        offset: characters before the stretch.
-        most: characters in it, at most; it ends with a line where one ends in its last fifth.
-        what: names it in the answer.
+        text: the complete text.
+        offset: number of characters to skip.
+        most: maximum number of characters; the part ends at a line end if there is one in its last fifth.
+        what: name of the text in the answer.
 
     Raises:
-        ToolFault: the text has no character at that offset.
+        ToolFault: the offset is out of range.
     """
     if not 0 <= offset < max(1, len(text)):
         raise ToolFault(what, f"offset {offset}", f"0 to {max(0, len(text) - 1)}")

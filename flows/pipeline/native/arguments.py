@@ -1,4 +1,4 @@
-"""What the tools take: read from the JSON that a model wrote, or refused in words that it can act on."""
+"""Arguments of the tools: parse the model's JSON, or refuse it with a message that it can act on."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ _MOST_FAULTS = 5
 
 
 class Arguments(BaseModel):
-    """Of one call. A key that the tool doesn't take is refused: what it asks for would not happen."""
+    """Arguments of one call. Unknown keys are refused, since they would have no effect."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Nothing(Arguments):
-    """Of `list_files` and `check_report`."""
+    """Arguments of `list_files` and `check_report`."""
 
 
 class FilePage(Arguments):
-    """Of `read_file`."""
+    """Arguments of `read_file`."""
 
     path: str
     offset: int = Field(default=0, ge=0)
 
 
 class PageView(Arguments):
-    """Of `view_page`."""
+    """Arguments of `view_page`."""
 
     path: str
     page: int = Field(default=1, ge=1)
 
 
 class Start(Arguments):
-    """Of `start_report`."""
+    """Arguments of `start_report`."""
 
     template: str | None = None
 
 
 class Show(Arguments):
-    """Of `show_report`."""
+    """Arguments of `show_report`."""
 
     offset: int = Field(default=0, ge=0)
 
 
 class Entry(Arguments):
-    """One place and its new text."""
+    """A place and its new text."""
 
     place: str
     text: str
 
 
 class Fill(Arguments):
-    """Of `fill`."""
+    """Arguments of `fill`."""
 
     entries: list[Entry] = Field(min_length=1)
 
 
 class NewBlock(Arguments):
-    """One block to insert."""
+    """A block to insert."""
 
     kind: Literal["heading", "paragraph", "bullet", "number", "table"]
     text: str = ""
@@ -73,21 +73,21 @@ class NewBlock(Arguments):
 
 
 class Insert(Arguments):
-    """Of `insert`."""
+    """Arguments of `insert`."""
 
     after: str | None = None
     blocks: list[NewBlock] = Field(min_length=1)
 
 
 class Row(Arguments):
-    """Of `add_row`."""
+    """Arguments of `add_row`."""
 
     cell: str
     cells: list[str]
 
 
 class Delete(Arguments):
-    """Of `delete`."""
+    """Arguments of `delete`."""
 
     place: str
 
@@ -96,15 +96,15 @@ A = TypeVar("A", bound=Arguments)
 
 
 def read_arguments(tool: str, text: str, kind: type[A]) -> A:
-    """Read a call's arguments.
+    """Parse a call's arguments.
 
     Args:
-        tool: its name.
-        text: JSON as the model wrote it; nothing at all counts as no arguments.
-        kind: what the tool takes.
+        tool: name of the tool.
+        text: JSON as the model wrote it; an empty text means no arguments.
+        kind: the tool's arguments.
 
     Raises:
-        ToolFault: it is not JSON, or not what the tool takes.
+        ToolFault: the text is not JSON, or not valid for the tool.
     """
     try:
         value: object = _parsed(text) if text.strip() else {}
@@ -135,11 +135,11 @@ def _parsed(text: str) -> object:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse a key given twice: the standard parser would keep the last one and drop the other."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    """Refuse duplicate keys, of which the standard parser would keep only the last."""
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         raise ValueError("a key given twice in one object")
-    return made
+    return unique
 
 
 def _fault(error: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The tool that tells a model how its report will be read, by the check that comes before any grading."""
+"""The tool `check_report`: the format check before grading, for the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from flows.adapters.report_docx import ReportDocument
 from flows.common.errors import ReadError
 from flows.pipeline.inputs.submission_check import check_report
-from flows.pipeline.native.answers import InternalFault, ToolAnswer, held
+from flows.pipeline.native.answers import InternalFault, ToolAnswer, encodable
 from flows.pipeline.native.paths import REPORT
 from flows.pipeline.native.renders import Layout, Renders
 from flows.pipeline.native.writing import unfilled
@@ -19,10 +19,10 @@ _REPORT = "/".join(REPORT)
 
 
 def read_report(data: bytes) -> ReportFile:
-    """The format check of a report's bytes.
+    """Check the format of a report.
 
     Raises:
-        InternalFault: python-docx opens the report and our reader fails on it.
+        InternalFault: python-docx opens the report, but our reader fails.
     """
     with tempfile.TemporaryDirectory(prefix="report-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / REPORT[-1]
@@ -33,22 +33,24 @@ def read_report(data: bytes) -> ReportFile:
             raise InternalFault(_REPORT, error.found, error.expected, error.remedy) from error
 
 
-async def tell(data: bytes, found: ReportFile, renders: Renders, limit: str | None, asker: str) -> ToolAnswer:
-    """What the model is told of its report.
+async def check_answer(
+    data: bytes, found: ReportFile, renders: Renders, limit: str | None, caller: str
+) -> ToolAnswer:
+    """Build the answer of `check_report`.
 
     Args:
         data: the report.
-        found: what the format check found.
-        renders: where page counts are kept.
-        limit: the task's limit of length in its author's words; None where it has none.
-        asker: see `Renders.layout`.
+        found: result of the format check.
+        renders: store of page counts.
+        limit: the task's length limit as its author wrote it; None without one.
+        caller: see `Renders.layout`.
 
     Raises:
-        StoreError: the page count can't be kept.
+        StoreError: the page count can't be stored.
     """
     if found.status is not ReportStatus.readable or found.words is None:
-        return ToolAnswer(held(f"{_REPORT} is {found.status.value}, and would score 0: {found.reason}."))
-    layout = await renders.layout(data, ".docx", asker=asker)
+        return ToolAnswer(encodable(f"{_REPORT} is {found.status.value}, and would score 0: {found.reason}."))
+    layout = await renders.layout(data, ".docx", caller=caller)
     words = found.words
     counted = f"body {words.body:,}, tables {words.tables:,}, notes {words.notes:,}, text boxes "
     counted = f"{words.counted:,} ({counted}{words.text_boxes:,})"
@@ -60,7 +62,7 @@ async def tell(data: bytes, found: ReportFile, renders: Renders, limit: str | No
         unfilled(ReportDocument.open(data)) or "Nothing is left to fill in.",
         *(f"Notice: {notice.kind}, {notice.place}: {notice.detail}" for notice in found.notices),
     ]
-    return ToolAnswer(held("\n".join(lines)))
+    return ToolAnswer(encodable("\n".join(lines)))
 
 
 def _limit(limit: str | None, words: int, layout: Layout) -> str:

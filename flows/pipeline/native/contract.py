@@ -1,4 +1,4 @@
-"""What an attempt is given, and what it comes to."""
+"""Input and result of an attempt."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from flows.schema.brief import BriefStatus
 from flows.schema.completion import Completion, Message
 
 NATIVE_VERSION = "1"
-"""Raised when equal replies would lead to another report, or another request."""
+"""Raise when equal replies would lead to another report or request."""
 
 
 class Ask(Protocol):
-    """Completes a chat: from the store, or by paying for it."""
+    """Completes a chat, from the store or by a paid call."""
 
     async def __call__(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /
     ) -> Completion:
-        """The completion of `messages`, with `tools` offered as the request's parameter of that name."""
+        """Complete `messages`; `tools` is the request's parameter of that name."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is told at the start.
+    """Templates of the first messages.
 
     Attributes:
-        system: first turn; may be empty for none.
-        user: for each step of the task; `{{assignment}}` is its instruction, `{{files}}` the list of its
-            files, `{{limit}}` the task's limit of length in its author's words, or `none stated`.
+        system: system message; empty for none.
+        user: message for each step of the task; `{{assignment}}` is its instruction, `{{files}}` the list of
+            its files, `{{limit}}` the task's length limit as its author wrote it, or `none stated`.
     """
 
     system: str
@@ -39,17 +39,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one attempt; None for no limit.
+    """Limits of one attempt; None for no limit.
 
     Attributes:
         max_steps: replies of the model.
-        max_tokens: input and output tokens of all its calls, as the provider counted them.
-        max_minutes: minutes, summed over the recorded tries of its calls: the time that tools take is
-            not counted, since it differs by machine and a replay must end where the first run did. A
-            step's own limit in its task is held in the same way, if it is shorter.
-        nudges: how often a model that stops without a report, or is cut off, is told so.
+        max_tokens: input and output tokens of all calls, as the provider counted them.
+        max_minutes: minutes, summed over the recorded tries of all calls. Time in tools is not counted: it
+            differs by machine, and a replay must end where the first run did. A shorter limit of a task's
+            step is applied in the same way.
+        nudges: number of reminders to a model that stops without a report or is cut off.
         page_chars: characters of a file in one answer.
-        images: whether the model takes images.
+        images: True if the model takes images.
     """
 
     max_steps: int | None = 60
@@ -62,20 +62,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one attempt came to.
+    """Result of one attempt.
 
     Attributes:
-        status: `written`, `missing`, `refused` or `error`; whether a written report opens and says
-            anything is found by the format check.
+        status: `written`, `missing`, `refused` or `error`; the format check of a written report comes later.
         report: the file; None unless written.
         ended: `finished`, `limit: steps`, `limit: tokens`, `limit: minutes`, `limit: context`, `refused`
             or `error`.
-        detail: what a reader must know; empty otherwise.
+        detail: remarks on the result; may be empty.
         completions: keys of the model's replies, in order.
-        trajectory: JSON of what happened, in order.
+        trajectory: events as JSON, in order.
         tokens: input and output of all calls, as far as the provider counted.
-        uncounted: calls of which it counted one of both, or neither; where it is not 0, `tokens` is a
-            lower bound.
+        uncounted: calls without a complete token count; unless it is 0, `tokens` is a lower bound.
         seconds: recorded seconds of all calls.
     """
 

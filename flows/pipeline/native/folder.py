@@ -1,8 +1,7 @@
-"""The scratch folder of one attempt: `attachments/`, which is read, and `outputs/`, which holds the report.
+"""The scratch folder of one attempt: `attachments/` to read, and `outputs/` for the report.
 
-Whatever a model names is opened from the folder downwards, one name at a time, each relative to the folder
-before it and never through a link. So neither a name nor a link that appears between a check and an opening
-leads out.
+A path from the model is opened component by component, relative to the open parent folder and never through a
+link. So no path leads out of the folder, not even by a link that is created between check and open.
 """
 
 from __future__ import annotations
@@ -18,7 +17,15 @@ from pathlib import Path
 from typing import Self
 
 from flows.common.errors import ScenarioError, StoreError
-from flows.pipeline.native.opening import FILE, FOLDER, NO_FILE, NOT_THERE, actual_name, open_regular, walked
+from flows.pipeline.native.opening import (
+    FILE,
+    FOLDER,
+    NO_FILE,
+    NOT_THERE,
+    actual_name,
+    open_parent,
+    open_regular,
+)
 from flows.pipeline.native.paths import (
     ATTACHMENTS,
     OUTPUTS,
@@ -34,11 +41,11 @@ from flows.schema.report_task import Attachment, ReportTask
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that lies in the scratch folder.
+    """A file in the scratch folder.
 
     Attributes:
-        path: from the scratch folder.
-        size: bytes of a file; None for what is no regular file, which no tool opens.
+        path: relative to the scratch folder.
+        size: in bytes; None if it is not a regular file, which no tool opens.
     """
 
     path: str
@@ -46,10 +53,10 @@ class Entry:
 
 
 class Folder:
-    """The scratch folder; a context manager, so that what it holds open is closed."""
+    """The scratch folder, a context manager that closes its descriptor."""
 
     def __init__(self, root: Path) -> None:
-        """Make the two folders in `root`, which is there and empty."""
+        """Create the two folders in `root`, which exists and is empty."""
         self._root = os.open(root, FOLDER)
         try:
             for name in (ATTACHMENTS, OUTPUTS):
@@ -59,23 +66,23 @@ class Folder:
             raise
 
     def __enter__(self) -> Self:
-        """The folder itself."""
+        """Return the folder."""
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """Close it; its files stay."""
+        """Close the descriptor; the files are kept."""
         os.close(self._root)
 
     def lay_out(self, task_folder: Path, attachments: Sequence[Attachment]) -> None:
-        """Copy the files of one step, over those of the same name from an earlier one.
+        """Copy the files of one step; files of the same name from an earlier step are replaced.
 
         Args:
             task_folder: the task's tree.
             attachments: the step's files.
 
         Raises:
-            ScenarioError: a file can't be read, or this disk can't hold all of them beside one another
-                (names that differ only in case).
+            ScenarioError: a file can't be read, or file names collide on this file system (they differ only
+                in case).
             StoreError: the disk is full or fails.
         """
         try:
@@ -93,22 +100,22 @@ class Folder:
         if lost:
             raise ScenarioError(
                 task_folder,
-                f"{', '.join(sorted(lost))} can't lie beside the other files on this disk",
+                f"{', '.join(sorted(lost))}: the name collides with another file on this file system",
                 "names that differ in more than case",
             )
 
     def entries(self) -> list[Entry]:
-        """All that lies in the two folders, sorted by path.
+        """List all files in the two folders, sorted by path.
 
         Raises:
-            PathRefused: one of the folders is not a folder any more.
+            PathRefused: one of the two is no longer a folder.
             StoreError: the disk fails.
         """
         found: list[Entry] = []
         stack: list[tuple[str, ...]] = [(ATTACHMENTS,), (OUTPUTS,)]
         while stack:
             folder = stack.pop()
-            with self._refusing("/".join(folder)), walked(self._root, (*folder, "")) as inner:
+            with self._refusing("/".join(folder)), open_parent(self._root, (*folder, "")) as inner:
                 for name in os.listdir(inner):  # noqa: PTH208 -- pathlib lists no descriptor
                     kind = os.stat(name, dir_fd=inner, follow_symlinks=False)
                     path = (*folder, name)
@@ -120,17 +127,17 @@ class Folder:
         return sorted(found, key=lambda entry: entry.path)
 
     def read(self, path: str) -> tuple[str, bytes]:
-        """Read a file that a model named.
+        """Read a file that the model named.
 
         Returns:
-            Its path as `entries` has it, and its bytes.
+            Its path as listed by `entries`, and its bytes.
 
         Raises:
-            PathRefused: see `parts_of`; or it is not there, no regular file, linked, or too large.
+            PathRefused: see `parts_of`; or the file is missing, not regular, linked, or too large.
             StoreError: the disk fails.
         """
         parts = parts_of(path)
-        with self._refusing(path), walked(self._root, parts) as inner:
+        with self._refusing(path), open_parent(self._root, parts) as inner:
             name = actual_name(inner, parts[-1])
             descriptor = open_regular(inner, name, os.O_RDONLY, display_path(path), own=True)
             with open(descriptor, "rb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
@@ -142,23 +149,23 @@ class Folder:
         """Write the report.
 
         Raises:
-            PathRefused: any other path, or what lies there is no regular file of its own.
+            PathRefused: the path is another one, or not an unlinked regular file.
             StoreError: the disk is full or fails.
         """
         parts = parts_of(path)
         check_written(parts)
-        with self._refusing(path), walked(self._root, parts) as inner:
+        with self._refusing(path), open_parent(self._root, parts) as inner:
             flags = os.O_WRONLY
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(parts[-1], flags | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=inner))
             descriptor = open_regular(inner, parts[-1], flags, display_path(path), own=True)
-            # Cut only now that it is known to be the report, and nothing that a link leads to.
+            # Truncate only after the check that it is not a link.
             with open(descriptor, "wb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
                 os.ftruncate(descriptor, 0)
                 file.write(data)
 
     def report(self) -> tuple[bytes | None, str]:
-        """The report as it lies there, or None and why there is none.
+        """Return the report's bytes and an empty text, or None and the reason why there is none.
 
         Raises:
             StoreError: the disk fails.
@@ -172,24 +179,24 @@ class Folder:
     def _copy(self, source: int, task_folder: Path, attachment: Attachment) -> None:
         parts, origin = parts_of(attachment.name), tuple(attachment.path.split("/"))
         try:
-            with walked(source, origin) as folder:
+            with open_parent(source, origin) as folder:
                 descriptor = open_regular(folder, origin[-1], os.O_RDONLY, attachment.path, own=False)
         except (PathRefused, OSError) as error:
             found = error.found if isinstance(error, PathRefused) else f"can't be read ({error.strerror})"
             raise ScenarioError(task_folder / attachment.path, found, "a readable file") from error
         try:
-            with open(descriptor, "rb") as file, walked(self._root, parts, make=True) as folder:  # noqa: PTH123 -- pathlib opens no descriptor
+            with open(descriptor, "rb") as file, open_parent(self._root, parts, make=True) as folder:  # noqa: PTH123 -- pathlib opens no descriptor
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(parts[-1], dir_fd=folder)
-                made = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)
-                with open(made, "wb") as target:  # noqa: PTH123 -- pathlib opens no descriptor
+                copy = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)
+                with open(copy, "wb") as target:  # noqa: PTH123 -- pathlib opens no descriptor
                     shutil.copyfileobj(file, target)
         except OSError as error:
             raise _failed(attachment.name, error) from error
 
     @contextlib.contextmanager
     def _refusing(self, path: str) -> Generator[None]:
-        """Tell what a model named wrongly from a disk that fails."""
+        """Convert OS errors: `PathRefused` for the model's errors, `StoreError` for a failing disk."""
         try:
             yield
         except OSError as error:
@@ -207,17 +214,17 @@ class Folder:
 
 @contextlib.contextmanager
 def scratch_folder(root: Path) -> Generator[Folder]:
-    """A scratch folder below `root`, which is made if need be; the scratch folder is gone afterwards.
+    """Create a scratch folder below `root`, and delete it afterwards.
 
     Raises:
-        StoreError: it can't be made.
+        StoreError: it can't be created.
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        made = tempfile.TemporaryDirectory(prefix="attempt-", dir=root, ignore_cleanup_errors=True)
+        temporary = tempfile.TemporaryDirectory(prefix="attempt-", dir=root, ignore_cleanup_errors=True)
     except OSError as error:
         raise _failed(str(root), error) from error
-    with made as name:
+    with temporary as name:
         try:
             folder = Folder(Path(name))
         except OSError as error:
@@ -227,10 +234,10 @@ def scratch_folder(root: Path) -> Generator[Folder]:
 
 
 def check_layout(task: ReportTask) -> None:
-    """Hold a task's files to the one folder that they can be laid out in.
+    """Check that all files of a task belong below `attachments/`.
 
     Raises:
-        ScenarioError: a file does not belong below `attachments/`.
+        ScenarioError: one does not.
     """
     for attachment in task.attachments:
         try:
@@ -245,5 +252,5 @@ def _failed(path: str, error: OSError) -> StoreError:
     return StoreError(
         path,
         f"the scratch folder fails ({error.strerror or error})",
-        remedy="free space, or mend the disk; the same command resumes",
+        remedy="free disk space or check the disk; the same command resumes",
     )

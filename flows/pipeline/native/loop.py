@@ -1,8 +1,8 @@
-"""One attempt at a task: a model calls tools until its report is written, or a limit is reached.
+"""One attempt at a task: a model calls tools until its report is written or a limit is reached.
 
-What is sent follows from the task's files, the settings and the replies so far, and from nothing else. So an
-attempt that was killed is repeated by running it again: every reply that was paid for comes from the store,
-the tools do the same work to the same files, and the first call that is missing is the next one paid.
+Requests depend only on the task's files, the settings and the replies so far. So an interrupted attempt is
+resumed by running it again: stored replies are replayed, the tools repeat their work on the same files, and
+the first missing call is the next one paid for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from flows.schema.fence import fenced
 from flows.schema.report_task import ReportTask, TaskStep
 
 MAX_CALLS = 40
-"""Tool calls of one reply that are carried out; what is beyond is answered, and asked for again."""
+"""Maximum number of tool calls carried out per reply; further ones are answered with an error."""
 
 _REPORT = "/".join(REPORT)
 _NO_REPORT = (
@@ -38,7 +38,7 @@ _CUT = "Your reply was cut off at the limit of its length, and nothing was done.
 _CUT_CALLS = "It may have been cut off at the limit of your reply's length: call again, with less at a time."
 _TOO_MANY = f"Error: not carried out: at most {MAX_CALLS} calls in one reply. Call again."
 
-# As providers word it; an HTTP 400 or 413 is all that they have in common.
+# Providers' messages for a full context; they share only HTTP status 400 or 413.
 _OVERFLOW = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|(?:prompt|input)[\w\s]{0,20} (?:is )?too long"
     r"|too many (?:input |prompt )?tokens|exceeds? (?:the )?(?:max\w* )?(?:number of )?(?:input |prompt )?"
@@ -57,25 +57,25 @@ async def attempt(
     renders: Renders,
     scratch_root: Path,
 ) -> Trial:
-    """Let a model work on a task in a scratch folder, which is gone afterwards.
+    """Let a model work on a task in a temporary scratch folder.
 
     Args:
         ask: completes a chat.
-        task: what to do.
+        task: the task.
         task_folder: the task's tree.
-        prompt: what the model is told.
+        prompt: templates of the first messages.
         limits: of this attempt.
-        renders: where page counts and pictures are kept; shared by all attempts.
-        scratch_root: folder, made if need be, in which the scratch folder is made.
+        renders: store of page counts and images, shared by all attempts.
+        scratch_root: parent of the scratch folder; created if it is missing.
 
     Returns:
-        The report that lies there at the end, or why there is none.
+        The report, or the reason why there is none.
 
     Raises:
-        ScenarioError: the task's files can't be laid out.
+        ScenarioError: the task's files can't be copied.
         ConfigError: the prompt names an unknown placeholder.
         StoreError: the disk is full or fails.
-        StaffbenchError: whatever `ask` raises.
+        StaffbenchError: raised by `ask`.
     """
     check_layout(task)
     with scratch_folder(scratch_root) as folder:
@@ -103,7 +103,7 @@ _FINISHED, _REFUSED, _ERROR = "finished", "refused", "error"
 
 @dataclass(slots=True)
 class _Run:
-    """The state of one attempt: all of it follows from the replies."""
+    """State of one attempt, determined by the replies."""
 
     ask: Ask
     task: ReportTask
@@ -120,7 +120,7 @@ class _Run:
     detail: str = ""
 
     def begin(self, prompt: Prompt, step: TaskStep) -> None:
-        """Tell the model what to do in a step."""
+        """Send the prompt of a step."""
         values = {
             "assignment": step.instruction.strip(),
             "files": fenced("\n".join(f"- {each.name}" for each in step.attachments), "files", "assignment")
@@ -130,10 +130,10 @@ class _Run:
         messages = [Message("user", render(prompt.user, values))]
         if not self.messages and prompt.system.strip():
             messages.insert(0, Message("system", render(prompt.system, values)))
-        self._tell(step, messages)
+        self._send(step, messages)
 
     async def step(self, step: TaskStep, *, last: bool) -> str:
-        """One step of the task, to its end; how it ended."""
+        """Run one step of the task; return how it ended."""
         begun = self.seconds
         while True:
             limit = self._limit(step, begun)
@@ -159,10 +159,10 @@ class _Run:
             nudge = await self._nudge(completion, last=last)
             if not nudge:
                 return _FINISHED
-            self._tell(step, [Message("user", nudge)])
+            self._send(step, [Message("user", nudge)])
 
     async def result(self, ended: str) -> Trial:
-        """What the attempt came to, with the report as it lies there."""
+        """Build the result of the attempt."""
         report, why = await in_thread(self.folder.report)
         status = {_REFUSED: BriefStatus.refused, _ERROR: BriefStatus.error}.get(ended)
         details = [self.detail] if self.detail else []
@@ -174,9 +174,9 @@ class _Run:
             report = None
         if self.uncounted:
             uncounted = f"tokens of {self.uncounted} of {len(self.completions)} calls are not known"
-            held = self.limits.max_tokens is None
-            details.append(uncounted if held else f"{uncounted}: the limit of tokens could not be held")
-        details += [f"could not be read: {each}" for each in self.tools.unread]
+            unlimited = self.limits.max_tokens is None
+            details.append(uncounted if unlimited else f"{uncounted}: the limit of tokens could not be held")
+        details += [f"could not be read: {line}" for line in self.tools.unread]
         return Trial(
             status=status,
             report=report,
@@ -190,7 +190,7 @@ class _Run:
         )
 
     def _limit(self, step: TaskStep, begun: float) -> str:
-        """The limit that is reached; empty where none is."""
+        """Name the limit that is reached; empty if none is."""
         limits = self.limits
         if limits.max_steps is not None and len(self.completions) >= limits.max_steps:
             return "steps"
@@ -206,7 +206,7 @@ class _Run:
         self.completions.append(completion.key)
         self.seconds += seconds_of(completion)
         if completion.status is CompletionStatus.error:
-            return  # nobody counts the tokens of a call that brought nothing
+            return  # failed calls have no token count
         counts = (completion.usage.input_tokens, completion.usage.output_tokens)
         self.tokens += sum(count or 0 for count in counts)
         self.uncounted += None in counts
@@ -220,15 +220,15 @@ class _Run:
         return _ERROR
 
     async def _answer(self, step: TaskStep, completion: Completion) -> None:
-        """Carry out the calls of a reply, in order, and answer each of them."""
+        """Carry out and answer the calls of a reply, in order."""
         answers: list[tuple[ToolCall, ToolAnswer]] = []
         try:
             for number, call in enumerate(completion.tool_calls, 1):
                 if number > MAX_CALLS:
                     answer = ToolAnswer(_TOO_MANY, is_error=True)
                 else:
-                    asker = f"{completion.key} {number}"
-                    answer = await self.tools.call(call.name, call.arguments, asker=asker)
+                    caller = f"{completion.key} {number}"
+                    answer = await self.tools.call(call.name, call.arguments, caller=caller)
                     if answer.is_error and completion.status is CompletionStatus.cut:
                         answer = ToolAnswer(f"{answer.text}\n{_CUT_CALLS}", is_error=True)
                 answers.append((call, answer))
@@ -239,7 +239,7 @@ class _Run:
             self._record(step, completion, answers)
 
     async def _nudge(self, completion: Completion, *, last: bool) -> str:
-        """What a model that called no tool is told; empty where its step is done."""
+        """Return the reminder for a model that called no tool; empty if its step is done."""
         if self.nudged >= self.limits.nudges:
             return ""
         missing = last and (await in_thread(self.folder.report))[0] is None
@@ -249,7 +249,7 @@ class _Run:
         self.nudged += 1
         return _CUT if cut else _NO_REPORT
 
-    def _tell(self, step: TaskStep, messages: list[Message]) -> None:
+    def _send(self, step: TaskStep, messages: list[Message]) -> None:
         self.messages += messages
         self.trajectory.append(prompt_event(step.name, messages))
 

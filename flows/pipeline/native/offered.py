@@ -1,6 +1,6 @@
-"""The tools as a model is told of them: function schemas of the OpenAI protocol.
+"""Schemas of the tools, in the format of the OpenAI protocol.
 
-Written out and not derived: they enter the key of every request, and must not change with a library.
+They are literal, not generated: they are part of every request's key and must not change with a library.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _function(
     }
 
 
-_TOLD = (
+_TOOLS = (
     _function(
         "list_files",
         "List the files that there are: the attachments, and the report once it is begun.",
@@ -155,10 +155,10 @@ _TOLD = (
 
 
 def offered_tools(*, images: bool) -> list[dict[str, Any]]:
-    """The schemas, in a fixed order.
+    """Return the schemas, in a fixed order.
 
     Args:
-        images: whether the model takes images. Whether this machine can draw pages does not matter: a
-            replay on another one must send the same request.
+        images: True if the model takes images. Whether this machine can render pages must not matter, since a
+            replay on another machine must send the same request.
     """
-    return [deepcopy(tool) for tool in _TOLD if images or tool["function"]["name"] != "view_page"]
+    return [deepcopy(tool) for tool in _TOOLS if images or tool["function"]["name"] != "view_page"]

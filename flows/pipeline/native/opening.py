@@ -1,4 +1,4 @@
-"""Opening files below a folder name by name, never through a link: by descriptors, as `openat` does."""
+"""Open files below a folder component by component with `openat`, never through a link."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Generator
 from flows.pipeline.native.paths import PathRefused
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: a pipe put there in between must not hang the reader.
+# O_NONBLOCK: opening a pipe must not block.
 FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 NOT_THERE = frozenset({errno.ENOENT, errno.ENAMETOOLONG, errno.ENOTDIR})
@@ -20,8 +20,8 @@ NO_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.EISDIR})
 
 
 @contextlib.contextmanager
-def walked(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generator[int]:
-    """The folder of the last of `parts`, opened name by name; made on the way where `make`."""
+def open_parent(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generator[int]:
+    """Open the parent folder of a path, component by component; create missing folders if `make`."""
     current = os.dup(root)
     try:
         for part in parts[:-1]:
@@ -31,7 +31,7 @@ def walked(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generato
             name = part if make else actual_name(current, part)
             try:
                 inner = os.open(name, FOLDER, dir_fd=current)
-            except NotADirectoryError as error:  # so Linux says of a link as well
+            except NotADirectoryError as error:  # Linux raises it for links too
                 if stat.S_ISLNK(os.stat(name, dir_fd=current, follow_symlinks=False).st_mode):
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
                 raise
@@ -43,12 +43,12 @@ def walked(root: int, parts: tuple[str, ...], *, make: bool = False) -> Generato
 
 
 def actual_name(folder: int, name: str) -> str:
-    """The name as it lies there: a model may write an accent composed that the file has decomposed."""
+    """Return the name on disk, which may differ from the model's by Unicode composition."""
     names = os.listdir(folder)
     if name in names:
         return name
-    same = [each for each in names if _composed(each) == _composed(name)]
-    return same[0] if len(same) == 1 else name
+    equivalent = [other for other in names if _composed(other) == _composed(name)]
+    return equivalent[0] if len(equivalent) == 1 else name
 
 
 def _composed(name: str) -> str:
@@ -56,11 +56,11 @@ def _composed(name: str) -> str:
 
 
 def open_regular(folder: int, name: str, flags: int, path: str, *, own: bool) -> int:
-    """Open a regular file; of the scratch folder (`own`) only one that has no other name."""
+    """Open a regular file; in the scratch folder (`own`) it must have only one hard link."""
     kind = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISDIR(kind.st_mode):
         raise PathRefused(path, "a folder", "a file in it", "call list_files for the names")
-    # Looked at before: opening a device can do things.
+    # Check before opening, since opening a device can have side effects.
     _check_regular(kind, path, own=own)
     descriptor = os.open(name, flags | FILE, dir_fd=folder)
     try:

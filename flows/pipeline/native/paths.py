@@ -1,4 +1,4 @@
-"""The names that a model gives to files, before anything is opened."""
+"""Validation of the model's file paths, before anything is opened."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ ATTACHMENTS = "attachments"
 OUTPUTS = "outputs"
 REPORT = (OUTPUTS, "report.docx")
 
-# The assignment's words are the task author's, who knows Harbor's sandbox: the agent works in `/app`.
+# Assignments are written for Harbor's sandbox, where the agent works in `/app`.
 _SANDBOX = "/app"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 4_096  # characters; no file system takes a longer path
 
 
-class PathRefused(StaffbenchError):  # noqa: N818 -- it is a rule doing its work, and the model's to mend
-    """A path that a tool does not open: it leads elsewhere, or nothing that can be read lies there."""
+class PathRefused(StaffbenchError):  # noqa: N818 -- an answer to the model, not a crash
+    """A path that a tool does not open: outside the folder, missing, or not a readable file."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """Take apart a path that a model wrote; nothing is opened.
+    """Split and check a path from the model; nothing is opened.
 
-    `/app/attachments/x` and `./attachments/x` are other spellings of `attachments/x`.
+    `/app/attachments/x` and `./attachments/x` mean `attachments/x`.
 
     Args:
         path: as the model wrote it.
 
     Returns:
-        The names from the scratch folder on: one of the two folders, and at least one more.
+        The components below the scratch folder: one of the two folders, and at least one more.
 
     Raises:
-        PathRefused: it is absolute, has `..`, a backslash, a drive or a character that no name holds, or
-            does not lie in one of the two folders.
+        PathRefused: the path is absolute, contains `..`, a backslash, a drive or an unprintable character, or
+            is not in one of the two folders.
     """
     where = display_path(path)
     if not path.strip() or len(path) > _LONGEST:
@@ -59,10 +59,10 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 
 def check_written(parts: tuple[str, ...]) -> None:
-    """Hold a path that is to be written to the one file that may be.
+    """Check that a path to write is the report's.
 
     Raises:
-        PathRefused: it is any other.
+        PathRefused: it is another file.
     """
     if parts != REPORT:
         raise PathRefused(
@@ -71,7 +71,7 @@ def check_written(parts: tuple[str, ...]) -> None:
 
 
 def display_path(path: str) -> str:
-    """A path as it is quoted in an answer: short, and of characters that any text may hold."""
+    """Format a path for an answer: shortened, with unprintable characters replaced."""
     printable = _UNPRINTABLE.sub("\ufffd", path)
     return printable if len(printable) <= 200 else printable[:200] + "..."  # noqa: PLR2004 -- a line or two
 

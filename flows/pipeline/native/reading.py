@@ -1,4 +1,4 @@
-"""The tools that look at files: their list, their text, their pages."""
+"""The tools that read files: list, text and page images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
+from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
 from flows.pipeline.native.arguments import FilePage, PageView
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
@@ -24,12 +24,12 @@ _OFFICE = frozenset(
 )
 _PICTURES = {".png": ("image/png", b"\x89PNG\r\n"), ".jpg": ("image/jpeg", b"\xff\xd8\xff")}
 _PICTURES[".jpeg"] = _PICTURES[".jpg"]
-_MAX_PICTURE = 3_500_000  # bytes; a provider that takes 5 MB counts them in base64, which is a third more
+_MAX_PICTURE = 3_500_000  # bytes; base64 adds a third, and providers take 5 MB
 _CACHED = 30_000_000  # characters
 
 
 def list_files(folder: Folder) -> ToolAnswer:
-    """The files, each with its size; the report's is left out, since compression may differ by machine."""
+    """List the files with their sizes, except the report's: compression may differ by machine."""
     lines: list[str] = []
     for entry in folder.entries():
         if entry.size is None:
@@ -38,37 +38,37 @@ def list_files(folder: Folder) -> ToolAnswer:
             lines.append(
                 entry.path if entry.path == "/".join(REPORT) else f"{entry.path} ({entry.size:,} bytes)"
             )
-    return ToolAnswer(held("\n".join(lines) or "There is no file."))
+    return ToolAnswer(encodable("\n".join(lines) or "There is no file."))
 
 
 def read_file(folder: Folder, wanted: FilePage, page_chars: int) -> ToolAnswer:
-    """A file's text, a stretch at a time.
+    """Return one part of a file's text.
 
     Raises:
         PathRefused: see `Folder.read`.
         ReadError: the file can't be read.
-        ToolFault: the offset lies beyond its end.
+        ToolFault: the offset is out of range.
     """
     path, data = folder.read(wanted.path)
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in _PICTURES:
         raise ToolFault(path, "a picture", "a document", "call view_page, if you have that tool")
-    return ToolAnswer(held(page_of(_texts.of(path, data), wanted.offset, page_chars, path)))
+    return ToolAnswer(encodable(page_of(_texts.of(path, data), wanted.offset, page_chars, path)))
 
 
-async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, asker: str) -> ToolAnswer:
-    """A page as a picture.
+async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, caller: str) -> ToolAnswer:
+    """Return the image of a page.
 
     Args:
-        renders: where the pictures are kept.
-        path: the file's, as `Folder.read` gives it.
+        renders: store of page images.
+        path: path of the file, as returned by `Folder.read`.
         data: its bytes.
         wanted: which page.
-        asker: see `Renders.layout`.
+        caller: see `Renders.layout`.
 
     Raises:
-        ToolFault: there is no such page, or a page of such a file can't be looked at.
-        StoreError: the picture can't be kept.
+        ToolFault: the page does not exist, or such a file can't be rendered.
+        StoreError: the image can't be stored.
     """
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in _PICTURES:
@@ -78,36 +78,36 @@ async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, 
         layout = Layout(1, (data,) if wanted.page == 1 else (), "1 page")
     elif suffix == ".pdf" or suffix in _OFFICE:
         media = "image/png"
-        layout = await renders.page(data, suffix, wanted.page, asker=asker)
+        layout = await renders.page(data, suffix, wanted.page, caller=caller)
     else:
         raise ToolFault(path, f"a file of the kind {suffix or 'unknown'}", "Word, PDF, Excel or a picture")
     if layout.pages is None:
-        return ToolAnswer(f"{held(path)}: {layout.said}.")
+        return ToolAnswer(f"{encodable(path)}: {layout.said}.")
     if wanted.page > layout.pages:
         raise ToolFault(path, f"page {wanted.page}", f"1 to {layout.pages}")
     if not layout.images:
         raise ToolFault(path, f"page {wanted.page} of {layout.pages}", "one of the first 20, for such a file")
     if len(layout.images[0]) > _MAX_PICTURE:
         raise ToolFault(path, f"a picture of {len(layout.images[0]):,} bytes", f"at most {_MAX_PICTURE:,}")
-    text = f"{held(path)}, page {wanted.page} of {layout.pages}:"
+    text = f"{encodable(path)}, page {wanted.page} of {layout.pages}:"
     return ToolAnswer(text, (Image(media, layout.images[0]),))
 
 
 class _Texts:
-    """Texts of documents that were read of late: attempts at one task all read the same files."""
+    """Cache of recently read documents, since all attempts at a task read the same files."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def of(self, path: str, data: bytes) -> str:
-        """The text of a document with its notices before it."""
+        """Return the text of a document, with its notices first."""
         key = (path, sha256_bytes(data))
         with self._lock:
             if key in self._texts:
                 self._texts.move_to_end(key)
                 return self._texts[key]
-        text = _told(_document(path, data))
+        text = _with_notices(_document(path, data))
         with self._lock:
             self._texts[key] = text
             while sum(map(len, self._texts.values())) > _CACHED:
@@ -127,7 +127,7 @@ def _document(path: str, data: bytes) -> Document:
     return read_guarded_bytes(data, Path(path), media)
 
 
-def _told(document: Document) -> str:
+def _with_notices(document: Document) -> str:
     notices = [f"- {notice.kind}, {notice.place}: {notice.detail}" for notice in document.notices]
     if not notices:
         return document.text

@@ -1,9 +1,9 @@
-"""What a machine made of a document's pages, kept: how many there are and how they look.
+"""Store of page counts and page images of documents.
 
-Page counts and pictures depend on LibreOffice, its version and the fonts of the machine, and what a model is
-shown enters the key of its next request. So each is made once and stored by the document's content; whoever
-asks again, also on another machine that was given this folder, gets the same bytes. A measure that failed is
-made anew for whoever asks next, and stays failed only for the call that was told so.
+Both depend on the machine's fonts and LibreOffice version, and what a model is shown is part of its next
+request's key. So each is made once and stored by the document's content: later calls, also on another machine
+with a copy of this folder, get the same bytes. After a failure, other calls try again; only the call that was
+answered with the failure gets it again.
 """
 
 from __future__ import annotations
@@ -25,20 +25,19 @@ from flows.common.errors import StoreError
 from flows.common.files import sync, unwritable
 
 RENDER_VERSION = 1
-"""Raised when a stored record would be read differently; part of every record's name."""
+"""Raise when stored records would be read differently; part of every record's name."""
 
 _PDF = ".pdf"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A document as pages.
+    """Pages of a document.
 
     Attributes:
-        pages: how many; None where they could not be counted, never 0 for that.
-        images: PNG of the first MAX_IMAGES pages, or of the one page that was asked for; empty where
-            none was asked for.
-        said: in a line how they were counted, or why they were not; equal wherever it is read.
+        pages: their number; None if they could not be counted.
+        images: PNG of the first MAX_IMAGES pages, or of the requested page; empty if none was requested.
+        said: one line on how they were counted, or why not; the same on every machine.
     """
 
     pages: int | None
@@ -47,65 +46,65 @@ class Layout:
 
 
 class Renders:
-    """The store of layouts; belongs to one event loop, its folder may be shared by processes."""
+    """The store of layouts, for one event loop; processes may share its folder."""
 
     def __init__(self, folder: Path, *, workers: int = 2) -> None:
-        """Prepare; nothing is made before it is needed.
+        """Set up the store; the folder is created on first use.
 
         Args:
-            folder: where they are kept.
-            workers: how many documents are laid out at a time.
+            folder: folder of the store.
+            workers: maximum number of concurrent layouts.
         """
         self._folder = folder
-        self._room = asyncio.Semaphore(max(1, workers))
+        self._slots = asyncio.Semaphore(max(1, workers))
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def layout(self, data: bytes, suffix: str, *, images: bool = False, asker: str = "") -> Layout:
-        """Count the pages of a document, and draw the first MAX_IMAGES where `images`.
+    async def layout(self, data: bytes, suffix: str, *, images: bool = False, caller: str = "") -> Layout:
+        """Count the pages of a document, and render the first MAX_IMAGES if `images`.
 
         Args:
             data: the document.
-            suffix: of its name, `.docx`.
-            images: whether to draw.
-            asker: the call that is answered with it, by the key of its completion and its number: told
-                once that nothing could be measured, it is told so again. Empty for none.
+            suffix: of its name, such as `.docx`.
+            images: True to render.
+            caller: the tool call, as the key of its completion and its number: if it was answered with a
+                failure, it is so again. Empty for other callers.
 
         Raises:
-            StoreError: it can't be kept.
+            StoreError: the result can't be stored.
         """
-        return await self._measured(data, suffix.lower(), "images" if images else "count", asker)
+        return await self._measured(data, suffix.lower(), "images" if images else "count", caller)
 
-    async def page(self, data: bytes, suffix: str, number: int, *, asker: str = "") -> Layout:
-        """Draw one page, from 1; of what is no PDF only one of the first MAX_IMAGES can be.
+    async def page(self, data: bytes, suffix: str, number: int, *, caller: str = "") -> Layout:
+        """Render one page, counted from 1; for files other than PDF, one of the first MAX_IMAGES.
 
         Returns:
-            The layout with that page as its one image; without, where there is no such page.
+            The layout with that page as its only image; without images if there is no such page.
 
         Raises:
-            StoreError: it can't be kept.
+            StoreError: the result can't be stored.
         """
         if suffix.lower() == _PDF:
-            return await self._measured(data, _PDF, f"page{number}", asker)
-        layout = await self.layout(data, suffix, images=True, asker=asker)
+            return await self._measured(data, _PDF, f"page{number}", caller)
+        layout = await self.layout(data, suffix, images=True, caller=caller)
         return Layout(layout.pages, layout.images[number - 1 : number] if number > 0 else (), layout.said)
 
-    async def _measured(self, data: bytes, suffix: str, kind: str, asker: str) -> Layout:
+    async def _measured(self, data: bytes, suffix: str, kind: str, caller: str) -> Layout:
         name = f"{sha256_bytes(data)}{suffix}-{kind}-{DPI}-v{RENDER_VERSION}"
         async with self._locks.setdefault(name, asyncio.Lock()):
-            found = await asyncio.to_thread(self._stored, name, asker)
+            found = await asyncio.to_thread(self._stored, name, caller)
             if found is None:
-                async with self._room:
-                    found = await asyncio.to_thread(self._make, name, data, suffix, kind, asker)
+                async with self._slots:
+                    found = await asyncio.to_thread(self._make, name, data, suffix, kind, caller)
             return found
 
-    def _make(self, name: str, data: bytes, suffix: str, kind: str, asker: str) -> Layout:
+    def _make(self, name: str, data: bytes, suffix: str, kind: str, caller: str) -> Layout:
         try:
             pages, images, said = _drawn(data, kind) if kind.startswith("page") else _laid(data, suffix, kind)
         except OSError as error:
             raise unwritable(self._folder, error) from error
         if pages is None:
-            if asker:
-                note = self._note(name, asker)
+            if caller:
+                note = self._note(name, caller)
                 self._keep(
                     note, canonical_json({"said": said}).encode(), lambda: self._read_json(note) is not None
                 )
@@ -115,26 +114,26 @@ class Renders:
             self._keep(self._image(digest), image, lambda digest=digest: self._read_image(digest) is not None)
         record = canonical_json({"pages": pages, "images": digests, "said": said}).encode()
         self._keep(self._record(name), record, lambda: self._read_record(name) is not None)
-        # Another process may have been quicker: what lies there is what everybody is told.
+        # Another process may have stored its record first; all callers use that one.
         kept = self._read_record(name)
         if kept is None:
             raise StoreError(self._record(name), "not there after it was stored", remedy="check the disk")
         return kept
 
-    def _stored(self, name: str, asker: str) -> Layout | None:
-        note = self._read_json(self._note(name, asker)) if asker else None
+    def _stored(self, name: str, caller: str) -> Layout | None:
+        note = self._read_json(self._note(name, caller)) if caller else None
         if note is not None:
             return Layout(None, (), str(note.get("said")))
         return self._read_record(name)
 
     def _read_record(self, name: str) -> Layout | None:
-        """A record with its images; None where any of it is gone or damaged."""
+        """Load a record with its images; None if any of it is missing or damaged."""
         record = self._read_json(self._record(name))
         if record is None or record.keys() != {"pages", "images", "said"}:
             return None
         images = [self._read_image(str(digest)) for digest in record["images"]]
-        whole = tuple(image for image in images if image is not None)
-        return Layout(record["pages"], whole, record["said"]) if len(whole) == len(images) else None
+        sound = tuple(image for image in images if image is not None)
+        return Layout(record["pages"], sound, record["said"]) if len(sound) == len(images) else None
 
     def _read_image(self, digest: str) -> bytes | None:
         try:
@@ -151,7 +150,7 @@ class Renders:
         return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
     def _keep(self, path: Path, content: bytes, is_sound: Callable[[], bool]) -> None:
-        """Store durably and whole, or not at all; a sound file that is there already stays."""
+        """Store a file atomically and durably; a sound existing one is kept."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
@@ -162,9 +161,9 @@ class Renders:
                     file.flush()
                     os.fsync(file.fileno())
                 try:
-                    # A link, unlike a move, takes nobody else's place.
+                    # Unlike a rename, a link never replaces an existing file.
                     path.hardlink_to(scratch)
-                except OSError:  # it is there, or the disk has no links
+                except OSError:  # it exists, or the file system has no links
                     if not is_sound():
                         scratch.replace(path)
                 sync(path.parent)
@@ -176,8 +175,8 @@ class Renders:
     def _record(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"
 
-    def _note(self, name: str, asker: str) -> Path:
-        return self._folder / name[:2] / f"{name}-not-{sha256_text(asker)[:32]}.json"
+    def _note(self, name: str, caller: str) -> Path:
+        return self._folder / name[:2] / f"{name}-not-{sha256_text(caller)[:32]}.json"
 
     def _image(self, digest: str) -> Path:
         return self._folder / "images" / digest[:2] / f"{digest}.png"
@@ -197,7 +196,7 @@ def _laid(data: bytes, suffix: str, kind: str) -> tuple[int | None, tuple[bytes,
         found = render(path, images=MAX_IMAGES if kind == "images" else 0)
     if found.pages is not None:
         return found.pages, found.images, str(found)
-    # Not the reason itself: it may name a folder of this machine.
+    # Without the reason, which may name a folder of this machine.
     if suffix != _PDF and find_converter() is None:
         return None, (), "pages are not measured here: LibreOffice is not installed"
     return None, (), "pages are not measured: the document could not be laid out"

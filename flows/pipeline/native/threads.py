@@ -1,4 +1,4 @@
-"""Blocking work beside the event loop."""
+"""Blocking work in threads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do blocking work in a thread of the loop's pool, whose size bounds how much is done at once.
+    """Run blocking work in a thread of the event loop's pool.
 
-    A caller that is cancelled waits for it to end: it works in a folder that its caller takes away.
+    A cancelled caller waits for the thread, which works in a folder that the caller deletes.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:

@@ -1,4 +1,4 @@
-"""The tools of one attempt: a call in, an answer out, whatever the model wrote."""
+"""Dispatch of the model's tool calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from flows.common.errors import ReadError, StaffbenchError, StoreError
-from flows.pipeline.native.answers import InternalFault, ToolAnswer, ToolFault, held, refusal, unplaced
+from flows.pipeline.native.answers import (
+    InternalFault,
+    ToolAnswer,
+    ToolFault,
+    encodable,
+    refusal,
+    without_local_paths,
+)
 from flows.pipeline.native.arguments import (
     Arguments,
     Delete,
@@ -20,7 +27,7 @@ from flows.pipeline.native.arguments import (
     Start,
     read_arguments,
 )
-from flows.pipeline.native.checking import read_report, tell
+from flows.pipeline.native.checking import check_answer, read_report
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.offered import offered_tools
 from flows.pipeline.native.paths import REPORT, display_path
@@ -33,24 +40,24 @@ A = TypeVar("A", bound=Arguments)
 
 
 class Tools:
-    """The tools in one scratch folder.
+    """The tools of one attempt.
 
     Attributes:
-        offered: their schemas, as they are sent.
-        unread: what could not be read, a sentence for each file: nobody's fault here, and worth knowing.
+        offered: their schemas, as sent.
+        unread: files that could not be read, a sentence each.
     """
 
     def __init__(
         self, folder: Folder, renders: Renders, *, limit: str | None, page_chars: int, images: bool
     ) -> None:
-        """Offer them.
+        """Set up the tools.
 
         Args:
-            folder: what they work in.
-            renders: where page counts and pictures are kept.
-            limit: the task's limit of length in its author's words; None where it has none.
+            folder: the scratch folder.
+            renders: store of page counts and images.
+            limit: the task's length limit as its author wrote it; None without one.
             page_chars: characters of a file in one answer.
-            images: whether the model takes images.
+            images: True if the model takes images.
         """
         self.offered = offered_tools(images=images)
         self.unread: list[str] = []
@@ -69,29 +76,29 @@ class Tools:
             "delete": _taking(Delete, lambda wanted: delete(folder, wanted)),
         }
 
-    async def call(self, name: str, arguments: str, *, asker: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
         """Carry out one call. Equal calls in equal folders get equal answers.
 
         Args:
             name: of the tool, as the model wrote it.
             arguments: JSON as the model wrote it.
-            asker: see `Renders.layout`.
+            caller: see `Renders.layout`.
 
         Returns:
-            The answer; what the model did wrong is one too.
+            The answer; for the model's errors too.
 
         Raises:
-            StoreError: the disk is full or fails: the run ends, and the same command resumes it.
+            StoreError: the disk is full or fails; the run ends, and the same command resumes it.
             InternalFault: the tool itself failed.
         """
         try:
-            return await self._carry_out(name, arguments, asker)
+            return await self._carry_out(name, arguments, caller)
         except (StoreError, InternalFault):
             raise
         except ReadError as error:
             line = f"{error.where}: {error.found}"
             if line not in self.unread:
-                self.unread.append(held(line))
+                self.unread.append(encodable(line))
             return refusal(error)
         except StaffbenchError as error:
             return refusal(error)
@@ -99,33 +106,33 @@ class Tools:
             raise StoreError(
                 f"tool {name}",
                 f"the disk fails ({error.strerror or error})",
-                remedy="free space, or mend the disk; the same command resumes",
+                remedy="free disk space or check the disk; the same command resumes",
             ) from error
         except Exception as error:
-            # A fault of ours must not look like one of the model's, nor end the attempts beside it.
-            found = f"it failed ({type(error).__name__}: {unplaced(str(error))})"
+            # A bug of ours must not count as the model's error, nor end other attempts.
+            found = f"it failed ({type(error).__name__}: {without_local_paths(str(error))})"
             raise InternalFault(f"tool {name}", found, remedy="report it") from error
 
-    async def _carry_out(self, name: str, arguments: str, asker: str) -> ToolAnswer:
+    async def _carry_out(self, name: str, arguments: str, caller: str) -> ToolAnswer:
         if name not in self._names:
             raise ToolFault(display_path(name) or "tool", "no such tool", "one of " + ", ".join(self._names))
         if name == "view_page":
             wanted = read_arguments(name, arguments, PageView)
             path, data = await in_thread(self._folder.read, wanted.path)
-            return await view_page(self._renders, path, data, wanted, asker)
+            return await view_page(self._renders, path, data, wanted, caller)
         if name == "check_report":
             read_arguments(name, arguments, Nothing)
-            return await self._check(asker)
+            return await self._check(caller)
         return await in_thread(self._work[name], name, arguments)
 
-    async def _check(self, asker: str) -> ToolAnswer:
+    async def _check(self, caller: str) -> ToolAnswer:
         data, why = await in_thread(self._folder.report)
         if data is None:
             raise ToolFault("/".join(REPORT), f"no report ({why})", "one", "call start_report first")
         found = await in_thread(read_report, data)
-        return await tell(data, found, self._renders, self._limit, asker)
+        return await check_answer(data, found, self._renders, self._limit, caller)
 
 
 def _taking(kind: type[A], work: Callable[[A], ToolAnswer]) -> Callable[[str, str], ToolAnswer]:
-    """`work` with the arguments read from JSON before it."""
+    """Wrap `work` so that it parses its arguments from JSON."""
     return lambda name, text: work(read_arguments(name, text, kind))

@@ -1,4 +1,4 @@
-"""What happened in an attempt, as JSON: equal at every replay, without a machine's paths and without keys."""
+"""Events of an attempt as JSON: the same at every replay, without local paths or API keys."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from flows.pipeline.native.answers import ToolAnswer
 from flows.schema.completion import Completion, Message, ToolCall
 
 SHOWN_CHARS = 2_000
-"""Of an answer; what is longer can be had again from the task's files, and its sha256 says which it was."""
+"""Stored characters of an answer; longer ones can be reproduced, and their SHA-256 is stored."""
 
 
 def prompt_event(step: str | None, messages: Sequence[Message]) -> dict[str, Any]:
-    """An entry for what the model was told at the start of a step, or between its turns."""
+    """Build the event of a prompt or reminder."""
     return {
         "kind": "told",
         "step": step,
@@ -28,7 +28,7 @@ def turn(
     completion: Completion,
     answers: Sequence[tuple[ToolCall, ToolAnswer]],
 ) -> dict[str, Any]:
-    """An entry for one reply of the model and what its calls were answered."""
+    """Build the event of one reply and the answers to its calls."""
     usage = completion.usage
     return {
         "kind": "turn",
@@ -55,7 +55,7 @@ def turn(
 
 
 def seconds_of(completion: Completion) -> float:
-    """Seconds of all its tries, as they were recorded when it was paid for."""
+    """Sum the recorded seconds of a completion's tries."""
     return round(sum(attempt.seconds for attempt in completion.attempts), 3)
 
 

@@ -1,4 +1,4 @@
-"""The tools that write the report. Each opens it, edits it and saves it: what lies there is always whole."""
+"""The tools that write the report. Each call opens, edits and saves it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from flows.adapters.report_docx import Block, Place, ReportDocument
 from flows.common.errors import StaffbenchError
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, held, page_of
+from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
 from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Row, Show, Start
 from flows.pipeline.native.folder import Folder
 from flows.pipeline.native.paths import REPORT
@@ -17,11 +17,11 @@ _NAMED = 20  # places that an answer names
 
 
 def start_report(folder: Folder, wanted: Start, page_chars: int) -> ToolAnswer:
-    """Begin the report anew.
+    """Start a new report.
 
     Raises:
         PathRefused: see `Folder.read`.
-        ToolFault: the template is no Word document.
+        ToolFault: the template is not a Word document.
         StaffbenchError: the template can't be opened.
     """
     origin = "a blank document"
@@ -35,31 +35,31 @@ def start_report(folder: Folder, wanted: Start, page_chars: int) -> ToolAnswer:
     replaced = folder.report()[0] is not None
     folder.write(_REPORT, document.to_bytes())
     begun = f"{_REPORT} is begun from {origin}{' and replaces the one before' * replaced}. Its places:"
-    return ToolAnswer(held(f"{begun}\n\n{_listed(document, 0, page_chars)}"))
+    return ToolAnswer(encodable(f"{begun}\n\n{_listed(document, 0, page_chars)}"))
 
 
 def show_report(folder: Folder, wanted: Show, page_chars: int) -> ToolAnswer:
-    """The report's places, a stretch at a time.
+    """List one part of the report's places.
 
     Raises:
-        ToolFault: there is no report, or the offset lies beyond the end.
+        ToolFault: there is no report, or the offset is out of range.
     """
-    return ToolAnswer(held(_listed(ReportDocument.open(_read(folder)), wanted.offset, page_chars)))
+    return ToolAnswer(encodable(_listed(ReportDocument.open(_read(folder)), wanted.offset, page_chars)))
 
 
 def fill(folder: Folder, wanted: Fill) -> ToolAnswer:
-    """Give places a new text: all of them, or none.
+    """Replace the text of places; on an error, none is changed.
 
     Raises:
         ToolFault: there is no report, or the entries overlap.
-        StaffbenchError: a place is not there, or can't take its text.
+        StaffbenchError: a place does not exist, or can't take its text.
     """
 
     def change(document: ReportDocument) -> str:
         places = document.places()
         order = {place.place_id: number for number, place in enumerate(places)}
-        _check_apart(wanted.entries, places)
-        # From the end backwards: a text of several paragraphs renumbers the places behind it.
+        _check_disjoint(wanted.entries, places)
+        # In reverse order, since a text of several paragraphs renumbers later places.
         for entry in sorted(wanted.entries, key=lambda entry: order.get(entry.place, -1), reverse=True):
             document.set_text(entry.place, entry.text)
         count = len(wanted.entries)
@@ -73,7 +73,7 @@ def insert(folder: Folder, wanted: Insert) -> ToolAnswer:
 
     Raises:
         ToolFault: there is no report.
-        StaffbenchError: the place is not there, or a block is none.
+        StaffbenchError: the place does not exist, or a block is invalid.
     """
     blocks = [_block(number, block) for number, block in enumerate(wanted.blocks, 1)]
 
@@ -89,7 +89,7 @@ def add_row(folder: Folder, wanted: Row) -> ToolAnswer:
 
     Raises:
         ToolFault: there is no report.
-        StaffbenchError: the place is no cell, or the row does not fit.
+        StaffbenchError: the place is not a cell, or the row does not fit.
     """
 
     def change(document: ReportDocument) -> str:
@@ -104,7 +104,7 @@ def delete(folder: Folder, wanted: Delete) -> ToolAnswer:
 
     Raises:
         ToolFault: there is no report.
-        StaffbenchError: the place is not there, or can't be deleted.
+        StaffbenchError: the place does not exist, or can't be deleted.
     """
 
     def change(document: ReportDocument) -> str:
@@ -115,7 +115,7 @@ def delete(folder: Folder, wanted: Delete) -> ToolAnswer:
 
 
 def unfilled(document: ReportDocument) -> str:
-    """What is left to fill in, in a sentence; empty where nothing is."""
+    """Name the places that are left to fill in; empty if there are none."""
     left = [place.place_id for place in document.places() if place.unfilled]
     if not left:
         return ""
@@ -136,22 +136,22 @@ def _edited(folder: Folder, change: Callable[[ReportDocument], str]) -> ToolAnsw
     before = _numbered(document)
     done = change(document)
     folder.write(_REPORT, document.to_bytes())
-    said = [done, f"{_REPORT} is saved."]
+    sentences = [done, f"{_REPORT} is saved."]
     if _numbered(document) != before:
-        said.append("Places are numbered anew: call show_report before the next edit.")
-    return ToolAnswer(held(" ".join([*said, unfilled(document)]).strip()))
+        sentences.append("Places are numbered anew: call show_report before the next edit.")
+    return ToolAnswer(encodable(" ".join([*sentences, unfilled(document)]).strip()))
 
 
 def _numbered(document: ReportDocument) -> list[tuple[str, str]]:
     return [(place.place_id, place.kind) for place in document.places()]
 
 
-def _check_apart(entries: Sequence[Entry], places: Sequence[Place]) -> None:
-    """Refuse two texts for one place, or for a place and one that it holds: one of them would be lost."""
+def _check_disjoint(entries: Sequence[Entry], places: Sequence[Place]) -> None:
+    """Refuse two entries for one place, or for a place and one inside it: one text would be lost."""
     ids = [entry.place for entry in entries]
-    twice = sorted({each for each in ids if ids.count(each) > 1})
-    if twice:
-        raise ToolFault("fill", f"two entries for {', '.join(twice)}", "one entry for each place")
+    repeated = sorted({place_id for place_id in ids if ids.count(place_id) > 1})
+    if repeated:
+        raise ToolFault("fill", f"two entries for {', '.join(repeated)}", "one entry for each place")
     for number, place in enumerate(places):
         if place.place_id not in ids or "holds" not in place.hint:
             continue
@@ -185,5 +185,5 @@ def _line(place: Place) -> str:
         about.append(place.hint)
     if place.unfilled:
         about.append("to be filled")
-    text = place.text.replace("\n", "\n    ")  # set in, so that a text can't pass for another place
+    text = place.text.replace("\n", "\n    ")  # indented, so that text can't be taken for a place
     return f"{place.place_id} ({'; '.join(about)}): {text}"

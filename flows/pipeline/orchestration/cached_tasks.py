@@ -1,12 +1,11 @@
-"""How a stage becomes a cached Prefect task.
+"""Stages as cached Prefect tasks.
 
-A task returns the address of what it stored, never the thing itself: Prefect's cache is then
-disposable. Its key is ours: the stage, its version and everything it was made from. What the address
-leads to is checked; where it is gone, damaged or not final, the task runs again.
+A task returns the address of its stored value, never the value: Prefect's cache is then disposable. The
+cache key is our own: the stage, its version and all its inputs. The task runs again where the stored value
+is missing, damaged or not final.
 
-Prefect's record of a key is looked at before Prefect is asked: entering its engine to learn that there
-is nothing to do costs as much as a task that does something. A stage that is found done so is counted,
-and `show_done_before` shows the counts as a task run that ends Cached.
+The cached record is read before Prefect is called: a cache hit in its engine costs as much as a task that
+does work. Such stages are counted, and `show_skipped` shows the counts as one task run that ends Cached.
 """
 
 from __future__ import annotations
@@ -32,29 +31,25 @@ STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 @cache
 def records() -> RecordFolder:
-    """Prefect's cache; the flow that runs the tasks names it as its storage."""
+    """Prefect's cache, used as the flow's result storage."""
     return RecordFolder.of_settings()
 
 
 class TaskRuns:
-    """How many task runs this process has made: Prefect's server tells nobody when it has written them.
-
-    Attributes:
-        count: so far.
-    """
+    """Counts the task runs of this process: the server does not report when it has written them."""
 
     count = 0
 
 
 @dataclass(frozen=True)
 class Work:
-    """One run of a stage, described.
+    """Description of one stage run.
 
     Attributes:
         stage: its name.
-        inputs: everything the value depends on, the stage's version included.
-        make: gives the value, as JSON can hold it.
-        is_final: False for a value that should be made again, such as one with failed calls.
+        inputs: everything the value depends on, including the stage's version.
+        make: computes the value, which must be JSON-serialisable.
+        is_final: False for a value that should be recomputed, such as one with failed calls.
     """
 
     stage: str
@@ -64,18 +59,18 @@ class Work:
 
     @cached_property
     def key(self) -> str:
-        """sha256 of the stage and its inputs: the key of Prefect's cache and of what is stored."""
+        """SHA-256 of the stage and its inputs: the key in Prefect's cache and in the object store."""
         return sha256_text(canonical_json({"stage": self.stage, "inputs": self.inputs}))
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a stage made.
+    """Result of a stage.
 
     Attributes:
         value: as JSON.
-        address: its digest, the input of the stages that follow.
-        skipped: True where it was made by an earlier run.
+        address: its digest, an input of later stages.
+        skipped: True if an earlier run computed it.
     """
 
     value: Any
@@ -84,14 +79,14 @@ class StageResult:
 
 
 class _Run:
-    """Work on its way through Prefect. A plain class, so that Prefect passes it on without looking inside.
+    """One execution of `work`. A plain class, so that Prefect does not inspect its fields.
 
     Attributes:
-        work: what to do.
-        objects: where its value goes.
-        value: what it made; None before.
-        error: what it raised.
-        started: whether Prefect has called it.
+        work: the stage to run.
+        objects: store for its value.
+        value: its result; None before it ends.
+        error: the error it raised.
+        started: True once Prefect has called it.
     """
 
     def __init__(self, work: Work, objects: ObjectStore) -> None:
@@ -102,9 +97,9 @@ class _Run:
         self.started = False
 
 
-async def _enter(run: Task[..., Any], name: str, given: Any) -> State[Any]:
+async def _enter(run: Task[..., Any], name: str, argument: Any) -> State[Any]:
     TaskRuns.count += 1
-    return await run(name, given, return_state=True)
+    return await run(name, argument, return_state=True)
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -120,7 +115,7 @@ async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Pref
         run.error = error
         return Cancelled(message=str(error))
     except StaffbenchError as error:
-        # A fault that a person can fix is reported once, by us; Prefect would print a traceback.
+        # We report errors once; Prefect would print a traceback.
         run.error = error
         return Failed(message=str(error))
     run.value = value
@@ -138,21 +133,21 @@ TASKS: Mapping[str, Task[..., Any]] = {
     )(_do)
     for stage in STAGES
 }
-_AGAIN: Mapping[str, Task[..., Any]] = {
+_REFRESH: Mapping[str, Task[..., Any]] = {
     stage: run.with_options(refresh_cache=True) for stage, run in TASKS.items()
 }
 
 
 async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult:
-    """Run a stage, or take what it made before.
+    """Run a stage, or return its cached result.
 
     Args:
-        objects: where values lie.
-        name: what is shown of this run after the stage's name.
-        work: what to do.
+        objects: store of values.
+        name: shown after the stage's name in Prefect.
+        work: the stage to run.
 
     Raises:
-        StaffbenchError: what the work raised.
+        StaffbenchError: raised by `work`.
     """
     address = records().result(work.key)
     if address is not None:
@@ -162,13 +157,13 @@ async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult
     run = _Run(work, objects)
     state: State[Any] = await _enter(TASKS[work.stage], name, run)
     if state.is_failed() and not run.started:
-        # Prefect found a record and could not read it.
-        state = await _enter(_AGAIN[work.stage], name, run)
+        # Prefect found a record that it could not read.
+        state = await _enter(_REFRESH[work.stage], name, run)
     address, value = await _value(run, state)
     skipped = state.name == "Cached"
     if skipped and (value is None or not work.is_final(value)):
         skipped = False
-        state = await _enter(_AGAIN[work.stage], name, run)
+        state = await _enter(_REFRESH[work.stage], name, run)
         address, value = await _value(run, state)
     if value is None:
         raise StaffbenchError(
@@ -181,7 +176,7 @@ async def _report_done(name: str, stages: str) -> State[Any]:  # noqa: ARG001 --
     return Completed(name="Cached", message=f"done by earlier runs: {stages}")
 
 
-_DONE_BEFORE: Task[..., Any] = task(
+_SKIPPED: Task[..., Any] = task(
     name="done before",
     task_run_name="done before · {name}",
     cache_policy=NO_CACHE,
@@ -190,20 +185,20 @@ _DONE_BEFORE: Task[..., Any] = task(
 )(_report_done)
 
 
-async def show_done_before(name: str, skipped: Mapping[str, int]) -> None:
-    """Show in Prefect's page what needed no task: one task run, Cached, with how often each stage was.
+async def show_skipped(name: str, skipped: Mapping[str, int]) -> None:
+    """Show skipped stages in Prefect's UI as one task run in state Cached.
 
     Args:
-        name: of what the stages belong to.
-        skipped: number of runs of each stage that were found done; nothing is shown of none.
+        name: shown name of the condition or step.
+        skipped: number of skipped runs of each stage; if empty, nothing is shown.
     """
     if skipped:
         stages = ", ".join(f"{stage} {skipped[stage]}" for stage in STAGES if stage in skipped)
-        await _enter(_DONE_BEFORE, name, stages)
+        await _enter(_SKIPPED, name, stages)
 
 
 async def _value(run: _Run, state: State[Any]) -> tuple[str, Any]:
-    """Address and value: as they were just made, or as an earlier run stored them."""
+    """Return address and value of a finished run, new or cached."""
     if run.error is not None:
         raise run.error
     address = str(await state.aresult())

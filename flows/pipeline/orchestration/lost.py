@@ -1,4 +1,4 @@
-"""Prefect's server is lost in mid-run: what its client raises then, and would go on to do for hours."""
+"""Handle the loss of Prefect's server during a run, which its client would retry for hours."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ _LOOK_EVERY_S = 0.5
 
 
 class PrefectError(StaffbenchError):
-    """Prefect's server does not take what a run tells it. Results do not depend on it."""
+    """Prefect's server can't be reached. Results do not depend on it."""
 
 
 def has_ended() -> PrefectError:
-    """What is said where the server is there no more."""
-    return _said("it has ended")
+    """Return the error for a server that has ended."""
+    return _lost("it has ended")
 
 
 def as_lost(error: BaseException) -> PrefectError | None:
-    """What `error` is where Prefect's client raised it; None for any other."""
+    """Convert an error of Prefect's client; None for any other error."""
     import httpx
     from prefect.exceptions import PrefectException
 
     if not isinstance(error, httpx.HTTPError | PrefectException):
         return None
     forget_events()
-    return _said(str(error).split("\n")[0] or type(error).__name__)
+    return _lost(str(error).split("\n")[0] or type(error).__name__)
 
 
-def _said(found: str) -> PrefectError:
+def _lost(found: str) -> PrefectError:
     return PrefectError(
         "Prefect's server",
         f"was lost during the run ({found})",
-        remedy="look at .prefect/server.log and at the disk's free space; the same command resumes",
+        remedy="check .prefect/server.log and the free disk space; the same command resumes",
     )
 
 
 async def watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bool]) -> None:
-    """Until it is cancelled: where the server has ended, end what Prefect would go on to tell it for minutes.
+    """Stop Prefect from sending events to a server that has ended. Runs until cancelled.
 
     Args:
-        server: ours.
-        run: the task that runs the flow; it is cancelled once there is nothing left to do but to tell.
-        is_done: True from then on.
+        server: the embedded server.
+        run: the task that runs the flow; it is cancelled once only events are left to send.
+        is_done: returns True from then on.
     """
     while True:
         await asyncio.sleep(_LOOK_EVERY_S)
@@ -58,13 +58,13 @@ async def watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bo
 
 
 def forget_events() -> None:
-    """Drop what is not sent yet: for each event Prefect tries seven seconds before the flow may end."""
+    """Drop unsent events: Prefect retries each for seven seconds before the flow may end."""
     from prefect.events.worker import EventsWorker
 
     logging.getLogger("prefect._internal.concurrency").setLevel(logging.CRITICAL)
-    for worker in tuple(EventsWorker._instances.values()):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- it has no public way to give up
+    for worker in tuple(EventsWorker._instances.values()):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- there is no public way to cancel
         waiting = worker._queue  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- the same
         with waiting.mutex:
-            ends = [item for item in waiting.queue if item is None]  # its word for the end
+            ends = [item for item in waiting.queue if item is None]  # end markers
             waiting.queue.clear()
             waiting.queue.extend(ends)

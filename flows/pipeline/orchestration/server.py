@@ -1,9 +1,8 @@
-"""Prefect's settings for this project, and its server when none is given by `PREFECT_API_URL`.
+"""Prefect's settings for this project, and an embedded server where `PREFECT_API_URL` names none.
 
-Prefect can start a server by itself, but it kills it in mid-write when a run ends: the last task
-runs are lost and a screenful of tracebacks is printed; and after kill -9 the server stays. Here the
-server is a child of ours: its output goes to a file, it is asked to end once it has written
-everything, and it ends by itself when the pipe to its parent breaks, however the parent died.
+Prefect can start a server by itself, but kills it while it is still writing: the last task runs are lost,
+tracebacks are printed, and after kill -9 the server keeps running. Our server is a child process whose
+output goes to a file. It ends once it has written everything, or when the pipe to its parent breaks.
 """
 
 from __future__ import annotations
@@ -28,29 +27,29 @@ from typing import IO, BinaryIO
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 
 _START_UP_S = 240.0  # a busy machine took 35 s, and several commands may start one after another
-_ANSWER_S = 10.0  # a server that is there already
+_ANSWER_S = 10.0  # for a server that is already running
 
 _SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_CLI_PROMPT": "false",
-    # A fault is told once, by us: Prefect would tell it three times for each task, with tracebacks.
+    # We report errors once; Prefect would log each three times per task, with tracebacks.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
-    # One event, one transaction is Prefect's default: the server then falls minutes behind.
+    # By default each event is a transaction of its own, and the server falls minutes behind.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
-# What a server that lives as long as one run needs not do. The feed of events is the largest: a third of
-# its CPU, for what the page shows as states of task runs already.
+# Services that a server of one run does not need. The event stream alone took a third of its CPU, and the
+# UI shows the same as states of task runs.
 _EMBEDDED = {
     "PREFECT_SERVER_EVENTS_STREAM_OUT_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
-    # The database would keep every task run there ever was, 3 MB for a sweep of 300 briefs: runs that ended a
-    # month ago are taken out while this one goes on, a few to a transaction, which nobody else may write in.
+    # The database would grow by 3 MB for each sweep of 300 briefs. Runs older than a month are deleted during
+    # a run, a few per transaction, since a transaction blocks other writers.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "flow_runs",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": "2592000",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_BATCH_SIZE": "5",
@@ -58,7 +57,7 @@ _EMBEDDED = {
 
 
 def configure(project: Path, results: Path) -> None:
-    """Set what Prefect reads at import; what a person has set stays. Call before importing it."""
+    """Set Prefect's environment variables unless they are set. Call before importing Prefect."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(project / ".prefect"))
@@ -66,12 +65,12 @@ def configure(project: Path, results: Path) -> None:
 
 
 def home() -> Path:
-    """Where an embedded server keeps its database and its log."""
+    """Return the folder of the embedded server's database and log."""
     return Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
 
 
 class Server:
-    """A Prefect server that lives as long as this process, or one that is already there."""
+    """An embedded Prefect server that lives as long as this process, or one that is already running."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -81,36 +80,36 @@ class Server:
 
     @property
     def is_embedded(self) -> bool:
-        """True where this process started it."""
+        """True if this process started it."""
         return self._process is not None
 
     @property
     def has_ended(self) -> bool:
-        """True where this process started it and it is there no more."""
+        """True if this process started it and it has ended."""
         return self._process is not None and self._process.poll() is not None
 
     def start(self) -> None:
         """Start the server unless `PREFECT_API_URL` names one. Returns at once; see `wait`.
 
         Raises:
-            ConfigError: `PREFECT_API_URL` is no address.
+            ConfigError: `PREFECT_API_URL` is invalid.
             StoreError: its log can't be written.
         """
         if self.url:
             _check_address(self.url)
             return
-        _pass_by_proxies()
+        _bypass_proxies()
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        with _emptied(self._log) as log:
-            self._process = subprocess.Popen(  # noqa: S603 -- this very module
+        with _open_log(self._log) as log:
+            self._process = subprocess.Popen(  # noqa: S603 -- runs this module
                 [sys.executable, "-m", "flows.pipeline.orchestration.server", str(port)],
                 env={**_EMBEDDED, **os.environ},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C is for us: the server must outlive the run's last words
+                start_new_session=True,  # Ctrl-C must not end the server before the run
             )
         self.url = f"http://127.0.0.1:{port}/api"
         os.environ["PREFECT_API_URL"] = self.url
@@ -121,14 +120,14 @@ class Server:
         Raises:
             StaffbenchError: it does not.
         """
-        # No proxy leads to an embedded server. One may lead to another, and Prefect will take it.
-        ask = _DIRECT.open if self.is_embedded else urllib.request.urlopen
+        # Other servers may only be reachable through a proxy, which Prefect's client uses too.
+        open_url = _DIRECT.open if self.is_embedded else urllib.request.urlopen
         deadline = time.monotonic() + (_START_UP_S if self.is_embedded else _ANSWER_S)
         while time.monotonic() < deadline:
             if self._process is not None and self._process.poll() is not None:
                 raise _failed_start(self._log)
             try:
-                with ask(f"{self.url}/health", timeout=2):
+                with open_url(f"{self.url}/health", timeout=2):
                     self._answered = True
                     return
             except (OSError, ValueError, http.client.HTTPException):
@@ -144,12 +143,12 @@ class Server:
         )
 
     def release(self, flow_run_id: str = "", task_runs: int = 0) -> None:
-        """Let an embedded server write what it holds and end by itself. Returns at once.
+        """Let an embedded server end once it has written its events. Returns at once.
 
         Args:
-            flow_run_id: the flow run whose task runs it is to have written before; empty where that is
-                not known: it then ends after some seconds.
-            task_runs: their number.
+            flow_run_id: flow run whose task runs must be written first; if empty, the server ends after
+                some seconds.
+            task_runs: number of those task runs.
         """
         if self._process is not None and self._process.stdin is not None:
             with suppress(OSError):  # it has ended already
@@ -158,7 +157,7 @@ class Server:
                 self._process.stdin.close()
 
     def stop(self) -> None:
-        """End an embedded server and wait for it: at once where no flow can have used it."""
+        """Stop an embedded server and wait for it; it is killed if it never answered."""
         if self._process is None:
             return
         if not self._answered:
@@ -179,53 +178,55 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def _check_address(url: str) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
-        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_one = False
-    if not is_one or not url.isprintable() or " " in url:
+        is_valid = False
+    if not is_valid or not url.isprintable() or " " in url:
         raise ConfigError(
             "PREFECT_API_URL", repr(url), "http://HOST:PORT/api", "unset it to use an embedded server"
         )
 
 
-def _pass_by_proxies() -> None:
-    """Prefect's client, and ours, would ask a proxy for the server on this machine."""
+def _bypass_proxies() -> None:
+    """Exclude 127.0.0.1 from proxies, which Prefect's client would use for the embedded server."""
     names = ("no_proxy", "NO_PROXY")
     before = [os.environ[name] for name in names if name in os.environ]
     for name in names:
-        hosts = os.environ.get(name, before[0] if before else "")  # a new one would hide what the other says
+        hosts = os.environ.get(
+            name, before[0] if before else ""
+        )  # a new variable would hide the other's value
         if hosts != "*" and "127.0.0.1" not in (host.strip() for host in hosts.split(",")):
             hosts = f"{hosts},127.0.0.1" if hosts else "127.0.0.1"
         os.environ[name] = hosts
 
 
-def _emptied(log: Path) -> BinaryIO:
+def _open_log(log: Path) -> BinaryIO:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_bytes(b"")
-        return log.open("ab")  # another command's server may write there: neither over the other
+        return log.open("ab")  # appends, since another command's server may write there too
     except OSError as error:
         raise StoreError(
             log,
             f"can't be written ({error.strerror})",
-            remedy="free space, mend the rights, or name another folder by PREFECT_HOME",
+            remedy="free disk space, fix the permissions, or set PREFECT_HOME to another folder",
         ) from error
 
 
 def _failed_start(log: Path) -> StaffbenchError:
-    """What to say of a server that ended by itself, by the last lines of its log."""
-    last, free = "", _LITTLE
+    """Explain why the server ended while starting, from the end of its log."""
+    tail, free = "", _MIN_FREE_BYTES
     with suppress(OSError):
-        last = log.read_text(encoding="utf-8", errors="replace")[-_LAST:].lower()
-        free = shutil.disk_usage(home()).free  # the log had no room either
+        tail = log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:].lower()
+        free = shutil.disk_usage(home()).free  # on a full disk the log is empty too
     database = home() / "prefect.db"
-    is_said = any(words in last for words in ("no space left", "disk is full", "quota exceeded"))
-    if is_said or free < _LITTLE:
-        return StoreError(database, "the disk is full", remedy="free space")
-    if "readonly database" in last:
-        return StoreError(database, "can't be written", remedy="mend the rights")
-    remedy = f"delete {database}: only what Prefect's page shows is lost"
-    if "not a database" in last or "malformed" in last:
+    is_full = any(message in tail for message in ("no space left", "disk is full", "quota exceeded"))
+    if is_full or free < _MIN_FREE_BYTES:
+        return StoreError(database, "the disk is full", remedy="free disk space")
+    if "readonly database" in tail:
+        return StoreError(database, "can't be written", remedy="fix the permissions")
+    remedy = f"delete {database}: only the history in Prefect's UI is lost"
+    if "not a database" in tail or "malformed" in tail:
         return StoreError(database, "the database of Prefect's server is damaged", remedy=remedy)
     return StaffbenchError(
         "Prefect's server", "ended while starting", remedy=f"see {log}; if its database is damaged, {remedy}"
@@ -233,8 +234,8 @@ def _failed_start(log: Path) -> StaffbenchError:
 
 
 def _serve(port: int) -> None:
-    """The child: Prefect's server until standard input ends."""
-    gc.disable()  # what is imported stays: looking through it again and again is a seventh of the start
+    """Run Prefect's server in the child process until standard input is closed."""
+    gc.disable()  # collecting during the imports takes a seventh of the start
     import uvicorn
     from prefect.server.api.server import create_app
 
@@ -243,7 +244,7 @@ def _serve(port: int) -> None:
         host="127.0.0.1",
         port=port,
         log_level="error",
-        ws_per_message_deflate=False,  # a message to ourselves is not worth compressing
+        ws_per_message_deflate=False,  # compression does not pay on localhost
     )
 
     class Started(uvicorn.Server):
@@ -256,7 +257,7 @@ def _serve(port: int) -> None:
     gc.enable()
 
     def watch() -> None:
-        words = b"".join(iter(lambda: os.read(0, 4096), b"")).split()  # not sys.stdin: Python's end locks it
+        words = b"".join(iter(lambda: os.read(0, 4096), b"")).split()  # sys.stdin is locked at exit
         if not server.started:
             os._exit(0)
         if words:
@@ -268,13 +269,13 @@ def _serve(port: int) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
-    # Two servers that migrate one database at once damage each other's work.
-    lock = _turn()
+    # Two servers must not migrate the same database at once.
+    lock = _lock_start()
     server.run()
 
 
-def _turn() -> IO[str]:
-    """A lock on Prefect's folder, once it is our turn to start; the kernel releases it however we end."""
+def _lock_start() -> IO[str]:
+    """Wait for the start lock of Prefect's folder; the kernel releases it at exit."""
     home().mkdir(parents=True, exist_ok=True)
     lock = (home() / "server.lock").open("a")
     with suppress(OSError):  # a file system without locks
@@ -283,7 +284,7 @@ def _turn() -> IO[str]:
 
 
 def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
-    """Wait until this server can show that many task runs that ended, as long as that takes it."""
+    """Wait until this server has recorded that many finished task runs, at most `_WRITE_S`."""
     body = {
         "flow_runs": {"id": {"any_": [flow_run_id]}},
         "task_runs": {"state": {"type": {"any_": ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]}}},
@@ -301,10 +302,10 @@ def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:
         time.sleep(0.1)
 
 
-_LAST = 4000  # characters of a log
-_LITTLE = 1_000_000  # bytes
+_LOG_TAIL = 4000  # characters
+_MIN_FREE_BYTES = 1_000_000
 _DRAIN_S = 2.5  # the recorder flushes every second
-_WRITE_S = 10.0  # a task run that crashed may never be written as ended
+_WRITE_S = 10.0  # a crashed task run may never be recorded as finished
 
 if __name__ == "__main__":
     _serve(int(sys.argv[1]))

@@ -1,1 +1,1 @@
-"""What was graded: read back, scored, written and shown."""
+"""Stored results: loading, scoring, leaderboards and the site."""

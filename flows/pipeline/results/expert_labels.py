@@ -1,4 +1,4 @@
-"""Judges, and raters, held against experts' labels."""
+"""Agreement of judges, and of raters, with experts' labels."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _Place = tuple[str, str, int, str]
 def labels_agreement(
     labels: Sequence[ExpertLabel], graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
 ) -> list[tuple[str, Agreement]]:
-    """Each judge against each rater on the briefs that it graded, then the raters against one another.
+    """Compare each judge with each rater on the briefs that it graded, then the raters with one another.
 
     Args:
         labels: of any number of raters.
-        graded: everything that was graded here; imported jobs of other tasks are passed over.
+        graded: all graded conditions; imported jobs are ignored.
         scenarios: by id.
 
     Returns:
-        A judge, or a rater, and its agreement with a rater; in the order of their names.
+        A judge or rater and its agreement with a rater, sorted by name.
 
     Raises:
-        Problems: labels on a brief or an item that nobody graded here, each named once.
+        Problems: lists labels on briefs or items without a verdict.
     """
     items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
     verdicts: dict[str, dict[_Place, bool | None]] = {}
     for entry in graded:
         if not entry.is_foreign:
-            own = verdicts.setdefault(entry.judge, {})
-            own |= {(entry.condition, *place): passed for place, passed in entry.passed.items()}
-    known = {place for own in verdicts.values() for place in own}
+            passed_by_place = verdicts.setdefault(entry.judge, {})
+            passed_by_place |= {(entry.condition, *place): passed for place, passed in entry.passed.items()}
+    known = {place for passed_by_place in verdicts.values() for place in passed_by_place}
     unknown = sorted({_place(label) for label in labels} - known)
     if unknown:
         problems: list[StaffbenchError] = [
-            ScenarioError("labels", f"nobody graded {' '.join(map(str, place))}", "a verdict in results/")
+            ScenarioError("labels", f"no verdict on {' '.join(map(str, place))}", "one in results/")
             for place in unknown
         ]
         raise Problems.of("labels", problems)
@@ -49,12 +49,12 @@ def labels_agreement(
     for label in labels:
         raters.setdefault(label.rater, []).append(label)
     found: list[tuple[str, Agreement]] = []
-    for judge, own in sorted(verdicts.items()):
-        for rater, given in sorted(raters.items()):
+    for judge, passed in sorted(verdicts.items()):
+        for rater, rated in sorted(raters.items()):
             pairs = [
-                LabelledVerdict(_item(items, label), label.passed, own[_place(label)])
-                for label in given
-                if _place(label) in own
+                LabelledVerdict(_item(items, label), label.passed, passed[_place(label)])
+                for label in rated
+                if _place(label) in passed
             ]
             if pairs:
                 found.append((judge, measure_agreement(f"labels of {rater}", pairs)))

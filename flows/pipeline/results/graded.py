@@ -1,4 +1,4 @@
-"""What was graded, as its files have it."""
+"""Graded conditions and their scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
 from flows.stages.score import SCORE_VERSION, score_briefs
 
 SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
-"""Rules that stored scores were made by."""
+"""Versions of the rules for stored scores."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What verdicts come to under one set of weights.
+    """Scores under one set of weights.
 
     Attributes:
         scores: of every brief.
@@ -39,16 +39,16 @@ class Scored:
 
 @dataclass(frozen=True)
 class Graded:
-    """One condition under one judge, as its files have it.
+    """One condition under one judge, as loaded from its files.
 
     Attributes:
-        about: what the files say of themselves.
+        about: metadata of the files.
         briefs: rows of the briefs table.
         verdicts: in file order.
-        repeats: number of the repeat, and a verdict of it; empty where the judge was asked once.
-        reports: what is known of the reports' files, by scenario and seed; empty where briefs are text.
-        scores: as another harness's verifier gave them; None where they follow from the verdicts.
-        known: what was scored already, by the weights: what the stages stored, and what was asked for since.
+        repeats: number of the repeat and a verdict of it; empty for a judge without repeats.
+        reports: facts of the report files, by scenario and seed; empty if briefs are text.
+        scores: from another harness's verifier; None if they follow from the verdicts.
+        known: cache of scores by weights, including those stored by the run.
     """
 
     about: Mapping[str, Any]
@@ -71,22 +71,22 @@ class Graded:
 
     @property
     def model(self) -> str:
-        """Who wrote the briefs."""
+        """Label of the model that wrote the briefs."""
         return str(self.about["condition"]["model"])
 
     @property
     def is_foreign(self) -> bool:
-        """True where another harness ran and graded it: its tasks and weights are not ours."""
+        """True if another harness ran and graded it, with its own tasks and weights."""
         return self.scores is not None
 
     @property
     def has_attempts(self) -> bool:
-        """True where a model worked on reports in a loop of its own calls."""
+        """True if a model wrote reports in a loop of tool calls."""
         return any(report.n_calls for report in self.reports.values())
 
     @property
     def texts(self) -> dict[tuple[str, int], str | None]:
-        """The briefs as they were graded, by scenario and seed."""
+        """Graded texts, by scenario and seed."""
         return {(brief["scenario_id"], brief["seed"]): brief["text"] for brief in self.briefs}
 
     @property
@@ -104,7 +104,7 @@ class Graded:
 
     @property
     def passed_at_each_repeat(self) -> dict[tuple[str, int, str], list[bool | None]]:
-        """As `passed`, of each repeat in order."""
+        """`passed` at each repeat, in order."""
         found: dict[tuple[str, int, str], list[bool | None]] = {}
         for _, v in sorted(self.repeats, key=lambda repeat: repeat[0]):
             found.setdefault((v.scenario_id, v.seed, v.item_id), []).append(v.passed)
@@ -112,17 +112,17 @@ class Graded:
 
 
 def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
-    """What an entry comes to under some weights: the one place that scores what was graded.
+    """Score a graded condition by some weights; the only place that does.
 
-    As the stages of its run stored it where the weights are the same; else computed, once.
+    Scores that the run stored under the same weights are reused; others are computed once.
 
     Args:
-        entry: what was graded.
+        entry: the graded condition.
         scenarios: with their rubrics, by id.
         scoring: the weights.
 
     Raises:
-        StaffbenchError: verdicts that don't fit their rubric.
+        StaffbenchError: verdicts do not match their rubric.
     """
     key = canonical_json(asdict(scoring))
     if key not in entry.known:
@@ -134,8 +134,8 @@ def _score(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
     names = list(entry.about["scenarios"])
     if entry.scores is not None:
         seeds = dict(Counter(score.scenario_id for score in entry.scores))
-        # The protocol says whether attempts are clamped, whatever weights the other rows are shown by.
-        clamped = bool(entry.about["harbor"].get("clamped", True))  # imports used to be of reports alone
+        # The protocol decides whether attempts are clamped, whatever the weights of other rows.
+        clamped = bool(entry.about["harbor"].get("clamped", True))  # old imports were reports only
         return Scored(entry.scores, aggregate(entry.scores, names, seeds, replace(scoring, clamped=clamped)))
     scores = score_briefs({name: scenarios[name].items for name in names}, entry.verdicts, scoring)
     return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))

@@ -1,4 +1,4 @@
-"""How far a judge agrees: with the labels of controls and pairs, with other judges, with itself."""
+"""Agreement of judges with labelled controls and pairs, with other judges, and with themselves."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _SHOWN_DIGITS = 16
 def judge_note(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario], objects: ObjectStore
 ) -> JudgeNote:
-    """What must be said of a judge.
+    """Build the leaderboard's note on a judge.
 
-    The stand-in's agreement with the labelled controls is always known; another judge's is where it
+    The offline judge's agreement with the labelled controls is always known; another judge's only if it
     graded them (`controls_agreement`).
 
     Args:
         graded: everything that the judge graded; not empty, and of one label.
         scenarios: with their controls.
-        objects: where the stand-in's figures are kept.
+        objects: cache of the offline judge's agreement.
     """
     judge: Mapping[str, Any] = graded[0].about["judge"]
-    # An imported job knows of none.
+    # Imported jobs have no such count.
     missed: list[int | None] = [entry.about.get("n_canary_missed") for entry in graded]
     known = [count for count in missed if count is not None]
     if judge["is_stand_in"]:
@@ -65,21 +65,19 @@ def judge_note(
 
 
 def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> tuple[Agreement, ...]:
-    """How far a judge agrees with the labelled controls, by what it graded of them.
+    """Measure how far a judge agrees with the labelled controls that it graded.
 
-    Labels are of a text. So a verdict counts where the graded text is a control's as it is now, whoever
-    handed it in. A control that the word cap cut is another text: some of its labels hold no longer, and
-    nobody knows which. So is a control that was rewritten since. Under a cap that removes nothing the
-    text is the same. Each item of a control counts once, however many conditions and seeds handed it in:
-    by the first of them in the order given.
+    A verdict counts if the graded text equals a control's current text, whoever submitted it. A control that
+    was cut by the word cap, or rewritten since, is another text: its labels may no longer hold. Each item of
+    a control counts once, from the first condition and seed with that text.
 
     Args:
-        graded: everything that one judge graded; what another harness graded is left out.
+        graded: everything that one judge graded; imported jobs are ignored.
         scenarios: with their controls.
 
     Returns:
-        One for each judge digest; where there are several, each is named, also one that graded no
-        control (n 0). Empty where none did.
+        One agreement per judge digest; if there are several, each is named, including one that graded no
+        control (n 0). Empty if no control was graded.
     """
     controls = {
         (name, control.text): control
@@ -89,7 +87,7 @@ def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenari
     items = _items(scenarios)
     found = [
         measure_agreement(
-            LABELLED_CONTROLS + told,
+            LABELLED_CONTROLS + suffix,
             [
                 LabelledVerdict(items[v.scenario_id, v.item_id], control.labels[v.item_id], v.passed)
                 for _, text, verdicts in _each_brief_once(entries)
@@ -97,24 +95,24 @@ def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenari
                 if (control := controls.get((v.scenario_id, text))) is not None
             ],
         )
-        for (_, told), entries in sorted(_by_digest(graded).items())
+        for (_, suffix), entries in sorted(_by_digest(graded).items())
     ]
-    return tuple(found) if any(one.n + one.n_ungraded for one in found) else ()
+    return tuple(found) if any(agreement.n + agreement.n_ungraded for agreement in found) else ()
 
 
 def judges_agreement(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
 ) -> list[tuple[str, Agreement]]:
-    """Each pair of judges on the briefs that both graded; equal briefs of a scenario count once.
+    """Compare each pair of judges on the briefs that both graded; equal briefs of a scenario count once.
 
     Returns:
-        The first judge of a pair, and its agreement with the second, in the order of their names. A name
-        that stands for several judge digests is several judges, each named with its digest.
+        The first judge of a pair and its agreement with the second, sorted by name. A label with several
+        judge digests counts as several judges, each named with its digest.
     """
     items = _items(scenarios)
     by_judge = {
-        judge + told: {entry.condition: entry for entry in entries}
-        for (judge, told), entries in _by_digest(graded).items()
+        judge + suffix: {entry.condition: entry for entry in entries}
+        for (judge, suffix), entries in _by_digest(graded).items()
     }
     found: list[tuple[str, Agreement]] = []
     for first, second in combinations(sorted(by_judge), 2):
@@ -132,9 +130,9 @@ def judges_agreement(
 
 
 def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> SelfAgreement | None:
-    """How far the repeats of one judge agree; None where it was asked once.
+    """Measure how far the repeats of one judge agree; None without repeats.
 
-    None too where those that were asked again are of several judge digests: no one figure is of all.
+    Also None if the repeats are of several judge digests, since one figure can't cover them.
 
     Args:
         graded: everything that the judge graded; equal briefs of a scenario count once.
@@ -144,13 +142,13 @@ def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) 
     repeated = [entry for entry in graded if entry.repeats]
     if len(_by_digest(repeated)) > 1:
         return None
-    asked: list[tuple[Item, list[bool | None]]] = []
+    answers: list[tuple[Item, list[bool | None]]] = []
     for entry, _, verdicts in _each_brief_once(repeated):
         repeats = entry.passed_at_each_repeat
-        asked += [
+        answers += [
             (items[v.scenario_id, v.item_id], repeats[v.scenario_id, v.seed, v.item_id]) for v in verdicts
         ]
-    return measure_self_agreement(asked)
+    return measure_self_agreement(answers)
 
 
 def _items(scenarios: Mapping[str, Scenario]) -> dict[tuple[str, str], Item]:
@@ -158,25 +156,25 @@ def _items(scenarios: Mapping[str, Scenario]) -> dict[tuple[str, str], Item]:
 
 
 def _by_digest(graded: Sequence[Graded]) -> dict[tuple[str, str], list[Graded]]:
-    """What each judge of ours graded, by its label and what tells it from others of that label.
+    """Group the entries of our judges by label and a suffix that makes it unique.
 
-    A label whose prompt or preset was edited stands for several judges, which only their digests tell
-    apart: then that is ` (judge digest ...)`, with the digits that the pages print; else it is empty.
+    A label has several digests if its prompt or preset was edited. The suffix is then ` (judge digest ...)`,
+    as on the pages; else it is empty.
     """
     digests: dict[str, dict[str, list[Graded]]] = {}
     for entry in graded:
         if not entry.is_foreign:
-            own = digests.setdefault(entry.judge, {})
-            own.setdefault(str(entry.about["judge"]["digest"]), []).append(entry)
+            by_digest = digests.setdefault(entry.judge, {})
+            by_digest.setdefault(str(entry.about["judge"]["digest"]), []).append(entry)
     return {
-        (judge, f" (judge digest {digest[:_SHOWN_DIGITS]})" if len(own) > 1 else ""): entries
-        for judge, own in digests.items()
-        for digest, entries in own.items()
+        (judge, f" (judge digest {digest[:_SHOWN_DIGITS]})" if len(by_digest) > 1 else ""): entries
+        for judge, by_digest in digests.items()
+        for digest, entries in by_digest.items()
     }
 
 
 def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, str, list[Verdict]]]:
-    """Each brief that has a text, with its verdicts; of equal briefs of a scenario, the first."""
+    """Yield each brief with a text and its verdicts; of equal briefs of a scenario, only the first."""
     seen: set[tuple[str, str]] = set()
     for entry in graded:
         verdicts = entry.by_brief
@@ -187,7 +185,7 @@ def _each_brief_once(graded: Sequence[Graded]) -> Iterator[tuple[Graded, str, li
 
 
 def offline_agreements(scenarios: Mapping[str, Scenario], objects: ObjectStore) -> tuple[Agreement, ...]:
-    """The stand-in's agreement on the controls, those that it was tuned on apart from the others."""
+    """Measure the offline judge on the controls, separately for those that it was tuned on."""
     tuned = TUNED_ON | REFERENCE_TUNED_ON
     parts = (
         ("held out", {name: found for name, found in scenarios.items() if name not in tuned}),
@@ -201,12 +199,12 @@ def offline_agreements(scenarios: Mapping[str, Scenario], objects: ObjectStore) 
 
 
 def labelled_controls(scenario: Scenario) -> list[Control]:
-    """The controls that measure a judge. Not an expert's report: whoever compares with it passes that."""
+    """Return the controls that measure a judge. The expert's report, which judges compare with, is none."""
     return [control for name, control in scenario.controls.items() if name in _LABELLED]
 
 
 def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
-    """Measured once for a version and a set of scenarios."""
+    """Measure the offline judge once per version and set of scenarios."""
     controls = [
         [name, rubric_digest(scenario), control.name, sha256_text(control.text), dict(control.labels)]
         for name, scenario in sorted(scenarios.items())
@@ -231,7 +229,7 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
 
 
 def pairs_agreement(folder: Path) -> list[Agreement]:
-    """The stand-in on the labelled pairs, the tuned and the held-out part apart.
+    """Measure the offline judge on the labelled pairs, separately for the tuned and held-out parts.
 
     Raises:
         ScenarioError: the pairs can't be read.

@@ -1,4 +1,4 @@
-"""Stored verdicts to leaderboards. Calls nobody, needs no Prefect, and takes any weights."""
+"""Build leaderboards from stored verdicts by any weights, without model calls or Prefect."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def build_leaderboard(
     objects: ObjectStore,
     left_out: Sequence[str] = (),
 ) -> Leaderboard:
-    """Score what was graded, by `scoring`'s weights.
+    """Score and rank the graded conditions.
 
     Args:
-        graded: what `load_graded` found.
+        graded: from `load_graded`.
         scenarios: by id.
         scoring: the weights.
-        objects: where the stand-in's agreement is kept.
-        left_out: what can't be relied on, a line each; the board names it.
+        objects: cache of the offline judge's agreement.
+        left_out: unusable results, one line each; the board lists them.
 
     Raises:
-        StaffbenchError: verdicts that don't fit their rubric.
+        StaffbenchError: verdicts do not match their rubric.
     """
     rows = [_row(entry, scenarios, scoring) for entry in graded]
     rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
@@ -60,7 +60,7 @@ def build_leaderboard(
 
 
 def _assumed_limits(graded: Sequence[Graded]) -> list[str]:
-    """Limits of the native harness that are ours, where a model worked under them; each value once."""
+    """List the assumed limits of the native harness that models worked under, each once."""
     found = {
         f"harness.{name} is {'no limit' if value is None else value}"
         for entry in graded
@@ -76,7 +76,7 @@ def write_task_table(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
 ) -> list[Path]:
-    """Write `tasks.md`: each task with its score under each condition. Nothing where there are no tasks.
+    """Write `tasks.md`: each task with its score under each condition; nothing without tasks.
 
     Raises:
         StoreError: it can't be written.
@@ -92,7 +92,7 @@ def write_task_table(
 
 
 def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
-    """Write the board beside its verdicts; other weights than the default go to files of their own.
+    """Write the board as JSON, CSV, Markdown and metrics; non-default weights get files of their own.
 
     Raises:
         StoreError: a file can't be written.
@@ -105,17 +105,17 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
 
 
 def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
-    """Delete the board and the table of tasks where no row is left: they would pass for current ones.
+    """Delete the board and the table of tasks, which would be outdated without rows.
 
     Args:
         folder: `results/<benchmark>/`.
-        scoring: name of the weights; files of other weights stay.
+        scoring: name of the weights; files of other weights are kept.
 
     Returns:
-        Files that were there; all follow from verdicts.
+        The deleted files, which can be rebuilt from verdicts.
 
     Raises:
-        StoreError: one can't be deleted.
+        StoreError: a file can't be deleted.
     """
     paths = [folder / name for name in (*_board_files(scoring), _task_file(scoring))]
     found = [path for path in paths if path.is_file()]
@@ -128,7 +128,7 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
 
 
 def _board_files(scoring: str) -> tuple[str, ...]:
-    """Names for JSON, CSV, Markdown and metrics."""
+    """Return the file names for JSON, CSV, Markdown and metrics."""
     suffix = "" if scoring in DEFAULT_SCORINGS else f".{scoring}"
     endings = ("json", "csv", "md")
     return (*(f"leaderboard{suffix}.{ending}" for ending in endings), f"metrics{suffix}.json")
@@ -193,14 +193,14 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
 
 
 def _over_limit(reports: Iterable[ReportFacts]) -> int | None:
-    """Reports over a limit that was measured; None where none was."""
-    within = [[measure.within for measure in report.length] for report in reports]
-    known = [kept for kept in within if any(one is not None for one in kept)]
-    return sum(False in kept for kept in known) if known else None
+    """Number of reports over a measured limit; None if no limit was measured."""
+    limits = [[measure.within for measure in report.length] for report in reports]
+    measured = [within for within in limits if any(value is not None for value in within)]
+    return sum(False in within for within in measured) if measured else None
 
 
 def _unmeasured(reports: Iterable[ReportFacts]) -> int | None:
-    """Readable reports with a limit that was not measured; None where no report has one."""
+    """Number of readable reports with an unmeasured limit; None if no report has a limit."""
     found = [report for report in reports if report.length and report.words is not None]
     if not found:
         return None
@@ -208,13 +208,13 @@ def _unmeasured(reports: Iterable[ReportFacts]) -> int | None:
 
 
 def _model_notes(graded: Sequence[Graded]) -> set[tuple[str, str]]:
-    """Label and note of every writer and judge that has one. The stand-in's judge note says it already."""
+    """Label and note of every writer and judge that has one, except the offline judge."""
     found: set[tuple[str, str]] = set()
     for entry in graded:
         about = entry.about
         found.add((about["condition"]["model"], about["model_note"]))
         if not about["judge"]["is_stand_in"]:
-            # Files written before notes of judges were kept have none.
+            # Older files have no notes of judges.
             found.add((about["judge"]["name"], about.get("judge_note", "")))
     return {(label, note) for label, note in found if note}
 

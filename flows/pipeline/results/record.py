@@ -1,4 +1,4 @@
-"""What a finished evaluation leaves behind: Parquet files, and a record for MLflow."""
+"""Write the Parquet files of a finished evaluation."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ _BRIEF_KEYS = ("scenario_id", "seed")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that the stages made of one evaluation.
+    """Results of all stages of one evaluation.
 
     Attributes:
         briefs, scores: of all scenarios and seeds.
-        judged: what the judge made, by scenario.
-        estimate: what they come to.
-        submissions: what is known of the report files and of how they came about; empty for briefs
-            that are text alone.
-        served: as `served.served` gives it.
+        judged: the judge's results, by scenario.
+        estimate: of the condition.
+        submissions: report files with their trajectories; empty if briefs are text.
+        served: as returned by `served.served`.
     """
 
     briefs: Sequence[Brief]
@@ -51,24 +50,24 @@ class Outcome:
 
     @property
     def n_canary_missed(self) -> int | None:
-        """Judge's replies that were rejected for a canary; None where none was mixed in."""
+        """Judge replies rejected because of a canary; None without canaries."""
         known = [judged.n_canary_missed for judged in self.judged.values()]
         return sum(missed for missed in known if missed is not None) if None not in known else None
 
     @property
     def is_whole(self) -> bool:
-        """True where every item of every brief has a verdict."""
+        """True if every item of every brief has a verdict."""
         return self.estimate.n_ungraded == 0
 
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """Where one evaluation's files lie.
+    """Paths of one evaluation's files below `results/<benchmark>/`.
 
     Attributes:
-        briefs, verdicts, scores, repeats: paths below `results/<benchmark>/`; `repeats` is written
-            where the judge was asked more than once.
-        reports, trajectories: written where briefs are Word files, and where a model wrote them.
+        briefs, verdicts, scores: always written.
+        repeats: written for a judge with repeats.
+        reports, trajectories: written if briefs are Word files, and if a model wrote them.
     """
 
     briefs: Path
@@ -80,7 +79,7 @@ class ResultFiles:
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
-    """The files of an evaluation: briefs by condition, verdicts and scores by condition and judge."""
+    """Return the paths of an evaluation: briefs by condition, verdicts and scores by condition and judge."""
     folder = results / evaluation.condition.benchmark
     condition, judge = evaluation.condition.label, evaluation.judge.label
     scoring = evaluation.settings.scoring.name
@@ -103,11 +102,11 @@ def write_results(
     Args:
         results: the results folder.
         evaluation: what was run.
-        outcome: what it came to.
-        packets: what briefs may have been written from.
+        outcome: its results.
+        packets: packets of its scenarios, and any others.
 
     Raises:
-        StoreError: one can't be written.
+        StoreError: a table can't be written.
     """
     files = result_files(results, evaluation)
     condition, judge = evaluation.condition, evaluation.judge
@@ -184,8 +183,11 @@ def write_results(
         }
         for score in outcome.scores
     ]
-    come_to = {"estimate": asdict(outcome.estimate), "score_versions": SCORE_VERSIONS}
-    about |= {"scoring": asdict(scoring), **come_to}
+    about |= {
+        "scoring": asdict(scoring),
+        "estimate": asdict(outcome.estimate),
+        "score_versions": SCORE_VERSIONS,
+    }
     write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
     return files
 
@@ -215,7 +217,7 @@ def _write_submissions(
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:
-    """sha256 over the texts that were graded, so that verdicts on other briefs are noticed."""
+    """SHA-256 of the graded texts, to detect verdicts on other briefs."""
     ordered = sorted(briefs, key=lambda brief: (brief.scenario_id, brief.seed))
     return sha256_text(
         canonical_json([[b.scenario_id, b.seed, b.status.value, b.text, *_file(b)] for b in ordered])

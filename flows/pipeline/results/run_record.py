@@ -1,4 +1,4 @@
-"""What MLflow is shown of an evaluation."""
+"""The MLflow record of an evaluation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from flows.common.digests import canonical_json, sha256_text
 from flows.schema.rows import as_row
 from flows.stages.aggregate import Grouping, breakdowns, most_unlike
 
-_LONGEST_PARAM = 500  # MLflow refuses a record with one of more than some thousand characters
+_LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
 
 
 def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
-    """What MLflow is shown of an evaluation."""
+    """Build the MLflow record of an evaluation: parameters, metrics, tags and files."""
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate
     identity = sha256_text(
@@ -120,7 +120,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
 
 
 def _plain(value: Any) -> Any:
-    """Enumerations as their words, for YAML."""
+    """Replace enumeration members by their values, for YAML."""
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType] -- asdict
     if isinstance(value, list):
@@ -129,5 +129,5 @@ def _plain(value: Any) -> Any:
 
 
 def _as_yaml(value: Any) -> str:
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the C one is ten times quicker
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the C dumper is ten times faster
     return yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True)

@@ -1,4 +1,4 @@
-"""Who answered, by the endpoints' own word, and texts that were paid for and are not graded."""
+"""Notes on replies by another model than requested, and on paid texts that are not graded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flows.pipeline.results.graded import Graded
 from flows.schema.brief import Brief
 from flows.schema.completion import Completion
 
-# What a name may have less or more than another of the same model: who serves it; dates and revisions.
+# Parts that names of the same model may differ in: the provider before it; dates and revisions after it.
 _SERVED_BY = re.compile(
     r"(?:.*/)?(?:(?:us|eu|apac|global)\.)?(?:(?:anthropic|meta|mistral|amazon|cohere|deepseek|openai)\.)?"
 )
@@ -19,10 +19,10 @@ _REVISION = re.compile(r"(?:[-@:.](?:preview|exp|free|\d{3,8}|\d{4}-\d\d-\d\d|\d
 
 
 def is_other_model(asked: str, served: str) -> bool:
-    """Whether an endpoint names another model than was asked for.
+    """Whether an endpoint names another model than requested.
 
-    A provider before the name, a date or revision after it and `-latest` make no other model; two different
-    dates do, and so does another version, such as 5.5 for 5.
+    A provider before the name, a date or revision after it, and `-latest` are ignored. Two different dates, or
+    versions such as 5 and 5.5, are different models.
     """
     short, long = sorted((_bare(asked), _bare(served)), key=len)
     return not long.startswith(short) or not _REVISION.fullmatch(long.removeprefix(short))
@@ -35,16 +35,16 @@ def _bare(name: str) -> str:
 def served(
     briefs: Sequence[Brief], asked: str | None, completion: Callable[[str], Completion | None]
 ) -> dict[str, Any]:
-    """What a table must say of the replies that briefs came from; empty where all is as it should be.
+    """Summarise irregular replies behind the briefs of a condition; empty if there are none.
 
     Args:
         briefs: of one condition.
-        asked: the provider's name of the model; None where nobody was asked.
-        completion: gives a stored reply by its key.
+        asked: the provider's name of the model; None without a model.
+        completion: returns a stored reply by its key.
 
     Returns:
-        `asked` and `answered_by`, the briefs by the name of another model; `partial`, texts without a known
-        end. A reply that names no model is unknown, and not counted.
+        `asked` and `answered_by`, the number of briefs by the name of another model; `partial`, the number of
+        texts without a known end. Replies that name no model are not counted.
     """
     replies = [completion(brief.completion) for brief in briefs if brief.completion is not None]
     names = Counter(reply.provider_model for reply in replies if reply is not None)
@@ -59,7 +59,7 @@ def served(
 
 
 def served_notes(graded: Sequence[Graded]) -> list[str]:
-    """What stands under a table of them."""
+    """Return the leaderboard's notes on irregular replies."""
     by_row = {entry.condition: (entry.about.get("served", {}), len(entry.briefs)) for entry in graded}
     others = [
         f"{row} asked for {found['asked']}, and {count} of {of} briefs came from {name}"

@@ -1,4 +1,4 @@
-"""The site and the figures of a benchmark: gathers what was graded, draws, writes. Calls nobody."""
+"""Write the site and the figures of a benchmark from stored results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
 
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
 _TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
-"""What is grouped by where the items are criteria, which have no step, tier or severity."""
+"""Groupings of criteria, which have no step, tier or severity."""
 _STEPS = {step.value: step.value.replace("_", " ") for step in Step}
 _TIERS = {
     str(Tier.stated.value): "1 stated fact",
@@ -47,7 +47,7 @@ _WRONG = "wrong moves not made"
 
 @dataclass(frozen=True)
 class _Condition:
-    """A row of the leaderboard with all that lies beneath it, briefs in order of scenario and seed."""
+    """A row of the leaderboard and its results, briefs sorted by scenario and seed."""
 
     row: LeaderboardRow
     note: str
@@ -67,33 +67,33 @@ def write_site(
     scoring: ScoringSettings,
     problems: Sequence[StaffbenchError] = (),
 ) -> Path:
-    """Write `site/` and `figures/` below `folder`, whole: pages of what is gone are deleted.
+    """Write `site/` and `figures/` below `folder`; outdated pages are deleted.
 
-    Other weights than the default go to folders of their own, as their leaderboard does.
+    Non-default weights get folders of their own, like their leaderboard.
 
     Args:
         folder: `results/<benchmark>/`.
         board: built from `graded` with `scoring`.
-        graded: what was graded.
+        graded: the graded conditions.
         scenarios: by id.
         scoring: the weights.
-        problems: results that were left out of the board, and why; they are named on the first page.
+        problems: results left out of the board, and why; listed on the first page.
 
     Returns:
-        The first page.
+        Path of the first page.
 
     Raises:
-        StaffbenchError: verdicts that don't fit their rubric, or a file that can't be written.
+        StaffbenchError: verdicts do not match their rubric, or a file can't be written.
     """
     suffix = "" if board.scoring in DEFAULT_SCORINGS else f".{board.scoring}"
     conditions = _conditions(board, graded, scenarios, scoring)
-    judges = list(dict.fromkeys(one.row.judge_id for one in conditions))
+    judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
     drawn = {judge: _figures(board, conditions, judge) for judge in judges}
     figures = (
         (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
     )
-    _write_whole(folder / f"figures{suffix}", figures, ".svg")
-    used = sorted({brief.scenario_id for one in conditions for brief, _, _ in one.briefs})
+    _write_folder(folder / f"figures{suffix}", figures, ".svg")
+    used = sorted({brief.scenario_id for condition in conditions for brief, _, _ in condition.briefs})
     rubrics = {name: f"{name}.html" for name in used}
     index = index_page(
         board,
@@ -101,7 +101,7 @@ def write_site(
         notes(board),
         figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
         rubrics={name: address("rubric", file) for name, file in rubrics.items()},
-        left_out=[_said(folder, problem) for problem in problems],
+        left_out=[str(problem).replace(f"{folder}/", "") for problem in problems],  # no path of this machine
         foreign={(entry.condition, entry.judge): origin(entry) for entry in graded if entry.is_foreign},
         tables=further_tables(board, graded, scenarios, scoring),
         said=wording(is_task=is_of_tasks(scenarios.values())),
@@ -109,12 +109,12 @@ def write_site(
     )
     pages = chain(
         ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
-        *(_condition_pages(board, one, scenarios) for one in conditions),
+        *(_condition_pages(board, condition, scenarios) for condition in conditions),
         attempt_pages(folder, graded),
-        [("index.html", index)],  # last: it leads to the others
+        [("index.html", index)],  # last, since it links to the others
     )
     site = folder / f"site{suffix}"
-    _write_whole(site, pages, ".html")
+    _write_folder(site, pages, ".html")
     return site / "index.html"
 
 
@@ -124,13 +124,13 @@ def _conditions(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
 ) -> list[_Condition]:
-    """In the order of the board."""
+    """Collect the conditions in the order of the board."""
     by_name = {(entry.about["condition"]["label"], entry.about["judge"]["label"]): entry for entry in graded}
     found: list[_Condition] = []
     for row in board.rows:
         entry = by_name[row.condition, row.judge_id]
         if entry.is_foreign:
-            continue  # its tasks need not be here, and its pages are Harbor's to show
+            continue  # its tasks may not exist here, and Harbor shows its pages
         verdicts, scores = entry.by_brief, scored(entry, scenarios, scoring).by_brief
         briefs = from_rows(Brief, entry.briefs)
         briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
@@ -142,9 +142,8 @@ def _conditions(
                 str(entry.about["model_note"]),
                 bool(entry.about["judge"]["is_stand_in"]),
                 [
-                    (brief, scores[brief.scenario_id, brief.seed], own)
+                    (brief, scores[brief.scenario_id, brief.seed], verdicts[brief.scenario_id, brief.seed])
                     for brief in briefs
-                    for own in [verdicts[brief.scenario_id, brief.seed]]
                 ],
                 entry.reports,
                 breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
@@ -155,22 +154,22 @@ def _conditions(
 
 
 def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -> dict[str, str]:
-    """SVG texts by file name. No figure mixes judges."""
-    own = [one for one in conditions if one.row.judge_id == judge]
-    # Names are ids within a page that shows every judge's figures.
+    """Draw the figures of one judge; return SVG by file name."""
+    shown = [condition for condition in conditions if condition.row.judge_id == judge]
+    # The first page shows the figures of all judges, so element ids include the judge's number.
     ids = f"j{1 + [note.judge_id for note in board.judges].index(judge)}"
     score = score_figure(
-        [one.row for one in own],
+        [condition.row for condition in shown],
         name=f"{ids}-score",
         judge=judge,
         scoring=board.scoring,
         few_scenarios=FEW_SCENARIOS,
     )
-    modes = mode_figure([_modes(one) for one in own], name=f"{ids}-mode", judge=judge)
-    if any("scenario" in one.counts for one in own):
-        tasks = list(dict.fromkeys(count.group for one in own for count in one.counts["scenario"]))
+    modes = mode_figure([_modes(condition) for condition in shown], name=f"{ids}-mode", judge=judge)
+    if any("scenario" in condition.counts for condition in shown):
+        tasks = list(dict.fromkeys(c.group for condition in shown for c in condition.counts["scenario"]))
         by_task = rate_figure(
-            [_rates(one, "scenario", [*tasks, _WRONG]) for one in own],
+            [_rates(condition, "scenario", [*tasks, _WRONG]) for condition in shown],
             [*tasks, "penalties not triggered"],
             name=f"{ids}-task",
             title="Required criteria met by task, and penalties not triggered",
@@ -180,14 +179,14 @@ def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -
     return {
         "score": score,
         "tier": rate_figure(
-            [_rates(one, "tier", [*_TIERS, _WRONG]) for one in own],
+            [_rates(condition, "tier", [*_TIERS, _WRONG]) for condition in shown],
             [*_TIERS.values(), _WRONG],
             name=f"{ids}-tier",
             title="Requirements passed by tier, and wrong moves not made",
             judge=judge,
         ),
         "step": rate_figure(
-            [_rates(one, "step", list(_STEPS)) for one in own],
+            [_rates(condition, "step", list(_STEPS)) for condition in shown],
             list(_STEPS.values()),
             name=f"{ids}-step",
             title="Requirements passed by step",
@@ -216,7 +215,7 @@ def _rate(count: Count | None) -> Rate | None:
 
 
 def _pooled(condition: _Condition, kind: str) -> Rate | None:
-    """All items of a kind; by tier, or by task, each falls into one group."""
+    """Pool all items of a kind; each belongs to one tier, or one task."""
     by: Grouping = "tier" if "tier" in condition.counts else "scenario"
     counts = [count for count in condition.counts[by] if count.kind == kind]
     if not counts:
@@ -229,30 +228,30 @@ def _pooled(condition: _Condition, kind: str) -> Rate | None:
 
 
 def _condition_pages(
-    board: Leaderboard, one: _Condition, scenarios: Mapping[str, Scenario]
+    board: Leaderboard, condition: _Condition, scenarios: Mapping[str, Scenario]
 ) -> Iterator[tuple[str, str]]:
-    """The pages of a condition and of its briefs, with their paths, one at a time: a site can be large."""
-    place = f"{one.row.condition}/{one.row.judge_id}"
-    for brief, score, verdicts in one.briefs:
+    """Yield path and page of a condition and its briefs, one at a time since a site can be large."""
+    place = f"{condition.row.condition}/{condition.row.judge_id}"
+    for brief, score, verdicts in condition.briefs:
         page = brief_page(
-            one.row,
+            condition.row,
             scenarios[brief.scenario_id],
             brief,
             score=score,
             verdicts=verdicts,
             scoring=board.scoring,
-            is_stand_in=one.is_stand_in,
-            report=one.reports.get((brief.scenario_id, brief.seed)),
+            is_stand_in=condition.is_stand_in,
+            report=condition.reports.get((brief.scenario_id, brief.seed)),
         )
         yield f"{place}/{brief_file(brief)}", page
     page = condition_page(
-        one.row,
-        [(brief, score) for brief, score, _ in one.briefs],
-        {by: [_group(count) for count in counts] for by, counts in one.counts.items()},
+        condition.row,
+        [(brief, score) for brief, score, _ in condition.briefs],
+        {by: [_group(count) for count in counts] for by, counts in condition.counts.items()},
         scoring=board.scoring,
-        note=one.note,
-        is_stand_in=one.is_stand_in,
-        said=wording(is_task=one.is_of_tasks),
+        note=condition.note,
+        is_stand_in=condition.is_stand_in,
+        said=wording(is_task=condition.is_of_tasks),
     )
     yield f"{place}/index.html", page
 
@@ -261,19 +260,14 @@ def _group(count: Count) -> Group:
     return Group(count.group, count.kind, count.passed, count.n, count.ungraded)
 
 
-def _said(folder: Path, problem: StaffbenchError) -> str:
-    """A problem as published: files by their place below the results, not on this machine."""
-    return str(problem).replace(f"{folder}/", "")
-
-
-def _write_whole(folder: Path, texts: Iterable[tuple[str, str]], ending: str) -> None:
-    """Write the files, and delete those of an earlier time that are none of them."""
+def _write_folder(folder: Path, texts: Iterable[tuple[str, str]], ending: str) -> None:
+    """Write the files and delete older ones with the same ending."""
     root = folder.resolve()
     written: set[Path] = set()
     for name, text in texts:
         path = root / name
         if not path.resolve().is_relative_to(root):
-            raise StoreError(path, "lies outside the site", "names of conditions and judges without ..")
+            raise StoreError(path, "outside the site", "names of conditions and judges without ..")
         write_whole(path, text)
         written.add(path)
     for path in sorted(root.rglob(f"*{ending}")):

@@ -1,4 +1,4 @@
-"""Pages of attempts: what a model did to write its report, from the trajectories table."""
+"""Pages of attempts, from the trajectories table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from flows.stages.page import attempt_page, attempt_path
 
 
 def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
-    """Path and text of a page for each attempt of a model, once for each condition.
+    """Yield path and text of a page for each attempt, once per condition.
 
     Args:
         folder: `results/<benchmark>/`.
-        graded: what was graded; conditions that no model worked on have no such page.
+        graded: the graded conditions; those without attempts have no such page.
 
     Raises:
         StoreError: a table can't be read.
@@ -27,13 +27,12 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
         judges.setdefault(entry.condition, []).append(entry.judge)
     for entry in {entry.condition: entry for entry in graded if entry.has_attempts}.values():
         path = folder / "trajectories" / f"{entry.condition}.parquet"
-        # Somebody may have pulled the tables that scores rest on, and no more.
+        # The file may not have been pulled: scores do not depend on it.
         rows = read_table(path, TRAJECTORIES)[0] if path.is_file() else []
         events: dict[tuple[str, int], list[Any]] = {}
         for row in sorted(rows, key=lambda row: row["turn"]):
             events.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
         for row in entry.briefs:
-            own = events.get((row["scenario_id"], row["seed"]), [])
-            seen = sorted(judges[entry.condition])
-            page = attempt_page(entry.condition, row["scenario_id"], row["seed"], own, judges=seen)
-            yield "/".join(attempt_path(entry.condition, row["scenario_id"], row["seed"])), page
+            attempt = (entry.condition, row["scenario_id"], row["seed"])
+            page = attempt_page(*attempt, events.get(attempt[1:], []), judges=sorted(judges[entry.condition]))
+            yield "/".join(attempt_path(*attempt)), page

@@ -1,4 +1,4 @@
-"""What stands on a site's first page beside the leaderboard: scores by task, and where rows come from."""
+"""Further content of a site's first page: scores by task, and the origin of imported rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.task_table import task_table, turned
+from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
@@ -18,10 +18,7 @@ def further_tables(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
 ) -> list[tuple[str, str, list[tuple[str, ...]]]]:
-    """Heading, caption and rows of each table below the leaderboard.
-
-    Where the scenarios are tasks it is the specification's table; elsewhere there is none.
-    """
+    """Return heading, caption and rows of each table below the leaderboard; none without tasks."""
     if not is_of_tasks(scenarios.values()):
         return []
     by_name = {(entry.condition, entry.judge): entry for entry in graded}
@@ -30,23 +27,23 @@ def further_tables(
         "First what the tasks are; then what each condition scored on each, the mean of those of its "
         f"{_attempts(ordered)} that have a score. All: the mean over tasks."
     )
-    return [("Score by task", caption, turned(task_table(ordered, scenarios, scoring)))]
+    return [("Score by task", caption, transposed(task_table(ordered, scenarios, scoring)))]
 
 
 def origin(entry: Graded) -> str:
-    """Where a row that another harness made comes from: what tells it from the rows beside it."""
+    """Describe the Harbor version, job and agent of an imported row."""
     about = entry.about["harbor"]
     agent = " ".join([str(about.get("agent") or "unknown"), *about.get("agent_versions", ())])
     return f"Harbor {about.get('version') or 'of unknown version'}, job {about.get('job')}, agent {agent}"
 
 
 def is_of_tasks(scenarios: Iterable[Scenario]) -> bool:
-    """True where reports on tasks are asked for, and not briefs."""
+    """True if any scenario is a task."""
     return any(scenario.task is not None for scenario in scenarios)
 
 
 def _attempts(graded: Sequence[Graded]) -> str:
-    """How many attempts a condition made at a task, scored or not."""
+    """Format the number of attempts per condition and task, scored or not."""
     counts = [
         count for entry in graded for count in Counter(row["scenario_id"] for row in entry.briefs).values()
     ]

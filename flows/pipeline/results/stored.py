@@ -1,4 +1,4 @@
-"""What was graded, read back from its files and held against the scenarios as they are."""
+"""Load graded conditions from their files and check them against the current scenarios."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ from flows.schema.settings import Settings
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _FIRST_VERSION = "1"
-"""Of each rule of the offline judge: the only one that graded before files named it."""
+"""Version of each offline rule in files that were written before versions were recorded."""
 _FEW = 8
-"""So many scenarios are named in a note; of more, how many."""
+"""Maximum number of scenarios named in a note."""
 
 
 def results_lock(results: Path) -> AbstractContextManager[None]:
-    """Held while tables are written, and from reading all of them to writing the board that they make.
+    """Lock for writing tables, and from loading all tables to writing the board.
 
-    A board that was made of an earlier reading would otherwise replace that of a run which ended meanwhile,
-    and lack its row.
+    Otherwise a board from an earlier load could replace that of a run that ended in between, and lack its row.
 
     Raises:
         StoreError: the folder can't be written.
@@ -43,14 +42,14 @@ def results_lock(results: Path) -> AbstractContextManager[None]:
 def load_scenarios(
     project: Path, settings: Settings, loaded: Sequence[Scenario] = ()
 ) -> tuple[dict[str, Scenario], list[StaffbenchError]]:
-    """Every scenario of the benchmark, by id, and what is wrong with those that can't be loaded.
+    """Load every scenario of the benchmark, by id; return the errors of invalid ones too.
 
-    A broken one costs the results on it, which are left out and named, and nobody else's.
+    Only results on invalid scenarios are left out of the board, and named.
 
     Args:
         project: folder of the project.
-        settings: which benchmark.
-        loaded: these are not read again.
+        settings: names the benchmark.
+        loaded: scenarios that are loaded already.
     """
     found = {scenario.scenario_id: scenario for scenario in loaded}
     problems: list[StaffbenchError] = []
@@ -67,12 +66,12 @@ def load_scenarios(
 def load_graded(
     folder: Path, scenarios: Mapping[str, Scenario], is_wanted: Callable[[Path], bool] | None = None
 ) -> tuple[list[Graded], list[StaffbenchError]]:
-    """Everything that was graded below `results/<benchmark>/`, and what can't be relied on.
+    """Load all graded conditions below `results/<benchmark>/`; return the errors of unusable files too.
 
     Args:
         folder: `results/<benchmark>/`.
         scenarios: by id.
-        is_wanted: False for a file of verdicts that is passed over; None where all are wanted.
+        is_wanted: returns False for files of verdicts to ignore; None to load all.
     """
     found: list[Graded] = []
     problems: list[StaffbenchError] = []
@@ -85,8 +84,8 @@ def load_graded(
 
 
 def left_out(folder: Path, problems: Sequence[StaffbenchError]) -> tuple[str, ...]:
-    """`load_graded`'s problems as a board names them: a line each, files by their place below `folder`."""
-    return tuple(sorted(" ".join(str(one).replace(f"{folder}/", "").split()) for one in problems))
+    """Format the problems of `load_graded`, one line each, with paths relative to `folder`."""
+    return tuple(sorted(" ".join(str(problem).replace(f"{folder}/", "").split()) for problem in problems))
 
 
 def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded:
@@ -94,7 +93,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
     if about["condition"]["harness"] == HARBOR:
         return _load_foreign(folder, path, rows, about)
     if "hidden_characters" not in about:
-        raise StoreError(path, "lacks what this version notes of a judge", remedy="run that condition again")
+        raise StoreError(path, "written by an older version", remedy="run that condition again")
     model = about["condition"]["model"]
     again = f"run that condition again (model={model}); stored replies are not paid for again"
     for scenario_id, digest in about["rubrics"].items():
@@ -124,7 +123,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
 
 
 def _load_scores(folder: Path, about: Mapping[str, Any]) -> dict[str, Scored]:
-    """What the run's stages made of these verdicts; empty where it is of another run, or of older rules."""
+    """Load the scores that the run stored; empty if they are of another run or of older rules."""
     path = folder / "scores" / about["condition"]["label"] / f"{about['judge']['label']}.parquet"
     try:
         rows, found = read_table(path, SCORES)
@@ -140,20 +139,20 @@ def _load_scores(folder: Path, about: Mapping[str, Any]) -> dict[str, Scored]:
 def _check_versions(
     path: Path, about: Mapping[str, Any], scenarios: Mapping[str, Scenario], again: str
 ) -> None:
-    """That the offline judge, where it graded or is a panel's member, did so by its present rules."""
+    """Check that verdicts of the offline judge, also as a panel member, are by its current rules."""
     present = rule_versions([scenarios[name] for name in about["scenarios"]])
     judge = about["judge"]
     is_offline = judge["is_stand_in"] or "offline" in judge["members"]
     found = about.get("judge_versions", dict.fromkeys(present, _FIRST_VERSION) if is_offline else {})
     if found and found != present:
-        told, wanted = (
+        used, wanted = (
             ", ".join(f"{rule} {version}" for rule, version in sorted(versions.items()))
             for versions in (found, present)
         )
         raise StoreError(
             path,
-            f"verdicts by another version of the offline judge ({told})",
-            f"that of now ({wanted})",
+            f"verdicts by another version of the offline judge ({used})",
+            f"the current one ({wanted})",
             again,
         )
 
@@ -161,21 +160,20 @@ def _check_versions(
 def _load_reports(
     folder: Path, about: Mapping[str, Any], briefs: Sequence[Mapping[str, Any]], again: str
 ) -> dict[tuple[str, int], ReportFacts]:
-    """What is known of the reports' files, where briefs are some."""
+    """Load the facts of report files; empty if briefs are text."""
     if all(brief["report"] is None for brief in briefs):
         return {}
     path = folder / "reports" / f"{about['condition']['label']}.parquet"
     rows, found = read_table(path, REPORTS)
     if found["briefs_digest"] != about["briefs_digest"]:
         raise StoreError(path, "of another run than the briefs", "both of one run", again)
-    facts = from_rows(ReportFacts, rows)
-    return {(one.scenario_id, one.seed): one for one in facts}
+    return {(facts.scenario_id, facts.seed): facts for facts in from_rows(ReportFacts, rows)}
 
 
 def _load_foreign(
     folder: Path, path: Path, rows: Sequence[dict[str, Any]], about: Mapping[str, Any]
 ) -> Graded:
-    """An imported job: its tasks need not be here, and its verifier's rewards stand."""
+    """Load an imported job: its tasks may not exist here, and its verifier's rewards are its scores."""
     names = about["condition"]["label"], about["judge"]["label"]
     again = "import that job again"
     briefs, brief_about = read_table(folder / "briefs" / f"{names[0]}.parquet", BRIEFS)
@@ -187,7 +185,7 @@ def _load_foreign(
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:
-    """What the judge said at each repeat, where it was asked more than once."""
+    """Load the verdicts of each repeat; empty for a judge without repeats."""
     if not about["judge_repeats"]:
         return []
     path = folder / "repeats" / about["condition"]["label"] / f"{about['judge']['label']}.parquet"
@@ -198,40 +196,40 @@ def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tu
 
 
 def differences(graded: Sequence[Graded]) -> tuple[str, ...]:
-    """In what the rows of one table differ that none of its columns shows, a sentence each.
+    """Describe differences between the rows of a table that its columns do not show, a sentence each.
 
-    Rows are compared with one another, not with the scenarios as they are. Those of files that do not
-    say what they were written from are named as such: they may be equal to others or not.
+    Rows are compared with one another, not with the current scenarios. Rows of older files, which do not
+    record their inputs, are named: they may or may not differ.
     """
-    own = [entry for entry in graded if not entry.is_foreign]
+    ours = [entry for entry in graded if not entry.is_foreign]
     return (
-        *_sources(own, "documents", "documents"),
-        *_sources(own, "assignments", "assignment"),
-        *_texts(own),
+        *_sources(ours, "documents", "documents"),
+        *_sources(ours, "assignments", "assignment"),
+        *_texts(ours),
         *_judges(graded),
-        *_unrecorded(own),
+        *_unrecorded(ours),
         *_coverage(graded),
     )
 
 
-def _sources(own: Sequence[Graded], key: str, what: str) -> list[str]:
+def _sources(graded: Sequence[Graded], key: str, what: str) -> list[str]:
     by_scenario: defaultdict[str, list[tuple[Graded, Hashable]]] = defaultdict(list)
-    for entry in own:
+    for entry in graded:
         for name, digest in entry.about.get("written_from", {}).get(key, {}).items():
             by_scenario[name].append((entry, digest))
-    alike: defaultdict[str, list[str]] = defaultdict(list)  # scenarios that part the rows in the same way
+    alike: defaultdict[str, list[str]] = defaultdict(list)  # scenarios that divide the rows in the same way
     for name, versions in by_scenario.items():
         if parts := _parts(versions):
             alike["; ".join(parts.values())].append(name)
     return sorted(
-        f"Rows stand on different versions of the {what} of {_shortened(names)}: {rows}."
+        f"Rows are based on different versions of the {what} of {_shortened(names)}: {rows}."
         for rows, names in alike.items()
     )
 
 
-def _texts(own: Sequence[Graded]) -> list[str]:
+def _texts(graded: Sequence[Graded]) -> list[str]:
     by_name: defaultdict[str, list[tuple[Graded, Hashable]]] = defaultdict(list)
-    for entry in own:
+    for entry in graded:
         if digest := entry.about.get("written_from", {}).get("prompt"):
             by_name[entry.about["condition"]["prompt"]].append((entry, digest))
     return [
@@ -252,31 +250,30 @@ def _judges(graded: Sequence[Graded]) -> list[str]:
     ]
 
 
-def _unrecorded(own: Sequence[Graded]) -> list[str]:
-    """Rows of files from before these versions were kept, where a row that rests on some stands beside."""
-    known = [entry.about.get("written_from") for entry in own]
-    asked = any(entry.has_attempts or any(b["completion"] for b in entry.briefs) for entry in own)
+def _unrecorded(graded: Sequence[Graded]) -> list[str]:
+    """Name rows of older files without recorded inputs, if rows with inputs share their scenarios."""
+    known = [entry.about.get("written_from") for entry in graded]
+    asked = any(entry.has_attempts or any(b["completion"] for b in entry.briefs) for entry in graded)
     if not asked and not any(found and found["documents"] for found in known):
-        return []  # controls and baselines of an earlier time: there is nobody to take them for equal to
+        return []  # only controls and baselines, which have no such inputs
     named = sorted(
         {
             entry.condition
-            for entry, found in zip(own, known, strict=True)
-            if found is None and any(_share(entry, other) for other in own)
+            for entry, found in zip(graded, known, strict=True)
+            if found is None and any(_share(entry, other) for other in graded)
         }
     )
-    what = "Which documents, assignments and prompts these rows stand on was not recorded"
+    what = "The documents, assignments and prompts of these rows were not recorded"
     return [f"{what}: {', '.join(named)}."] if named else []
 
 
 def _share(one: Graded, other: Graded) -> bool:
-    """True for two conditions with a scenario in common."""
-    both = set(one.about["scenarios"]) & set(other.about["scenarios"])
-    return one.condition != other.condition and bool(both)
+    """True for two conditions with a common scenario."""
+    return one.condition != other.condition and bool({*one.about["scenarios"]} & {*other.about["scenarios"]})
 
 
 def _coverage(graded: Sequence[Graded]) -> list[str]:
-    """Rows on fewer scenarios than the others together, and with fewer seeds than the most."""
+    """Name rows that lack scenarios or seeds of other rows."""
     every = frozenset(name for entry in graded for name in entry.about["scenarios"])
     most = max((int(entry.about["seeds"]) for entry in graded), default=0)
     scenarios = _parts([(entry, frozenset(entry.about["scenarios"])) for entry in graded])
@@ -290,7 +287,7 @@ def _coverage(graded: Sequence[Graded]) -> list[str]:
 
 
 def _part_of(every: frozenset[str], names: Any) -> str:
-    """Scenarios by the shorter of two lists: of those that are there, or of those that are missing."""
+    """Name the present or the missing scenarios, whichever are fewer."""
     missing = every - names
     return f"all but {_shortened(missing)}" if len(missing) < len(names) else _shortened(names)
 
@@ -302,9 +299,9 @@ def _shortened(names: Iterable[str]) -> str:
 
 
 def _parts(versions: Sequence[tuple[Graded, Hashable]]) -> dict[Hashable, str]:
-    """Names of the rows of each version, in the order of the names; empty where there is one version.
+    """Names of the rows of each version, sorted by name; empty if there is only one version.
 
-    A row is named by its condition, and by its judge as well where that tells two rows apart.
+    A row is named by its condition, and by its judge too if its condition has several versions.
     """
     if len({version for _, version in versions}) < 2:  # noqa: PLR2004 -- a pair is needed to differ
         return {}

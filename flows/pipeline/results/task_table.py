@@ -1,4 +1,4 @@
-"""The specification's table of tasks, with what each condition scored on them."""
+"""The specification's table of tasks, with the score of each condition."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from flows.schema.settings import ScoringSettings
 from flows.stages.table import number
 
 WORDS = 5
-"""How many columns of the table hold words."""
+"""Number of text columns."""
 
 
 def task_table(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> list[tuple[str, ...]]:
-    """One row for each task, head first: what it is, its published mean, and a score for each condition.
+    """Build the table, header first: for each task its facts, published mean and score per condition.
 
-    A score is the mean over the attempts that have one; a dash where none has. The last row is the mean
-    over tasks, as on the leaderboard.
+    A score is the mean over scored attempts, or a dash. The last row is the mean over tasks, as on the
+    leaderboard.
 
     Args:
         graded: in the order of the columns.
-        scenarios: by id; those that are no tasks are left out.
+        scenarios: by id; only tasks are used.
         scoring: the weights.
     """
     tasks = {name: scenario.task for name, scenario in scenarios.items() if scenario.task is not None}
     means = [_means(entry, scenarios, scoring) for entry in graded]
-    # Tasks of imported jobs that nobody has here: what they are is not known.
+    # Tasks of imported jobs that are not in this project.
     foreign = sorted({name for found in means for name in found} - set(tasks))
     head = (*HEAD[:7], "published mean", *_names(graded))
     rows = [(*_facts(task), *(number(found.get(name), 3) for found in means)) for name, task in tasks.items()]
@@ -40,21 +40,21 @@ def task_table(
     return [head, *rows, ("all", *("",) * 7, *overall)]
 
 
-def turned(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
-    """The table on its side, a column for each task; `narrow` without what the tasks are about."""
+def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
+    """Transpose the table, so that each task is a column; `narrow` omits the descriptions."""
     columns = list(zip(*rows, strict=True))
     return [columns[0], *columns[4 if narrow else 1 :]]
 
 
 def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
-    """Rows as a Markdown table, head first; the columns after the first `words` hold numbers."""
+    """Format rows, header first, as a Markdown table; columns after the first `words` hold numbers."""
     head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     rule = ["---"] * words + ["---:"] * (len(head) - words)
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body)) + "\n"
 
 
 def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, float]:
-    """Mean over the scored attempts, by task; without tasks that have none."""
+    """Mean over scored attempts by task; tasks without any are omitted."""
     found: dict[str, list[float]] = {}
     for score in scored(entry, scenarios, scoring).scores:
         value = score.score_clamped if scoring.clamped else score.score
@@ -64,12 +64,12 @@ def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
 
 
 def _facts(task: ReportTask) -> tuple[str, ...]:
-    said = (task.title, task.setting, task.reader, task.length_limit)
+    texts = (task.title, task.setting, task.reader, task.length_limit)
     totals = task.totals
     published = "-" if task.mean_score_pct is None else f"{task.mean_score_pct / 100:.3f}"
     return (
         task.task_id,
-        *(text or "-" for text in said),
+        *(text or "-" for text in texts),
         str(len(task.attachments)),
         f"{totals.criteria} ({totals.penalties})",
         published,
@@ -77,7 +77,7 @@ def _facts(task: ReportTask) -> tuple[str, ...]:
 
 
 def _names(graded: Sequence[Graded]) -> list[str]:
-    """A short name for each condition: its model, with whatever it takes to tell it from the others."""
+    """Return a short, unique name for each condition: its model, else its label, else with its judge."""
     models = [entry.model for entry in graded]
     names = [entry.model if models.count(entry.model) == 1 else entry.condition for entry in graded]
     return [

@@ -1,1 +1,1 @@
-"""What each stage does for one scenario of one condition."""
+"""The work of each stage for one scenario of one condition."""

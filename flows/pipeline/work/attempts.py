@@ -1,4 +1,4 @@
-"""Attempts of a remote model by the native harness: what they rest on, and how they are run."""
+"""Attempts of a remote model with the native harness: their cache inputs, and how they run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from flows.schema.scenario import Scenario
 
 
 def native_inputs(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]:
-    """Everything that the attempts at a task depend on, replies aside."""
+    """Return everything that the attempts at a task depend on, except replies."""
     settings = evaluation.settings
     task = task_of(scenario)
     return {
@@ -45,12 +45,12 @@ def native_inputs(context: RunContext, evaluation: Evaluation, scenario: Scenari
 async def native_attempt(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, seed: int
 ) -> tuple[Submitted, list[dict[str, Any]]]:
-    """One attempt: what it hands in, and its trajectory.
+    """Run one attempt; return its submission and its trajectory.
 
     Raises:
-        StaffbenchError: the run was stopped, a budget is reached, a file can't be read or written.
+        StaffbenchError: the run was stopped, a budget was reached, or a file can't be read or written.
     """
-    from flows.pipeline.native.loop import attempt  # what reads and writes Word files loads slowly
+    from flows.pipeline.native.loop import attempt  # slow import
 
     assert context.client is not None
     client, settings = context.client, evaluation.settings
@@ -78,9 +78,9 @@ async def native_attempt(
             images=model.takes_images,
         ),
         renders=context.renders,
-        scratch_root=Path(tempfile.gettempdir()),  # what a kill leaves there, the machine clears away
+        scratch_root=Path(tempfile.gettempdir()),  # the system deletes what a killed run leaves
     )
-    # On the disk before anything uses it.
+    # Stored before anything uses it.
     report = None if made.report is None else await asyncio.to_thread(context.reports.put, made.report)
     submitted = Submitted(
         seed=seed,

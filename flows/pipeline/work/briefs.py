@@ -1,4 +1,4 @@
-"""MA-Bench: a brief is a text, written in one reply and cut at the word cap."""
+"""The MA-Bench protocol: a brief is text, written in one reply and cut at the word cap."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from flows.stages.generate import GENERATE_VERSION, Written, build_request, read
 from flows.stages.judge.shield import shield
 from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
 
-_NO_WORD_VERSION = "1"  # of the rule for a text without a word, about which no judge is asked
+_NO_WORD_VERSION = "1"  # of the rule for briefs without a word, which are graded without a judge
 
 
 class Briefs(BenchmarkKind):
-    """Scenario folders, one prompt, briefs that are text alone."""
+    """Scenario folders, one prompt, briefs as text."""
 
     name = ProtocolName.ma_bench
     brief = "brief"
@@ -38,15 +38,15 @@ class Briefs(BenchmarkKind):
     def scenario_ids(
         self, project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None
     ) -> list[str]:
-        """As the interface says."""
+        """Implement the interface."""
         return scenario_ids(project / benchmark.data, wanted)
 
     def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
-        """As the interface says."""
+        """Implement the interface."""
         return load_scenario(project / benchmark.data / name)
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
-        """A brief for each seed, as `Written` rows."""
+        """Write a brief for each seed, as `Written` rows."""
         settings = evaluation.settings
         seeds = range(1, settings.seeds + 1)
         if settings.model.writer is Writer.remote:
@@ -87,12 +87,12 @@ class Briefs(BenchmarkKind):
 
     def read(
         self,
-        context: RunContext,  # noqa: ARG002 -- of the interface
+        context: RunContext,  # noqa: ARG002 -- interface
         evaluation: Evaluation,
         scenario: Scenario,
         wrote: StageResult,
     ) -> Work:
-        """The briefs as they are graded."""
+        """Cut the briefs at the word cap."""
         cap = evaluation.settings.word_cap.words
 
         async def make() -> list[dict[str, Any]]:
@@ -107,20 +107,20 @@ class Briefs(BenchmarkKind):
         return Work("truncate", inputs, make)
 
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
-        """As the interface says."""
+        """Implement the interface."""
         return from_rows(Brief, read)
 
-    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002 -- of the interface
-        """None: a brief is its text."""
+    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002 -- interface
+        """Return nothing: a brief is its text."""
         return []
 
-    def pages(self, context: RunContext) -> Pages:  # noqa: ARG002 -- of the interface
-        """None: a brief is its text."""
+    def pages(self, context: RunContext) -> Pages:  # noqa: ARG002 -- interface
+        """Return a function that gives no pages: a brief is its text."""
         return no_pages
 
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:
-        """Where it has no word: nothing to grade, so that no wrong move can be found in it either."""
-        # The stand-in's own rules come to the same.
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
+        """Return a reason for a brief without a word, in which no wrong move can be found either."""
+        # The offline judge's rules give the same verdicts.
         if judge.kind is JudgeKind.offline or brief.text is None or count_words(shield(brief.text)[0]):
             return None
         if brief.cut_by_provider:
@@ -128,12 +128,12 @@ class Briefs(BenchmarkKind):
         return "empty brief: it has no word"
 
     def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
-        """As the interface says."""
+        """Implement the interface."""
         return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
 
 
 async def no_pages(_: Brief) -> Sequence[Image]:
-    """The pages of a brief that is text alone."""
+    """Return no pages, for a brief that is text."""
     return ()
 
 

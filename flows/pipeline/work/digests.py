@@ -1,4 +1,4 @@
-"""What verdicts and briefs rest on, as digests and versions, so that what no longer holds is noticed."""
+"""Digests and versions of the inputs of verdicts and briefs, to detect outdated results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flows.stages.offline.reference import REFERENCE_VERSION
 
 @lru_cache(maxsize=1024)
 def items_digest(items: tuple[Item, ...]) -> str:
-    """sha256 over everything of a rubric that a verdict or a score rests on, an expert's report aside."""
+    """SHA-256 of the rubric fields that verdicts and scores depend on, without the expert's report."""
     return sha256_text(canonical_json([_identity(item) for item in items]))
 
 
@@ -38,7 +38,7 @@ def _identity(item: Item) -> list[str | int | float]:
 
 
 def rubric_digest(scenario: Scenario) -> str:
-    """`items_digest`; of a task with the expert's report, which its verdicts rest on as well."""
+    """Return `items_digest`, for a task combined with the digest of the expert's report."""
     digest = items_digest(scenario.items)
     return (
         digest if scenario.reference is None else sha256_text(f"{digest} {sha256_text(scenario.reference)}")
@@ -46,21 +46,20 @@ def rubric_digest(scenario: Scenario) -> str:
 
 
 def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
-    """`rubric_digest` by scenario."""
+    """Return `rubric_digest` by scenario."""
     return {scenario.scenario_id: rubric_digest(scenario) for scenario in scenarios}
 
 
 def written_from(evaluation: Evaluation, packets: Iterable[Packet]) -> dict[str, Any]:
-    """What the briefs of a condition follow from, the texts of controls and files aside.
+    """Return digests of the inputs of a condition's briefs, except texts of controls and files.
 
     Args:
-        evaluation: of the condition.
-        packets: those of its scenarios, and any others.
+        evaluation: the condition.
+        packets: packets of its scenarios; others are ignored.
 
     Returns:
-        `documents` and `assignments`: sha256 by scenario, of those that the writer reads: a control, or
-        a brief that lies in a file, is the same whatever they say. `prompt`: sha256 of the prompt with
-        its texts; None where no model is asked.
+        `documents` and `assignments`: SHA-256 by scenario, only of those that the writer reads (not for
+        controls and brief files). `prompt`: SHA-256 of the prompt and its texts; None without a model.
     """
     settings = evaluation.settings
     is_asked = settings.model.writer is Writer.remote
@@ -68,23 +67,24 @@ def written_from(evaluation: Evaluation, packets: Iterable[Packet]) -> dict[str,
     digests = {packet.scenario_id: packet.digest for packet in packets}
     return {
         "documents": {
-            one.scenario_id: digests[one.scenario_id]
-            for one in evaluation.scenarios
-            if reads and one.scenario_id in digests
+            scenario.scenario_id: digests[scenario.scenario_id]
+            for scenario in evaluation.scenarios
+            if reads and scenario.scenario_id in digests
         },
         "assignments": {
-            one.scenario_id: sha256_text(one.assignment)
-            for one in evaluation.scenarios
-            if is_asked or (reads and one.task is not None)  # the baseline of briefs reads documents alone
+            scenario.scenario_id: sha256_text(scenario.assignment)
+            for scenario in evaluation.scenarios
+            if is_asked
+            or (reads and scenario.task is not None)  # the baseline for briefs reads documents only
         },
         "prompt": sha256_text(canonical_json(asdict(settings.prompt))) if is_asked else None,
     }
 
 
 def rule_versions(scenarios: Sequence[Scenario]) -> dict[str, str]:
-    """Versions of the offline judge's rules that its verdicts on these scenarios rest on.
+    """Return the versions of the offline judge's rules that apply to these scenarios.
 
-    As in the judge stage's key: rules beside an expert's report read texts as the others do.
+    The same as in the judge stage's key. Rules that compare with an expert's report use the others too.
     """
     versions = {"offline": OFFLINE_VERSION}
     if any(scenario.reference is not None for scenario in scenarios):
@@ -93,9 +93,9 @@ def rule_versions(scenarios: Sequence[Scenario]) -> dict[str, str]:
 
 
 def judge_versions(evaluation: Evaluation) -> dict[str, str]:
-    """`rule_versions` where the judge, or a member of the panel, is the offline one; else empty.
+    """Return `rule_versions` if the judge or a panel member is the offline judge; else nothing.
 
-    They are no part of the judge's digest, so that its label and what is stored under it stay.
+    They are not part of the judge's digest, so that its label and stored results stay valid.
     """
-    kinds = {one.settings.judge.kind for one in (evaluation, *evaluation.voters)}
+    kinds = {each.settings.judge.kind for each in (evaluation, *evaluation.voters)}
     return rule_versions(evaluation.scenarios) if JudgeKind.offline in kinds else {}

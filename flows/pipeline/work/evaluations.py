@@ -1,4 +1,4 @@
-"""From composed points to the evaluations of a run, with their scenarios."""
+"""Build the evaluations of a run, with their scenarios, from composed points."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from flows.schema.settings import JudgeKind, Settings, Writer
 
 
 def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
-    """The evaluations that `points` ask for, scenarios loaded once.
+    """Build the evaluations of `points`; each scenario is loaded once.
 
-    A panel comes after its members, each of which is an evaluation of its own, once.
+    Each member of a panel is an evaluation of its own, once, before the panel's.
 
     Raises:
-        Problems: faults of scenarios, or points that can't be run together.
+        Problems: invalid scenarios, or points that can't be run together.
     """
     loaded: dict[Path, Scenario] = {}
     problems: list[StaffbenchError] = []
-    asked: list[Evaluation] = []
+    requested: list[Evaluation] = []
     for point in points:
         settings = point.settings
         benchmark = settings.benchmark
@@ -36,20 +36,20 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
             if folder not in loaded:
                 loaded[folder] = kind.load(project, benchmark, scenario_id)
             scenarios.append(loaded[folder])
-            problems += _no_folder(project, settings, scenario_id)
+            problems += _missing_folder(project, settings, scenario_id)
             controls = loaded[folder].controls
             if settings.model.writer is Writer.control and settings.model.label not in controls:
                 expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
                 where = f"model={settings.model.label}"
                 problems.append(ConfigError(where, f"{scenario_id} has no such control", expected))
-        asked.append(evaluation_of(settings, point.changed, tuple(scenarios)))
-    problems += _clashes(asked)
-    problems += [fault for evaluation in asked for fault in _clashes(evaluation.voters)]
+        requested.append(evaluation_of(settings, point.changed, tuple(scenarios)))
+    problems += _clashes(requested)
+    problems += [fault for evaluation in requested for fault in _clashes(evaluation.voters)]
     if problems:
         raise Problems.of("run", problems)
-    found = {_name(evaluation): evaluation for evaluation in asked}
+    found = {_name(evaluation): evaluation for evaluation in requested}
     evaluations: list[Evaluation] = []
-    for evaluation in asked:
+    for evaluation in requested:
         members = [voter for voter in evaluation.voters if _name(voter) not in found]
         found |= {_name(voter): voter for voter in members}
         evaluations += [*members, evaluation]
@@ -59,15 +59,15 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
 def evaluation_of(
     settings: Settings, changed: AbstractSet[str], scenarios: tuple[Scenario, ...]
 ) -> Evaluation:
-    """One condition under one judge; of a panel with an evaluation for each member as its voters.
+    """Build the evaluation of one condition under one judge; a panel's members become its voters.
 
     Args:
         settings: the point.
-        changed: sections of it with overridden values, which tell its names from those of its options.
-        scenarios: what is written on or graded.
+        changed: its sections with overridden values, which are marked in its labels.
+        scenarios: the scenarios to write on or grade.
 
     Raises:
-        ConfigError: the judge, or a member of the panel, would grade briefs of its own model.
+        ConfigError: the judge or a panel member would grade briefs of its own model.
     """
     voters = tuple(
         evaluation_of(member, differs, scenarios) for member, differs in members_of(settings, changed)
@@ -83,8 +83,8 @@ def evaluation_of(
     )
 
 
-def _no_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
-    """Before anything runs: that whoever wrote elsewhere has a folder for this scenario."""
+def _missing_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
+    """Check that external briefs have a folder for this scenario."""
     if settings.model.writer is not Writer.files:
         return []
     folder = project / (settings.model.folder or "") / scenario_id
@@ -103,17 +103,17 @@ def _is_self_judged(settings: Settings) -> bool:
             "judge",
             f"{judge.name} would grade its own briefs",
             "another model",
-            "set judge.allow_self=true to do so all the same; every table will say it",
+            "set judge.allow_self=true to allow it; every table will mark it",
         )
     return same
 
 
 def _clashes(evaluations: Sequence[Evaluation]) -> list[StaffbenchError]:
-    """Two evaluations of a run that would write the same files."""
+    """Report evaluations that would write the same files."""
     seen: set[tuple[str, ...]] = set()
     problems: list[StaffbenchError] = []
     for evaluation in evaluations:
-        name = tuple(part.casefold() for part in _name(evaluation))  # some disks take capitals for small ones
+        name = tuple(part.casefold() for part in _name(evaluation))  # some file systems ignore case
         if name in seen:
             problems.append(
                 ConfigError(evaluation.name, "twice in one run", "each condition, and each member, once")

@@ -1,4 +1,4 @@
-"""The judge stage: one judge, a panel of them, or one that is asked several times."""
+"""The judge stage: one judge, a panel, or one judge with repeats."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: Verdi
 
 @dataclass(frozen=True)
 class Judged:
-    """What one judge made of the briefs of one scenario.
+    """Verdicts of one judge on the briefs of one scenario.
 
     Attributes:
-        verdicts: those that count, on every item of every brief.
-        repeats: the number of a repeat and a verdict of it; empty where the judge was asked once.
-        hidden: by seed, the kinds of hidden characters that were taken out of the brief for the
-            judge; briefs that held none are left out.
-        n_canary_missed: replies that were rejected for a canary; None where none was mixed in.
+        verdicts: the final verdicts, on every item of every brief.
+        repeats: number of the repeat and a verdict of it; empty for a judge without repeats.
+        hidden: by seed, the kinds of hidden characters that were removed from the brief for the judge;
+            briefs without any are omitted.
+        n_canary_missed: replies rejected because of a canary; None without canaries.
     """
 
     verdicts: Sequence[Verdict]
@@ -61,7 +61,7 @@ class Judged:
 
 
 def judged_of(value: dict[str, Any]) -> Judged:
-    """What the stage made, from its JSON."""
+    """Decode the stage's value."""
     return Judged(
         from_rows(Verdict, value["verdicts"]),
         [(number, from_row(Verdict, row)) for number, row in value["repeats"]],
@@ -79,32 +79,32 @@ def judge_work(
     *,
     pages: Pages,
 ) -> Work:
-    """Verdicts on every item of every brief; read what was made by `judged_of`.
+    """Grade every item of every brief; decode the value with `judged_of`.
 
     Args:
-        context: what the run shares.
-        evaluation: whose judge.
+        context: state shared by the run.
+        evaluation: condition and judge.
         scenario: the rubric.
         briefs: of all seeds.
-        source: address of what the stage before made: texts, and which pages there are.
-        pages: gives the pictures of a brief's pages, for judges that take images.
+        source: address of the previous stage's value.
+        pages: returns the page images of a brief, for judges that take images.
     """
     judge = evaluation.settings.judge
 
     async def make() -> dict[str, Any]:
-        # Before the questions, which are made of the same shielded texts: they are kept for a while.
+        # First, while the cache of shielded texts, which requests use too, is filled.
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
         gradings = await gather_then_raise(
             [_grade(context, evaluation, scenario, brief, pages) for brief in briefs]
         )
         tested = judge.kind is JudgeKind.remote and judge.canaries
         return {
-            "verdicts": [as_row(verdict) for one in gradings for verdict in one.verdicts],
-            "repeats": [[number, as_row(verdict)] for one in gradings for number, verdict in one.repeats],
+            "verdicts": [as_row(verdict) for grading in gradings for verdict in grading.verdicts],
+            "repeats": [[number, as_row(v)] for grading in gradings for number, v in grading.repeats],
             "hidden": {seed: list(found) for seed, found in kinds.items() if found},
-            "n_canary_missed": sum(one.n_canary_missed for one in gradings) if tested else None,
-            # A vote that failed is asked again also where the others made a majority without it.
-            "statuses": sorted({status for one in gradings for status in one.statuses}),
+            "n_canary_missed": sum(grading.n_canary_missed for grading in gradings) if tested else None,
+            # A failed vote is retried even if the other votes made a majority.
+            "statuses": sorted({status for grading in gradings for status in grading.statuses}),
         }
 
     inputs = {
@@ -114,18 +114,18 @@ def judge_work(
         "voters": [voter.judge.label for voter in evaluation.voters],
         "items": rubric_digest(scenario),
         "briefs": source,
-        **_shown(evaluation),
+        **_page_inputs(evaluation),
         **evaluation.kind.rule_inputs(judge),
     }
     retry = evaluation.settings.retry
     return Work("judge", inputs, make, lambda value: not should_retry(retry, value["statuses"]))
 
 
-def _shown(evaluation: Evaluation) -> dict[str, Any]:
-    """Which of the judges are shown pages, where there are any."""
+def _page_inputs(evaluation: Evaluation) -> dict[str, Any]:
+    """Which judges are shown pages; empty if briefs have none."""
     if not evaluation.kind.shows_pages:
         return {}
-    return {"pages": [one.settings.judge.takes_images for one in (evaluation, *evaluation.voters)]}
+    return {"pages": [each.settings.judge.takes_images for each in (evaluation, *evaluation.voters)]}
 
 
 def _reference_version(scenario: Scenario) -> list[str]:
@@ -134,7 +134,7 @@ def _reference_version(scenario: Scenario) -> list[str]:
 
 @dataclass(frozen=True)
 class _Grading:
-    """One brief by one judge."""
+    """Verdicts of one judge on one brief."""
 
     verdicts: Sequence[Verdict]
     statuses: frozenset[str]
@@ -143,14 +143,14 @@ class _Grading:
 
     @classmethod
     def once(cls, verdicts: Sequence[Verdict], n_canary_missed: int = 0) -> _Grading:
-        """By a judge that was asked once."""
+        """Build the grading of a judge without repeats."""
         return cls(verdicts, frozenset(v.status.value for v in verdicts), n_canary_missed=n_canary_missed)
 
 
 async def _grade(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
 ) -> _Grading:
-    unasked = evaluation.kind.graded_unasked(brief, evaluation.settings.judge)
+    unasked = evaluation.kind.unjudged_reason(brief, evaluation.settings.judge)
     if unasked is not None:
         return _Grading.once(verdicts_for_no_report(scenario.items, brief, unasked))
     if brief.text is None:
@@ -164,8 +164,8 @@ async def _grade(
         case JudgeKind.panel:
             return await _grade_by_panel(context, evaluation, scenario, brief, pages)
         case JudgeKind.remote:
-            shown = await pages(brief) if evaluation.settings.judge.takes_images else ()
-            return await _grade_by_asking(context, evaluation, scenario, brief, shown)
+            images = await pages(brief) if evaluation.settings.judge.takes_images else ()
+            return await _grade_remotely(context, evaluation, scenario, brief, images)
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
@@ -188,25 +188,25 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
 async def _grade_by_panel(
     context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
 ) -> _Grading:
-    """The members are evaluations of this run too: what one paid for, the other finds in the store."""
+    """Vote. Members are also evaluations of this run; the completion store shares their replies."""
     voters = evaluation.voters
     gradings = await gather_then_raise([_grade(context, voter, scenario, brief, pages) for voter in voters])
-    votes = {voter.judge.label: one.verdicts for voter, one in zip(voters, gradings, strict=True)}
+    votes = {voter.judge.label: grading.verdicts for voter, grading in zip(voters, gradings, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(evaluation.settings.judge)),
-        frozenset(status for one in gradings for status in one.statuses),
+        frozenset(status for grading in gradings for status in grading.statuses),
     )
 
 
-async def _grade_by_asking(
-    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, shown: Sequence[Image]
+async def _grade_remotely(
+    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, images: Sequence[Image]
 ) -> _Grading:
     assert brief.text is not None
     settings = evaluation.settings
     judge = settings.judge
     numbers = range(1, judge.repeat + 1)
-    asked = [
-        # The judge's own repeat is the seed: the brief's is no part of the question.
+    questions = [
+        # The seed is the number of the repeat; the brief's seed is not part of the request.
         _ask_all(
             context,
             evaluation,
@@ -217,30 +217,30 @@ async def _grade_by_asking(
                 settings.judge_prompt,
                 number,
                 reference=scenario.reference,
-                pages=shown,
+                pages=images,
             ),
         )
         for number in numbers
     ]
     repeats = [
         _Grading.once(verdicts_for_brief(scenario.items, brief, found), missed)
-        for found, missed in await gather_then_raise(asked)
+        for found, missed in await gather_then_raise(questions)
     ]
     if len(repeats) == 1:
         return repeats[0]
-    votes = {f"repeat {number}": one.verdicts for number, one in zip(numbers, repeats, strict=True)}
+    votes = {f"repeat {number}": repeat.verdicts for number, repeat in zip(numbers, repeats, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(judge)),
-        frozenset(status for one in repeats for status in one.statuses),
-        [(number, v) for number, one in zip(numbers, repeats, strict=True) for v in one.verdicts],
-        sum(one.n_canary_missed for one in repeats),
+        frozenset(status for repeat in repeats for status in repeat.statuses),
+        [(number, v) for number, repeat in zip(numbers, repeats, strict=True) for v in repeat.verdicts],
+        sum(repeat.n_canary_missed for repeat in repeats),
     )
 
 
 async def _ask_all(
     context: RunContext, evaluation: Evaluation, calls: Sequence[JudgeCall]
 ) -> tuple[list[ItemVerdict], int]:
-    """The whole rubric once, in one call or in one for each item; and how often a canary was missed."""
+    """Grade the rubric once, in one call or one per item; return verdicts and number of missed canaries."""
     answers = await gather_then_raise([_ask(context, evaluation, call) for call in calls])
     return [verdict for found, _ in answers for verdict in found], sum(missed for _, missed in answers)
 
@@ -255,10 +255,10 @@ async def _ask(
 async def ask(
     client: ThreadedClient, judge: JudgeSettings, call: JudgeCall, retry: Retry
 ) -> tuple[Sequence[ItemVerdict], int]:
-    """Ask, and ask again what was rejected, as the judge stage says; and how often a canary was missed.
+    """Ask the judge, repeating rejected calls; return its verdicts and the number of missed canaries.
 
-    Where an earlier run used up its attempts, `retry` says whether as many follow. Attempts that are stored
-    are replayed in any case: one of them may be the reply that counts.
+    If an earlier run used up its attempts, `retry` decides whether as many follow. Stored attempts are always
+    replayed, since one of them may be valid.
     """
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
     again = should_retry(retry, [VerdictStatus.unparsed.value])
@@ -266,12 +266,12 @@ async def ask(
     while True:
         outcome = await client.complete(call.request, judge, asked)
         missed += misses_canary(call, outcome.completion)
-        follows = judge_outcome(call, outcome.completion, call.attempt + 1)
-        if not isinstance(follows, JudgeCall):
-            return follows, missed
+        found = judge_outcome(call, outcome.completion, call.attempt + 1)
+        if not isinstance(found, JudgeCall):
+            return found, missed
         used_up = call.attempt % judge.max_attempts == 0
-        if used_up and not (again and outcome.earlier) and not client.knows(follows.request):
+        if used_up and not (again and outcome.earlier) and not client.knows(found.request):
             unparsed = judge_outcome(call, outcome.completion, call.attempt)
             assert not isinstance(unparsed, JudgeCall)
             return unparsed, missed
-        call = follows
+        call = found

@@ -1,4 +1,4 @@
-"""The protocols that there are, each by its name in `benchmark.protocol`."""
+"""The registry of protocols, by their name in `benchmark.protocol`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ KINDS: Mapping[ProtocolName, BenchmarkKind] = {kind.name: kind for kind in (Brie
 
 
 def kind_of(benchmark: BenchmarkSettings) -> BenchmarkKind:
-    """What the benchmark's protocol does its own way."""
+    """Return the implementation of the benchmark's protocol."""
     return KINDS[benchmark.protocol]

@@ -1,4 +1,4 @@
-"""Writers of reports that need no model: the baseline, the controls, and reports that lie in a folder."""
+"""Report writers without a model: the baseline, the controls, and report files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from flows.stages.extractive import EXTRACTIVE_VERSION, extract_report
 from flows.stages.length import parse_length_limit
 
 DEFAULT_WORDS = 400
-"""Length that the baseline aims at where a task names no limit of words that can be measured."""
+"""Target length of the baseline for a task without a measurable word limit."""
 
-_ROOM = 0.9  # of the limit: the title takes some
+_LIMIT_SHARE = 0.9  # leaves room for the title
 _NO_WORD_FILE = b"This is no Word file.\n"
-LOCAL_VERSION = "1"  # raised when the baseline or a control would hand in another file
+LOCAL_VERSION = "1"  # raise when the file of the baseline or a control changes
 
 
 def local_report_inputs(
     project: Path, settings: Settings, scenario: Scenario, packet: Packet
 ) -> dict[str, Any]:
-    """Everything that the reports of a local writer depend on."""
+    """Return everything that the reports of a local writer depend on."""
     seeds = list(range(1, settings.seeds + 1))
     match settings.model.writer:
         case Writer.extractive:
@@ -50,7 +50,7 @@ def local_report_inputs(
 def local_report(
     project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int
 ) -> bytes | None:
-    """The report of a local writer for one attempt; None where it hands in none.
+    """Write the report of a local writer for one attempt; None if it submits none.
 
     Raises:
         ScenarioError: the task has no such control.
@@ -75,19 +75,21 @@ def local_report(
 
 def _extracted(scenario: Scenario, packet: Packet, seed: int) -> bytes:
     document = ReportDocument.blank()
-    sentences = extract_report(packet, scenario.assignment, int(expected_words(scenario) * _ROOM), seed)
+    sentences = extract_report(
+        packet, scenario.assignment, int(expected_words(scenario) * _LIMIT_SHARE), seed
+    )
     blocks = [Block("heading", scenario.title, level=1), *(_sentence(text) for text in sentences)]
     document.insert(None, blocks)
     return document.to_bytes()
 
 
 def _sentence(text: str) -> Block:
-    # A star in a packet is one, not a mark of emphasis.
+    # Asterisks in a packet are not emphasis.
     return Block("paragraph", text.replace("*", "\\*"))
 
 
 def expected_words(scenario: Scenario) -> int:
-    """How long a report on the task is expected to be: its limit, or `DEFAULT_WORDS`."""
+    """Return the expected length of a report in words: the task's limit, or `DEFAULT_WORDS`."""
     return parse_length_limit(task_of(scenario).length_limit or "").words or DEFAULT_WORDS
 
 
@@ -101,23 +103,23 @@ def _control(settings: Settings, scenario: Scenario) -> Path:
 
 
 def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path | None:
-    """The report that somebody wrote; None where the task's folder has none of that number.
+    """Return the path of an external report; None if the task's folder has none with that number.
 
-    A folder for the task must be there: a misspelt name is no missing report.
+    The task's folder must exist: a misspelt folder is not a missing report.
     """
     folder = project / (settings.model.folder or "") / scenario.scenario_id
     if not folder.is_dir():
         raise ScenarioError(
             folder,
             "no such folder",
-            f"a folder with {seed}.docx, of each task",
-            "set model.folder=... to where they lie",
+            f"a folder for each task, with {seed}.docx",
+            "set model.folder=... to the folder of these",
         )
     file = folder / f"{seed}.docx"
     if file.is_file():
         return file
     others = sorted(path.name for path in folder.glob(f"{seed}.*"))
     if others:
-        # Nor is a report in another format: it would score 0 without a word.
-        raise ScenarioError(folder / others[0], "no report that is read", f"{seed}.docx, a Word file")
+        # A report in another format must not silently score 0.
+        raise ScenarioError(folder / others[0], "not a Word file", f"{seed}.docx")
     return None

@@ -1,4 +1,4 @@
-"""MissionReport: what is handed in is a Word file."""
+"""The MissionReport protocol: submissions are Word files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName
 from flows.stages.length import parse_length_limit
 
 SUBMISSION_VERSION = "1"
-"""Raised when an attempt would end otherwise, or a report be read or measured otherwise."""
+"""Raise when the outcome of an attempt, or the reading or measuring of a report, changes."""
 
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
 _STATUSES = {
@@ -43,10 +43,10 @@ _STATUSES = {
 
 
 class Reports(BenchmarkKind):
-    """Task trees, attempts in a loop of tool calls, and reports that are Word files.
+    """Task trees, attempts in a loop of tool calls, and reports as Word files.
 
-    Generating ends with a file in the store of reports, or with why there is none. Truncating cuts nothing:
-    it is the format check, the text that is judged, and what can be measured of the file.
+    The generate stage stores a report file, or the reason why there is none. The truncate stage cuts nothing:
+    it checks the format, extracts the text for the judge and measures the file.
     """
 
     name = ProtocolName.mission_report
@@ -57,16 +57,16 @@ class Reports(BenchmarkKind):
     def scenario_ids(
         self, project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None
     ) -> list[str]:
-        """As the interface says."""
+        """Implement the interface."""
         return task_ids(project / benchmark.data, wanted)
 
     def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
-        """As the interface says."""
+        """Implement the interface."""
         controls = None if benchmark.controls is None else project / benchmark.controls / name
         return load_task(project / benchmark.data / name, controls)
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
-        """A report for each attempt, as `Submitted` rows, each with its `trajectory`."""
+        """Write a report for each attempt, as `Submitted` rows with their `trajectory`."""
         settings = evaluation.settings
         seeds = range(1, settings.seeds + 1)
         store = context.reports
@@ -112,15 +112,15 @@ class Reports(BenchmarkKind):
     def read(
         self,
         context: RunContext,
-        evaluation: Evaluation,  # noqa: ARG002 -- of the interface
+        evaluation: Evaluation,  # noqa: ARG002 -- interface
         scenario: Scenario,
         wrote: StageResult,
     ) -> Work:
-        """The reports as they are judged: a `brief` and its `facts` for each attempt."""
-        handed_in = [from_row(Submitted, row) for row in wrote.value]
+        """Read the reports for the judge: a `brief` and its `facts` for each attempt."""
+        submitted = [from_row(Submitted, row) for row in wrote.value]
 
         async def make() -> list[dict[str, Any]]:
-            return await gather_then_raise([_read(context, scenario, one) for one in handed_in])
+            return await gather_then_raise([_read(context, scenario, each) for each in submitted])
 
         inputs = {
             "scenario": scenario.scenario_id,
@@ -133,22 +133,22 @@ class Reports(BenchmarkKind):
         return Work("truncate", inputs, make, lambda read: _is_measured(read) and not _failed_to_read(read))
 
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
-        """As the interface says."""
+        """Implement the interface."""
         return from_rows(Brief, (row["brief"] for row in read))
 
     def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:
-        """What the two stages made of each attempt."""
+        """Combine the results of the two stages for each attempt."""
         return [
             Submission(from_row(ReportFacts, facts["facts"]), row["trajectory"])
             for row, facts in zip(wrote, read, strict=True)
         ]
 
     def pages(self, context: RunContext) -> Pages:
-        """Gives the pictures of a report's pages; none where its pages were not measured.
+        """Return a function that gives a report's page images; none if its pages were not counted.
 
         Raises (on a call):
-            ConfigError: its pages were counted, on another machine or another day, and can't be drawn here.
-                A judge that takes images would be asked another question than it seems.
+            ConfigError: the pages were counted elsewhere or earlier, and can't be rendered here. The judge
+                would silently be shown none.
         """
 
         async def pages(brief: Brief) -> Sequence[Image]:
@@ -159,30 +159,30 @@ class Reports(BenchmarkKind):
             if not layout.images and (await context.renders.layout(data, ".docx")).pages is not None:
                 raise ConfigError(
                     f"{brief.brief_id}: its pages",
-                    f"counted before, and can't be drawn now ({layout.said})",
-                    "LibreOffice, or pages that were drawn",
+                    f"counted before, and can't be rendered now ({layout.said})",
+                    "LibreOffice, or stored page images",
                     "install LibreOffice, or set judge.takes_images=false",
                 )
             return tuple(Image("image/png", image) for image in layout.images)
 
         return pages
 
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- of the interface
-        """Where there is no report: by the protocol it scores 0, and nothing is paid."""
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
+        """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""
         return f"{brief.status.value} report: {brief.detail}" if brief.status in _NO_REPORT else None
 
-    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002 -- of the interface
-        """Nothing: what a report is follows from its file."""
+    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002 -- interface
+        """Return nothing: the status of a report depends only on its file."""
         return {}
 
 
 def _is_kept(store: ReportStore, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """False where a report's file is gone or damaged: then it is handed in again."""
+    """False if a report's file is missing or damaged: the stage then runs again."""
     return all(row["report"] is None or store.has(row["report"]) for row in rows)
 
 
 def _is_measured(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """False where pages were not counted and LibreOffice is there now: then they are."""
+    """False if pages were not counted but LibreOffice is available now: the stage then runs again."""
     uncounted = [
         row for row in rows if row["facts"]["renderer"] is not None and row["facts"]["pages"] is None
     ]
@@ -190,7 +190,7 @@ def _is_measured(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _failed_to_read(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """True where a report is there and could not be read here: it is tried again."""
+    """True if our reader failed on a report: the stage then runs again."""
     return any(
         row["brief"]["report"] is not None and row["brief"]["status"] == BriefStatus.error.value
         for row in rows
@@ -206,12 +206,12 @@ async def _read(context: RunContext, scenario: Scenario, submitted: Submitted) -
         try:
             file = await asyncio.to_thread(check_report, path)
         except ReadError as error:
-            # Not its writer's fault, so no 0; and no reason to leave the attempts beside it without a score.
+            # Our reader failed: the report does not score 0, and other attempts are still scored.
             status, why = BriefStatus.error, f"the report can't be read here: {error.found}"
         else:
             status, why = _STATUSES[file.status], file.reason or format_notices(file.notices)
             if file.text is not None:
-                # As the tools of an attempt count them, so that nothing is laid out twice.
+                # The same call as in the tools of an attempt, so that the layout is reused.
                 layout = await context.renders.layout(path.read_bytes(), path.suffix)
     words = file.words if file is not None else None
     brief = Brief(
@@ -252,7 +252,7 @@ async def _read(context: RunContext, scenario: Scenario, submitted: Submitted) -
 
 
 def _text(file: ReportFile | None) -> str | None:
-    """What a judge is shown. An empty report has an empty text; a missing or corrupt one has none."""
+    """Return the text for the judge: empty for an empty report, None for a missing or corrupt one."""
     if file is None or file.status is ReportStatus.corrupt:
         return None
     return file.text or ""

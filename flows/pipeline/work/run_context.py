@@ -1,4 +1,4 @@
-"""What one run works on: its evaluations, what they share, and what a protocol does its own way."""
+"""A run's evaluations, their shared state, and the interface of a protocol."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from flows.schema.settings import BenchmarkSettings, JudgeSettings, PromptSettin
 from flows.stages.generate import build_messages
 
 Pages = Callable[[Brief], Awaitable[Sequence[Image]]]
-"""Gives the pictures of a brief's pages, in order; none where nothing was rendered."""
+"""Returns the page images of a brief, in order; none if nothing was rendered."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What is kept of one attempt beside its brief.
+    """Data of one attempt besides its brief.
 
     Attributes:
-        facts: of the file.
-        trajectory: what the model said, called and was answered, in order; empty where none was asked.
+        facts: of the report file.
+        trajectory: the model's turns, tool calls and answers, in order; empty without a model.
     """
 
     facts: ReportFacts
@@ -40,13 +40,13 @@ class Submission:
 
 
 class BenchmarkKind(ABC):
-    """What one protocol does its own way; everything else is common to all.
+    """The parts of a run that depend on the benchmark's protocol.
 
     Attributes:
         name: value of `benchmark.protocol`.
-        brief: what a system hands in, as messages call it.
-        has_tasks: True where scenarios are tasks, which have a table of their own.
-        shows_pages: True where judges that take images are shown a brief's pages.
+        brief: what messages call a submission.
+        has_tasks: True if scenarios are tasks, which have a table of their own.
+        shows_pages: True if judges that take images are shown a brief's pages.
     """
 
     name: ClassVar[ProtocolName]
@@ -58,50 +58,50 @@ class BenchmarkKind(ABC):
     def scenario_ids(
         self, project: Path, benchmark: BenchmarkSettings, wanted: Sequence[str] | None
     ) -> list[str]:
-        """Ids of the benchmark's scenarios, sorted; only the wanted ones if any.
+        """List the ids of the benchmark's scenarios, or the `wanted` ones, sorted.
 
         Raises:
-            ConfigError: the folder or a wanted scenario is not there.
-            ScenarioError: the folder holds none.
+            ConfigError: the folder or a wanted scenario does not exist.
+            ScenarioError: the folder holds no scenario.
         """
 
     @abstractmethod
     def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
-        """One scenario, whole.
+        """Load one scenario.
 
         Raises:
-            StaffbenchError: every fault found in it.
+            StaffbenchError: lists every error found in it.
         """
 
     @abstractmethod
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
-        """The generate stage: what a system hands in for each seed."""
+        """The generate stage: a submission for each seed."""
 
     @abstractmethod
     def read(
         self, context: RunContext, evaluation: Evaluation, scenario: Scenario, wrote: StageResult
     ) -> Work:
-        """The truncate stage: what was handed in as it is graded."""
+        """The truncate stage: the submissions as they are graded."""
 
     @abstractmethod
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
-        """The briefs among what `read` made."""
+        """Decode the briefs from the value of `read`."""
 
     @abstractmethod
     def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:
-        """What is kept beside the briefs; empty where they are text alone."""
+        """Decode the data besides the briefs; empty if briefs are text."""
 
     @abstractmethod
     def pages(self, context: RunContext) -> Pages:
-        """Gives the pictures of a brief's pages."""
+        """Return a function that gives a brief's page images."""
 
     @abstractmethod
-    def graded_unasked(self, brief: Brief, judge: JudgeSettings) -> str | None:
-        """Why no judge is asked about a brief, on which no requirement is met; None where one is."""
+    def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
+        """Reason why a brief fails every requirement without being judged; None if it is judged."""
 
     @abstractmethod
     def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
-        """What verdicts rest on through `graded_unasked`, for the key of the judge stage."""
+        """Return the inputs of `unjudged_reason`, for the key of the judge stage."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class Evaluation:
 
     Attributes:
         settings: the point.
-        condition, judge: its names.
-        scenarios: in the order of their ids.
-        self_judged: True where the judge, or a member of the panel, is the writer.
-        kind: what the benchmark's protocol does its own way.
-        voters: the same condition under each member of a panel; empty for any other judge.
+        condition, judge: their identities.
+        scenarios: sorted by id.
+        self_judged: True if the judge or a panel member is the writer.
+        kind: implementation of the benchmark's protocol.
+        voters: the same condition under each panel member; empty for other judges.
     """
 
     settings: Settings
@@ -127,23 +127,24 @@ class Evaluation:
 
     @property
     def name(self) -> str:
-        """As shown on screens."""
+        """Display name."""
         return f"{self.condition.label} · {self.judge.label}"
 
 
 @dataclass
 class RunContext:
-    """The evaluations of one run and what they share.
+    """The evaluations of one run and the state they share.
 
     Attributes:
         project: folder of the project.
-        results: folder that everything is written to.
+        results: folder of all output.
         evaluations: in the order given.
-        client: pays for completions; None where every model and judge is local.
-        objects: what the stages made.
-        reports: files of reports; nothing lies there where briefs are text alone.
-        renders: their pages.
-        packets: by scenario folder; filled in by the packet stage.
+        client: gets completions; None if every model and judge is local.
+        objects: store of stage values.
+        reports: store of report files; unused if briefs are text.
+        renders: store of page counts and images.
+        packets: by scenario folder; filled by the packet stage.
+        stopping: True once the run was asked to stop.
     """
 
     project: Path
@@ -160,18 +161,18 @@ class RunContext:
     )
 
     def messages(self, scenario: Scenario, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
-        """The prompt of a scenario: rendered once, since every model and seed is sent the same one."""
+        """Render the prompt of a scenario, once for all models and seeds."""
         key = (packet.digest, prompt)
         if key not in self._messages:
             self._messages[key] = build_messages(scenario.assignment, packet, prompt)
         return self._messages[key]
 
     def stop(self) -> None:
-        """Send nothing more; what is under way ends and is stored."""
+        """Start no more calls; calls in flight finish and are stored."""
         self.stopping = True
         if self.client is not None:
             self.client.stop()
 
     def folder(self, evaluation: Evaluation, scenario: Scenario) -> Path:
-        """The scenario's folder."""
+        """Return the scenario's folder."""
         return self.project / evaluation.settings.benchmark.data / scenario.scenario_id

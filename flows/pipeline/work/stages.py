@@ -1,4 +1,4 @@
-"""What each stage but the judge does for one scenario of one condition, or for one condition: its work."""
+"""The stages packet, score and aggregate, and the rule for retries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flows.stages.score import SCORE_VERSION, score_briefs
 
 
 def packet_work(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> Work:
-    """Read the documents, or find that they were read; the value is the packet's digest."""
+    """Load or build the packet; the value is its digest."""
     folder = context.folder(evaluation, scenario)
     path = packet_path(
         context.project / evaluation.settings.benchmark.data, evaluation.condition.benchmark, folder.name
@@ -37,7 +37,7 @@ def packet_work(context: RunContext, evaluation: Evaluation, scenario: Scenario)
 
 
 def take_packet(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> Packet:
-    """The packet that the packet stage made, read back where that stage was skipped."""
+    """Return the packet; it is loaded if the packet stage was skipped."""
     folder = context.folder(evaluation, scenario)
     if folder not in context.packets:
         data: Path = context.project / evaluation.settings.benchmark.data
@@ -47,7 +47,7 @@ def take_packet(context: RunContext, evaluation: Evaluation, scenario: Scenario)
 
 
 def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Verdict], source: str) -> Work:
-    """A score for each brief."""
+    """Score each brief."""
     settings = evaluation.settings
 
     async def make() -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Ve
 
 
 def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources: Sequence[str]) -> Work:
-    """The condition's estimate."""
+    """Estimate the condition's mean and interval."""
     settings = evaluation.settings
     names = [scenario.scenario_id for scenario in evaluation.scenarios]
 
@@ -85,7 +85,7 @@ def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources
 
 
 def should_retry(retry: Retry, statuses: Sequence[str]) -> bool:
-    """True where outcomes of these statuses are asked for again, one or more of them."""
+    """Whether any of these statuses is to be retried."""
     again = {
         Retry.none: set[str](),
         Retry.unparsed: {"unparsed"},

@@ -1,4 +1,4 @@
-"""Writers that need no model: the baseline, the controls, and briefs that lie in a folder."""
+"""Brief writers without a model: the baseline, the controls, and brief files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from flows.stages.generate import Written, written
 _SUFFIXES = (".md", ".txt", ".docx", ".pdf")
 _PLAIN = (".md", ".txt")
 _NOTICE_CHARS = 200
-_NOTICES_TOLD = 20
+_MAX_NOTICES = 20
 
 
 def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: Packet) -> dict[str, Any]:
-    """Everything that the briefs of a local writer depend on."""
+    """Return everything that the briefs of a local writer depend on."""
     seeds = list(range(1, settings.seeds + 1))
     match settings.model.writer:
         case Writer.extractive:
@@ -43,11 +43,11 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
 
 
 def write_local(project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int) -> Written:
-    """The brief of a local writer for one seed.
+    """Write the brief of a local writer for one seed.
 
     Raises:
-        ScenarioError: `files`, and there is no brief for this scenario and seed.
-        ReadError: a brief that can't be read.
+        ScenarioError: the writer is `files`, and no brief exists for this scenario and seed.
+        ReadError: the brief can't be read.
     """
     match settings.model.writer:
         case Writer.extractive:
@@ -55,22 +55,21 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
         case Writer.control:
             return written(scenario.controls[settings.model.label].text, seed)
         case Writer.files:
-            text, left_out = read_brief(_brief_file(project, settings, scenario, seed))
-            return replace(written(text, seed), detail=left_out)
+            text, notices = read_brief(_brief_file(project, settings, scenario, seed))
+            return replace(written(text, seed), detail=notices)
         case Writer.empty:
             return written("", seed)
         case Writer.absent | Writer.corrupt:
-            raise ValueError(f"{settings.model.label} hands in a file, or none; a brief is a text")
+            raise ValueError(f"{settings.model.label} is a writer of reports, not of briefs")
         case Writer.remote:
             raise ValueError("a remote model does not write here")
 
 
 def read_brief(path: Path) -> tuple[str, str]:
-    """The text of a brief that somebody wrote: Markdown and plain text as it is written, others as read.
+    """Read a brief file: Markdown and plain text verbatim, other formats as text.
 
     Returns:
-        The text, and what the reader left out of it or mended, such as hidden text, with its place;
-        empty where there was nothing.
+        The text, and what the reader left out or repaired, such as hidden text, with its place; may be empty.
 
     Raises:
         ReadError: it can't be read.
@@ -85,13 +84,13 @@ def read_brief(path: Path) -> tuple[str, str]:
 
 
 def format_notices(notices: Sequence[Notice]) -> str:
-    """What a reader left out of a file or mended, with its place; empty where there was nothing."""
+    """Format what a reader left out of a file or repaired, with its place; may be empty."""
     lines = [
         textwrap.shorten(f"{notice.kind}, {notice.place}: {notice.detail}", _NOTICE_CHARS, placeholder=" ...")
         for notice in notices
     ]
-    more = len(lines) - _NOTICES_TOLD
-    return "; ".join(lines[:_NOTICES_TOLD] + ([f"and {more} more"] if more > 0 else []))
+    more = len(lines) - _MAX_NOTICES
+    return "; ".join(lines[:_MAX_NOTICES] + ([f"and {more} more"] if more > 0 else []))
 
 
 def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:

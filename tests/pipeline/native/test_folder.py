@@ -295,7 +295,9 @@ def test_a_disk_that_can_hold_only_one_of_them_is_told_of(tmp_path, root, monkey
     task = a_task(tmp_path / "task", files)
     with Folder(root) as folder:
         monkeypatch.setattr(Folder, "entries", lambda self: [Entry("attachments/notes.txt", 5)])
-        with pytest.raises(ScenarioError, match=r"attachments/Notes.txt can't lie beside the other files"):
+        with pytest.raises(
+            ScenarioError, match=r"attachments/Notes.txt: the name collides with another file"
+        ):
             folder.lay_out(tmp_path / "task", task.steps[0].attachments)
 
 

@@ -65,12 +65,12 @@ def test_its_pages_are_drawn_once(tmp_path, office):
 
 def test_what_could_not_be_measured_stays_so_for_the_call_that_was_told(tmp_path, office, monkeypatch):
     sound, office.found = office.found, Rendered(None, reason="/home/somebody: no such file")
-    told = layout(tmp_path, b"document", ".docx", asker="key 1")
+    told = layout(tmp_path, b"document", ".docx", caller="key 1")
     office.found = sound
     assert told == Layout(None, (), "pages are not measured: the document could not be laid out")
-    assert layout(tmp_path, b"document", ".docx", asker="key 1") == told
-    assert layout(tmp_path, b"document", ".docx", asker="key 2").pages == 2
-    assert layout(tmp_path, b"document", ".docx", asker="key 1") == told
+    assert layout(tmp_path, b"document", ".docx", caller="key 1") == told
+    assert layout(tmp_path, b"document", ".docx", caller="key 2").pages == 2
+    assert layout(tmp_path, b"document", ".docx", caller="key 1") == told
 
 
 def test_without_libreoffice_the_answer_names_no_folder_of_the_machine(tmp_path, office, monkeypatch):
@@ -138,7 +138,7 @@ def test_a_page_of_a_pdf_is_drawn_alone(tmp_path):
 
 def test_no_pdf(tmp_path):
     assert draw_page(b"%PDF-1.4 nothing", 1) == Drawn(None, None)
-    assert page(tmp_path, b"%PDF-1.4 nothing", ".pdf", 1, asker="k") == Layout(
+    assert page(tmp_path, b"%PDF-1.4 nothing", ".pdf", 1, caller="k") == Layout(
         None, (), "the page can't be drawn"
     )
 

@@ -55,7 +55,7 @@ class Kit:
 
     def call(self, name, arguments=None, **fields):
         written = arguments if isinstance(arguments, str) else json.dumps(arguments or fields)
-        return asyncio.run(self.tools.call(name, written, asker="key 1"))
+        return asyncio.run(self.tools.call(name, written, caller="key 1"))
 
     def says(self, name, arguments=None, **fields):
         answer = self.call(name, arguments, **fields)
