@@ -1,1 +1,1 @@
-"""What every layer may use and nothing else owns: errors, digests, whole files, words for numbers."""
+"""Helpers for every layer: errors, digests, atomic files, concurrency."""

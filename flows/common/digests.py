@@ -1,4 +1,4 @@
-"""Digests, and the canonical JSON that they are taken of."""
+"""SHA-256 digests and the canonical JSON they are computed from."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 
 
 def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text. NaN is refused."""
+    """Serialize to JSON with sorted keys and no spaces: equal values give equal text. NaN is refused."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def sha256_bytes(data: bytes) -> str:
-    """sha256 of bytes, in hex."""
+    """Return the hex SHA-256 of bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
 def sha256_text(text: str) -> str:
-    """sha256 of the text's UTF-8 bytes, in hex."""
+    """Return the hex SHA-256 of a text in UTF-8."""
     return sha256_bytes(text.encode("utf-8"))
 
 
 def sha256_file(path: Path) -> str:
-    """sha256 of a file's bytes, in hex. Read in pieces."""
+    """Return the hex SHA-256 of a file, read in chunks."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

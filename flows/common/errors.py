@@ -1,16 +1,16 @@
-"""What goes wrong, said once and the same way everywhere."""
+"""The exceptions that are shown to users."""
 
 from __future__ import annotations
 
 
 class StaffbenchError(Exception):
-    """A fault that a person can mend: where it is, what was found, what was expected, what to do.
+    """An error that the user can fix: where it is, what was found, what was expected, what to do.
 
     Attributes:
-        where: file, item, key or address at fault; shown first.
-        found: what is there.
-        expected: what should be there; empty where `found` says it all.
-        remedy: what to do about it; empty where nothing can be said.
+        where: the file, item, key or address at fault; shown first.
+        found: what was found.
+        expected: what was expected; may be empty.
+        remedy: how to fix it; may be empty.
     """
 
     exit_code = 1
@@ -36,51 +36,51 @@ class StaffbenchError(Exception):
 
 
 class ReadError(StaffbenchError):
-    """A document that can't be read whole. Nothing of it is passed on."""
+    """A document that can't be read completely. No part of it is used."""
 
 
 class ScenarioError(StaffbenchError):
-    """A scenario, rubric, control or label file that breaks its rules."""
+    """An invalid scenario, rubric, control or label file."""
 
 
 class ConfigError(StaffbenchError):
-    """A configuration that can't be run as written."""
+    """A configuration that can't be run."""
 
     exit_code = 2
 
 
 class ProviderError(StaffbenchError):
-    """An endpoint that can't be used at all: no key, not there, refuses every call."""
+    """An endpoint that can't be used: no key, unreachable, or it refuses every call."""
 
 
 class StoreError(StaffbenchError):
-    """A store that can't be written or is not what it should be."""
+    """A store that can't be written or is damaged."""
 
 
-class BudgetReached(StaffbenchError):  # noqa: N818 -- it is a limit doing its work, not an error
-    """A limit of `budget` was reached. What was paid is stored; the same command resumes."""
+class BudgetReached(StaffbenchError):  # noqa: N818 -- a limit, not an error
+    """A limit of `budget` was reached. Paid replies are stored; the same command resumes."""
 
     exit_code = 3
 
 
-class Stopped(StaffbenchError):  # noqa: N818 -- a person asked for it
-    """A person stopped the run. What was paid is stored; the same command resumes."""
+class Stopped(StaffbenchError):  # noqa: N818 -- requested by the user
+    """The user stopped the run. Paid replies are stored; the same command resumes."""
 
     exit_code = 130
 
 
 class Problems(StaffbenchError):  # noqa: N818 -- the plural of the others
-    """Several faults found together, reported together.
+    """Several errors, reported together.
 
     Attributes:
-        lines: one for each fault.
+        lines: one per error.
     """
 
     lines: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, where: object, problems: list[StaffbenchError]) -> Problems:
-        """Join `problems` into one error about `where`; lists within the list are taken apart."""
+        """Join `problems` into one error about `where`, flattening nested `Problems`."""
         lines: list[str] = []
         for problem in problems:
             inner = problem.lines if isinstance(problem, Problems) else (str(problem),)
@@ -93,7 +93,7 @@ class Problems(StaffbenchError):  # noqa: N818 -- the plural of the others
         return joined
 
     def __str__(self) -> str:
-        """The list, one a line."""
+        """Return the errors, one per line."""
         return "\n  - ".join(
             [f"{self.where}: {self.found}:" if self.lines else super().__str__(), *self.lines]
         )

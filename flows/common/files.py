@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from flows.common.errors import StoreError
 def write_whole(
     path: Path, content: str | bytes | Callable[[Path], object], *, durable: bool = False
 ) -> None:
-    """Write a file so that nobody ever finds half of it; its folder is made if need be.
+    """Write a file atomically, creating its folder if needed.
 
     Args:
-        path: the file; what was there is replaced.
-        content: its bytes, its text (UTF-8, line ends as they are), or a function that writes the path it
-            is given.
-        durable: True to return only when the bytes and the name are on the disk.
+        path: the file; an existing one is replaced.
+        content: bytes, text (UTF-8, line endings unchanged), or a function that writes the path it is
+            given.
+        durable: True to return only after the bytes and the name are synced to disk.
 
     Raises:
-        StoreError: it can't be written; what was there before is still there.
+        StoreError: it can't be written; the old file is unchanged.
     """
-    # A name of its own: threads, processes and machines may write the same file at the same moment.
+    # A unique name: threads, processes and machines may write the same file concurrently.
     part = path.with_name(f".{path.name[-100:]}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,22 +41,22 @@ def write_whole(
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
-        with suppress(OSError):  # half a file would keep what room there is on a full disk
+        with suppress(OSError):  # a partial file would fill a full disk
             part.unlink(missing_ok=True)
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """The fault of a file that can't be written."""
+    """Return the error for a file that can't be written."""
     return StoreError(
         path, f"can't be written ({error.strerror or error})", remedy="free disk space or fix the permissions"
     )
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's bytes, or the names in a folder, are on the disk.
+    """Sync a file, or the names in a folder, to disk.
 
     Raises:
-        OSError: they can't be put there.
+        OSError: it can't be synced.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -1,4 +1,4 @@
-"""Coroutines side by side."""
+"""Concurrent coroutines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 async def gather_then_raise(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Every result; where something failed, the first fault, once everything else has ended.
+    """Return every result, or raise the first error after all coroutines have ended.
 
-    A plain gather would leave the others behind at the first fault: replies that were paid for would
-    arrive after the run had closed its store.
+    A plain gather would raise at the first error: paid replies of the others would then arrive after the
+    run had closed its store.
     """
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
