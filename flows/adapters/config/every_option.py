@@ -1,9 +1,8 @@
-"""Whether every option of `conf/` composes, without composing the whole of it for each.
+"""Check that every option of `conf/` composes, without composing everything for each.
 
-Most options fill one section, the one of their axis, and nothing else. So many are composed in one go, each
-beside the others under a name of its own, and then put one after the other in their section's place. An
-option that does not pass that way, and one that may change more than its section, is composed as a run
-composes it: that alone says what is wrong with it.
+Most options only fill the section of their axis. So many are composed at once, each under its own key, and
+then moved to their section one by one. An option that fails this way, or may change other sections, is
+composed like a run, which gives the exact error.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from flows.adapters.config.compose import (
 )
 from flows.common.errors import StaffbenchError
 
-_REACHING = ("benchmark", "experiment")  # axes whose options choose and set what is on others
+_REACHING = ("benchmark", "experiment")  # axes whose options change other axes
 _REPORTS = "benchmark=mission_report"
-_BESIDE = "_options_"  # a key that no configuration has
-_AT_ONCE = 25  # Hydra's time for so many more options grows with their square
+_BESIDE = "_options_"  # an unused key
+_AT_ONCE = 25  # Hydra's time grows with the square of the number of options
 _NEEDED = {"name": "any", "api_base": "http://127.0.0.1/v1"}
 
 _Option = tuple[str, str]
@@ -37,13 +36,13 @@ _Sections = Mapping[_Option, DictConfig]
 
 
 def check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
-    """Compose with each option of each axis in turn; what an option can't do without is given.
+    """Compose each option of each axis, with values for its required keys.
 
     Args:
         project: folder that holds `conf/`.
 
     Returns:
-        How many compose, by themselves or where reports are written; and why each of the others does not.
+        The number of options that compose, alone or in a report benchmark, and the errors of the others.
 
     Raises:
         ConfigError: no `conf/` there.
@@ -58,7 +57,7 @@ def check_options(project: Path) -> tuple[int, list[StaffbenchError]]:
 
 
 def _sections(project: Path, asked: Sequence[_Option]) -> _Sections:
-    """The section that each option fills; without those that don't compose."""
+    """Return the section of each option that composes."""
     half = len(asked) // 2
     if len(asked) > _AT_ONCE:
         return {**_sections(project, asked[:half]), **_sections(project, asked[half:])}
@@ -74,12 +73,12 @@ def _sections(project: Path, asked: Sequence[_Option]) -> _Sections:
     with open_dict(config):
         found = config.pop(_BESIDE)
     if _raw(config) != _raw(plain):
-        return {}  # one of them changes what is not its own
+        return {}  # one of them changes other sections
     return {one: found[f"o{at}"] for at, one in enumerate(asked)}
 
 
 def _base(project: Path, chosen: tuple[str, ...], sections: _Sections) -> DictConfig | None:
-    """The configuration to put sections into; None where there is none, or more than options fill them."""
+    """Return the configuration for the sections; None if options don't fill it completely."""
     try:
         config, choices, _ = compose_options(project, chosen)
     except UNCOMPOSED:
@@ -91,7 +90,7 @@ def _base(project: Path, chosen: tuple[str, ...], sections: _Sections) -> DictCo
 
 
 def _fits(base: DictConfig, option: _Option, sections: _Sections) -> bool:
-    """True where the option in its section's place makes a configuration that can be run."""
+    """True if the configuration with the option in its section is valid."""
     placed: dict[str, DictConfig] = {}
     values: list[str] = []
     known = {axis for axis, _ in sections}
@@ -117,28 +116,28 @@ def _fits(base: DictConfig, option: _Option, sections: _Sections) -> bool:
 
 
 def _raw(config: DictConfig) -> object:
-    """What stands in it, references as they are written."""
+    """Return its content with unresolved references."""
     return OmegaConf.to_container(config, resolve=False)
 
 
 def _asked(option: _Option) -> list[str]:
-    """The overrides that choose an option, and give what it can't do without."""
+    """Return the overrides that choose an option and set its required keys."""
     axis, name = option
     if axis == "experiment":
         return [f"+{axis}={name}"]
     needing = {"model": "model", "judge": "judge", "effort": "model"}.get(axis)
     filled = [f"{needing}.{key}={value}" for key, value in _NEEDED.items()] if needing else []
-    if axis == "effort":  # a model that takes every effort
+    if axis == "effort":  # a model that supports every effort
         filled = ["model=openai_compatible", *filled]
     return [f"{axis}={name}", *filled]
 
 
 def _composed(project: Path, option: _Option) -> StaffbenchError | None:
-    """Why the option does not compose; None where it does, by itself or where reports are written."""
+    """Return why an option does not compose; None if it does, alone or in a report benchmark."""
     overrides, multirun = _asked(option), option[0] == "experiment"
     ways = [overrides, [_REPORTS, *overrides]]
     if option[0] == "judge":
-        ways.append([f"judge={option[1]}"])  # one that is asked nothing has no use for a name
+        ways.append([f"judge={option[1]}"])  # the offline judge needs no name
     first: StaffbenchError | None = None
     for way in ways:
         try:
