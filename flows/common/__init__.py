@@ -1,1 +1,1 @@
-"""Helpers for every layer: errors, digests, atomic files, concurrency."""
+"""Helpers for every layer: errors, digests, atomic files, text, concurrency."""

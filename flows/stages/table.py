@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
 
+from flows.common.text import count_of, number, percent
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness, Writer
@@ -156,16 +157,6 @@ def to_metrics(board: Leaderboard) -> str:
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def percent(value: float | None) -> str:
-    """Format a share; a dash if unknown."""
-    return "-" if value is None else f"{100 * value:.1f}%"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Format a number; a dash if unknown."""
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:
     interval = "-" if row.ci_low is None else f"{number(row.ci_low)} to {number(row.ci_high)}"
     return (
@@ -178,16 +169,12 @@ def _shown(row: LeaderboardRow) -> tuple[str, ...]:
         percent(row.correct),
         percent(row.passed),
         number(row.wrong, 1),
-        _of(row.n_scenarios, row.n_scenarios_all),
-        _of(row.n_briefs, row.n_briefs_all),
+        count_of(row.n_scenarios, row.n_scenarios_all),
+        count_of(row.n_briefs, row.n_briefs_all),
         str(row.n_ungraded),
         str(row.n_refused),
         str(row.n_cut + row.n_cut_by_provider),
     )
-
-
-def _of(part: int, whole: int) -> str:
-    return str(part) if part == whole else f"{part} of {whole}"
 
 
 def _noun(board: Leaderboard) -> str:

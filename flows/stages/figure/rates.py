@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.stages.figure.svg import LABEL_WIDTH, TOP, by_judge, frame, of, row_label, text, titled, wrapped
+from flows.common.text import count_of
+from flows.stages.figure.svg import LABEL_WIDTH, TOP, by_judge, frame, row_label, text, titled, wrapped
 
 _HEIGHT = 42.0  # of a cell: two lines
 _NARROWEST, _WIDEST, _ALL = 72.0, 140.0, 600.0
@@ -87,7 +88,7 @@ def _cell(rate: Rate | None, x: float, y: float, width: float) -> str:
     middle = x + width / 2
     if rate is None:
         return f'<rect class="none" {box}/>{text(middle, y + 25, "no item", "t m")}'
-    n = text(middle, y + 35, f"n {of(rate.n, rate.n + rate.ungraded)}", "t m")
+    n = text(middle, y + 35, f"n {count_of(rate.n, rate.n + rate.ungraded)}", "t m")
     if not rate.n:
         return f'<rect class="none" {box}/>{text(middle, y + 19, "missing", "t m")}{n}'
     share = rate.passed / rate.n

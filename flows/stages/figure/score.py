@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from flows.common.text import count_of
 from flows.schema.leaderboard import LeaderboardRow
 from flows.stages.figure.svg import (
     AREA_WIDTH,
@@ -14,7 +15,6 @@ from flows.stages.figure.svg import (
     by_judge,
     frame,
     line,
-    of,
     row_label,
     text,
 )
@@ -58,7 +58,9 @@ def score_figure(
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         score = "none" if row.score is None else f"{row.score:.3f}"
-        counts = f"{of(row.n_scenarios, row.n_scenarios_all)} / {of(row.n_briefs, row.n_briefs_all)}"
+        counts = (
+            f"{count_of(row.n_scenarios, row.n_scenarios_all)} / {count_of(row.n_briefs, row.n_briefs_all)}"
+        )
         body += [
             row_label(row.condition, y),
             *_marks(row, y, at),

@@ -95,11 +95,6 @@ def by_judge(judge: str) -> str:
     return f"Judge {shortened(judge, _JUDGE_COLUMNS)}."
 
 
-def of(part: int, whole: int) -> str:
-    """Format a count, followed by the total if they differ."""
-    return str(part) if part == whole else f"{part} of {whole}"
-
-
 def visible(content: str) -> str:
     """Replace invisible, bidirectional and invalid XML characters with their code points."""
     return "".join(c if c.isprintable() else f"[U+{ord(c):04X}]" for c in content)

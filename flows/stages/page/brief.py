@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from flows.common.text import count_of
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
@@ -13,7 +14,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
-from flows.stages.page.markup import address, count_of, own
+from flows.stages.page.markup import address, own
 from flows.stages.page.render import parts, render
 from flows.stages.page.rubric import anchor, placing
 from flows.stages.page.wording import REPORTS, Wording, wording

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from flows.common.text import count_of, plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, count_of, own, plural, words
+from flows.stages.page.markup import address, own, words
 from flows.stages.page.render import Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, REPORTS, Wording
 

@@ -50,16 +50,6 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def count_of(part: int, whole: int) -> str:
-    """Format a count, followed by the total if they differ."""
-    return str(part) if part == whole else f"{part} of {whole}"
-
-
-def plural(count: str, noun: str) -> str:
-    """Format a count with its noun in singular or plural."""
-    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
-
-
 def _marked(match: re.Match[str]) -> str:
     shown = _shown(match.group())
     return shown if len(shown) == 1 else f'<b class="mark">{shown}</b>'
