@@ -196,7 +196,7 @@ def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
     if number_of := sum(noticed.values()):
         found.append(
             f"{_counted_as(number_of, noun)} came from a file of which the reader left something "
-            "out or mended it, such as hidden text; the briefs table says what, under detail."
+            "out or repaired it, such as hidden text; the briefs table says what, under detail."
         )
     return found
 
@@ -243,7 +243,7 @@ def _attempt_notes(board: Leaderboard) -> list[str]:
     kinds = {
         "Attempts without a report, which score 0": [(row.condition, row.n_missing) for row in board.rows],
         "Reports that don't open, which score 0": [(row.condition, row.n_corrupt) for row in board.rows],
-        "Attempts that ended at a limit, judged by what lay there": [
+        "Attempts that ended at a limit, judged as they were then": [
             (row.condition, row.n_at_limit) for row in board.rows
         ],
     }
