@@ -1,1 +1,1 @@
-"""Everything that touches the world: model providers, stores, files, MLflow, the clock."""
+"""Side effects: model providers, stores, files, MLflow and the clock."""

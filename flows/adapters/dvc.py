@@ -1,4 +1,4 @@
-"""DVC: versions of what runs made outside it. The only module that imports it."""
+"""DVC versions of results made outside DVC. The only module that imports it."""
 
 # dvc ships no types:
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -14,20 +14,20 @@ from flows.common.errors import StoreError
 
 
 def version_results(project: Path, extra: Sequence[Path]) -> list[Path]:
-    """Take the results on disk into DVC, as `dvc repro` would have made them.
+    """Record the results on disk in DVC, as `dvc repro` would have.
 
-    Stages whose outputs are all there are recorded as they are; files that no stage makes are added
-    one by one, each with a `.dvc` file beside it for git.
+    Stages with all outputs present are committed; other files are added one by one, each with a `.dvc` file
+    for git.
 
     Args:
         project: folder that holds `dvc.yaml`.
-        extra: files and folders that may belong to no stage.
+        extra: files and folders that may not belong to a stage.
 
     Returns:
         Files for git to add.
 
     Raises:
-        StoreError: DVC can't take them.
+        StoreError: DVC can't record them.
     """
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
@@ -49,9 +49,9 @@ def version_results(project: Path, extra: Sequence[Path]) -> list[Path]:
 
 
 def versioned_outputs(project: Path) -> frozenset[Path]:
-    """Files and folders that DVC lists: outputs of the stages as they are now, and what was added one by one.
+    """Return files and folders in DVC: outputs of the current stages, and added files.
 
-    Nothing is locked, so that a stage may ask.
+    Takes no lock, so it can be called from a stage.
 
     Raises:
         StoreError: DVC can't read its files.
@@ -67,5 +67,5 @@ def versioned_outputs(project: Path) -> frozenset[Path]:
 
 
 def is_below(path: Path, folders: AbstractSet[Path]) -> bool:
-    """True for one of `folders`, and for what lies in one."""
+    """True for one of `folders` or a path in one."""
     return not folders.isdisjoint({path, *path.parents})

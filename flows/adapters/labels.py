@@ -1,4 +1,4 @@
-"""Experts' labels: what people decided on items of briefs, for measuring judges. A CSV file."""
+"""Experts' labels of items of briefs from a CSV file, for measuring judges."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from flows.common.errors import ConfigError, Problems, ScenarioError, Staffbench
 from flows.schema.verdict import ExpertLabel
 
 COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")
-"""Each row one item of one brief; `rater` may stand beside them, and any other column is not read."""
+"""One row per item of one brief; `rater` is optional, other columns are ignored."""
 NOBODY = "expert"
-"""The rater of a file that names none."""
+"""The rater if a file names none."""
 
 _PASSED = {"pass": True, "fail": False}
 
 
 def read_labels(path: Path) -> list[ExpertLabel]:
-    """The labels in a file, in its order; rows without a label (an expert who abstained) are left out.
+    """Read the labels in a file, in order; rows without a label (an expert abstained) are left out.
 
     Args:
-        path: UTF-8, with a head; `label` is `pass` or `fail` in the sense of a verdict: for a wrong move, or
-            a penalty, `pass` means that the brief did not make it.
+        path: UTF-8 CSV with a header; `label` is `pass` or `fail` as in a verdict: for a wrong move or a
+            penalty, `pass` means that the brief did not make it.
 
     Raises:
         ConfigError: no such file, or a folder.
-        StaffbenchError: every fault of the file together: a missing column, a bad value, a doubled row.
+        StaffbenchError: all errors of the file: a missing column, an invalid value, a duplicate row.
     """
     rows = _rows(path)
     problems: list[StaffbenchError] = []
@@ -62,7 +62,7 @@ def read_labels(path: Path) -> list[ExpertLabel]:
 
 
 def _rows(path: Path) -> list[dict[str, str | None]]:
-    if path.is_dir() or not path.exists():  # a pipe is fine
+    if path.is_dir() or not path.exists():  # a pipe is allowed
         raise ConfigError(path, "a folder" if path.is_dir() else "no such file", "a CSV file of labels")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

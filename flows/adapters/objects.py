@@ -1,8 +1,7 @@
-"""What a stage made, by content: `results/.cache/objects`. Disposable: losing it costs time only.
+"""Content-addressed results of stages in `results/.cache/objects`. A cache: losing it only costs time.
 
-A stage's payload is canonical JSON that names the stage and the key it was made for. What comes
-back is checked against its address and against that key, so a file that was cut, edited or swapped
-is never taken for the answer.
+A payload is canonical JSON with its stage and key. Reading verifies address, stage and key, so a truncated,
+edited or swapped file is never used.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ class ObjectStore:
         text = canonical_json({"stage": stage, "key": key, "value": value})
         address = sha256_text(text)
         path = self._path(address)
-        if self.get(stage, key, address) is None:  # not there, or damaged
+        if self.get(stage, key, address) is None:  # missing or damaged
             write_whole(path, zlib.compress(text.encode("utf-8"), 1))
         return address
 
     def get(self, stage: str, key: str, address: object) -> Any | None:
-        """The value at `address`; None where it is gone, damaged, or made for something else."""
+        """Return the value at `address`; None if it is missing, damaged or for another key."""
         if not isinstance(address, str) or not address.isalnum():
             return None
         try:
@@ -49,7 +48,7 @@ class ObjectStore:
         return payload["value"] if (payload["stage"], payload["key"]) == (stage, key) else None
 
     def remember(self, stage: str, key: str, value: Any) -> None:
-        """Store `value` so that `recall` finds it by its key alone.
+        """Store `value` so that `recall` can find it by its key.
 
         Raises:
             StoreError: it can't be written.
@@ -58,7 +57,7 @@ class ObjectStore:
         write_whole(self._reference(stage, key), address.encode())
 
     def recall(self, stage: str, key: str) -> Any | None:
-        """What was remembered under `key`; None where it is gone or damaged."""
+        """Return the value stored by `remember` under `key`; None if it is missing or damaged."""
         try:
             address = self._reference(stage, key).read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError):

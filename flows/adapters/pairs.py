@@ -1,4 +1,4 @@
-"""Labelled pairs of one item and one brief, for measuring judges: `data/judge_pairs/`."""
+"""Labelled pairs of an item and a brief in `data/judge_pairs/`, for measuring judges."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from flows.schema.scenario import Item, Severity, Step, Tier
 
 
 def load_pairs(folder: Path) -> list[tuple[str, Item, bool, str]]:
-    """Each pair as part (`tuned` or `held out`), item, label and brief.
+    """Return each pair as part (`tuned` or `held out`), item, label and brief.
 
-    The pairs have no step, tier or severity of their own: all of them are stated facts of importance,
-    so that only polarity and the whole are worth a figure.
+    All pairs have the same step, tier and severity, so only the total and polarity are meaningful.
 
     Raises:
         ScenarioError: a file is missing or broken.

@@ -1,4 +1,4 @@
-"""When, where and with what: the only clock outside the completion store, and the only git."""
+"""Provenance of results: clock, git revision and versions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "nu
 
 
 def now() -> str:
-    """UTC, ISO 8601, to the second."""
+    """Return the current time in UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @cache
 def git_revision(project: Path) -> str | None:
-    """The commit, with `+` where the work tree differs from it; None outside a repository."""
+    """Return the commit, with `+` if the work tree is dirty; None outside a repository."""
     try:
         revision = _git(project, "rev-parse", "--short=12", "HEAD")
         return revision + ("+" if _git(project, "status", "--porcelain", "--untracked-files=no") else "")
@@ -31,7 +31,7 @@ def git_revision(project: Path) -> str | None:
 
 @cache
 def environment() -> dict[str, str]:
-    """Versions of what a result may depend on."""
+    """Return versions of software that results may depend on."""
     found = {"staffbench": __version__, "python": platform.python_version()}
     for library in _LIBRARIES:
         try:

@@ -1,7 +1,7 @@
-"""Reports by content: `results/<benchmark>/reports/files/<sha256>.docx`. Durable, and never rewritten.
+"""Durable, content-addressed store of reports: `results/<benchmark>/reports/files/<sha256>.docx`.
 
-A brief of MissionReport is a Word file. Its text alone can't be judged by its look, and a report that a
-model wrote can't be had again for nothing, so the file itself is kept, under the sha256 of its bytes.
+A MissionReport brief is a Word file. Its layout is judged too, and a model's report can't be recreated
+without cost, so the file is kept under the sha256 of its bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ReportStore:
         self._folder = folder
 
     def put(self, data: bytes) -> str:
-        """Store a report and return its sha256. It is on the disk before this returns.
+        """Store a report durably and return its sha256.
 
         Raises:
             StoreError: it can't be written.
@@ -32,17 +32,17 @@ class ReportStore:
         return name
 
     def path(self, name: str) -> Path:
-        """Where the report of that sha256 lies.
+        """Return the path of the report with that sha256.
 
         Raises:
-            ValueError: no sha256.
+            ValueError: not a sha256.
         """
         if len(name) != hashlib.sha256().digest_size * 2 or not name.isalnum():
             raise ValueError(f"{name!r} is no sha256")
         return self._folder / f"{name}.docx"
 
     def has(self, name: str) -> bool:
-        """True where the report is there and its bytes are those that it is named after."""
+        """True if the report exists and matches its sha256."""
         try:
             return sha256_bytes(self.path(name).read_bytes()) == name
         except OSError:

@@ -1,4 +1,4 @@
-"""Scenarios as people wrote them, read and checked. Every fault of a folder is reported together."""
+"""Read and validate scenario folders, reporting all errors of a folder together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ E = TypeVar("E", bound=Enum)
 
 
 def find_project(start: Path) -> Path:
-    """The nearest folder from `start` upwards that holds `conf/config.yaml`.
+    """Return the nearest folder, from `start` upwards, with `conf/config.yaml`.
 
     Raises:
         ConfigError: there is none.
@@ -47,11 +47,11 @@ def find_project(start: Path) -> Path:
 
 
 def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
-    """Ids of the scenarios below `data`, sorted; only the `wanted` ones where a list is given.
+    """Return sorted ids of the scenarios in `data`, only the `wanted` ones if given.
 
     Raises:
-        ConfigError: the folder or a wanted scenario is not there.
-        ScenarioError: the folder holds no scenario.
+        ConfigError: the folder or a wanted scenario is missing.
+        ScenarioError: the folder has no scenario.
     """
     if not data.is_dir():
         raise ConfigError(data, "no such folder", "a folder of scenarios", "set benchmark.data")
@@ -69,10 +69,10 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
 
 
 def load_scenario(folder: Path) -> Scenario:
-    """A scenario with its rubric and controls.
+    """Load a scenario with its rubric and controls.
 
     Raises:
-        Problems: every fault found in the folder's files.
+        Problems: all errors in the folder's files.
     """
     problems: list[StaffbenchError] = []
     head = _mapping(folder / "scenario.yaml", problems)
@@ -211,7 +211,7 @@ def _evidence(
 
 
 def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchError]) -> dict[str, Control]:
-    """The control briefs that are there, each with a label for every item."""
+    """Load the control briefs, each with a label for every item."""
     texts = {name: folder / f"{name}.md" for name in CONTROLS if (folder / f"{name}.md").is_file()}
     if not texts:
         return {}
@@ -246,7 +246,7 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchEr
 
 def _member(kind: type[E], value: object, path: Path, what: str, problems: list[StaffbenchError]) -> E | None:
     try:
-        return kind(None if isinstance(value, bool) else value)  # True would pass for tier 1
+        return kind(None if isinstance(value, bool) else value)  # True would be accepted as tier 1
     except ValueError:
         valid = ", ".join(str(member.value) for member in kind)
         problems.append(ScenarioError(path, f"{what} is {value!r}", f"one of {valid}"))
@@ -282,7 +282,7 @@ def _mapping(path: Path, problems: list[StaffbenchError]) -> dict[str, Any]:
 
 
 def _yaml(path: Path, problems: list[StaffbenchError]) -> object:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is ten times quicker
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is ten times faster
     text = _text(path, problems)
     try:
         return None if text is None else yaml.load(text, Loader=loader)  # noqa: S506 -- both are safe loaders

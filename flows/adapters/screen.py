@@ -1,4 +1,4 @@
-"""What a person sees of a run: progress while it goes on, tables and notes at its end."""
+"""Terminal output of a run: progress, tables and notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-_WIDE = 160  # columns where the output is no terminal: a table in a log must not be folded
+_WIDE = 160  # columns if the output is not a terminal, so that tables in logs are not wrapped
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class CallCounts:
     Attributes:
         replayed: answered from the store.
         paid: answered by a provider.
-        failed: without an answer after every attempt.
-        in_flight: under way.
-        usd: price of the paid ones; a lower bound where `usd_is_bound`.
-        usd_is_bound: True where the price of some calls is unknown.
+        failed: without an answer after all attempts.
+        in_flight: in flight.
+        usd: price of the paid ones; a lower bound if `usd_is_bound`.
+        usd_is_bound: True if the price of some calls is unknown.
     """
 
     replayed: int = 0
@@ -42,13 +42,13 @@ class CallCounts:
 
 @dataclass
 class Progress:
-    """Counts of what is done, and the line that shows them.
+    """Progress counts and their display.
 
     Attributes:
-        expected: stage to the number of runs of it.
-        calls: gives the calls so far; None where nothing is called.
-        done: stage to the number of runs that are done.
-        skipped: how many of those an earlier run had done.
+        expected: number of runs by stage.
+        calls: returns the calls so far; None without calls.
+        done: number of finished runs by stage.
+        skipped: number of runs finished by an earlier run.
         started: monotonic time, in seconds.
     """
 
@@ -59,7 +59,7 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
 
     def step(self, stage: str, skipped: bool) -> None:
-        """One more run of `stage` is done, or was found to be done."""
+        """Count a run of `stage` as done or skipped."""
         self.done[stage] = self.done.get(stage, 0) + 1
         self.skipped += skipped
 
@@ -70,7 +70,7 @@ class Progress:
         return sum(self.done.values()) / whole if whole else 1.0
 
     def line(self) -> str:
-        """The progress in a line."""
+        """Progress as one line."""
         parts = [
             f"{stage} {self.done.get(stage, 0)}/{number}" for stage, number in self.expected.items() if number
         ]
@@ -84,34 +84,34 @@ class Progress:
         return " · ".join([f"{self.share:4.0%}", clock(elapsed), *parts])
 
 
-# What a terminal acts on instead of showing it, and what turns a line around.
+# Control and bidirectional characters.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def literal(text: str) -> str:
-    """`text` as it can be shown: what a terminal would act on, or can't show, as an escape."""
+    """Escape characters that a terminal would interpret or can't show."""
     return _ACTING.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
 class _Console(Console):
-    """A console that shows every text as it is: no markup, no emoji by name, no colours of its own.
+    """A console without markup, emoji codes and automatic highlighting.
 
-    Its reader may have had enough: rich would end the program then, and say nothing.
+    A broken pipe does not end the program, unlike in rich.
     """
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
         super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
 
     def write_line(self, text: str, style: str | None = None) -> None:
-        """Write a line as it is: not wrapped, and a tab stays one."""
+        """Write a line unchanged, without wrapping or expanding tabs."""
         segment = Segment(literal(text) + "\n", Style.parse(style) if style else None)
         self.print(Segments([segment]), soft_wrap=True, end="")
 
     def on_broken_pipe(self) -> None:
-        """Say no more; what is being done goes on."""
+        """Stop the output; the program continues."""
         self.quiet = True
         devnull = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(devnull, self.file.fileno())  # for what Python flushes at its end
+        os.dup2(devnull, self.file.fileno())  # for Python's flush at exit
         os.close(devnull)
 
 
@@ -125,21 +125,21 @@ class Screen:
         self._err = _Console(stderr=True)
 
     def say(self, text: str) -> None:
-        """A line about what is going on."""
+        """Write a status line."""
         self._err.write_line(text, "dim")
 
     def fault(self, text: str) -> None:
-        """A line about what went wrong."""
+        """Write an error line."""
         self._err.write_line(text, "red")
 
     def note(self, text: str) -> None:
-        """A line of the result."""
+        """Write a line of the result."""
         self._out.write_line(text)
 
     def table(
         self, title: str, rows: Sequence[Sequence[str]], marked: Sequence[bool] = (), *, words: int = 1
     ) -> None:
-        """A table, its head first; marked rows stand out; the first `words` columns are no numbers."""
+        """Write a table, header first, with marked rows highlighted; the first `words` columns are text."""
         head, *body = rows
         table = Table(title=literal(title), title_justify="left", title_style="bold")
         for number, name in enumerate(head):
@@ -153,7 +153,7 @@ class Screen:
 
     @contextmanager
     def progress(self, progress: Progress) -> Generator[None]:
-        """Show `progress` until the block ends: on a terminal as one live line, else now and then."""
+        """Show `progress` during the block: on a terminal as one live line, else periodically."""
         if self._err.is_terminal:
             with Live(
                 get_renderable=lambda: Text(literal(progress.line())),
@@ -168,7 +168,7 @@ class Screen:
 
 
 def calls_text(calls: CallCounts) -> str:
-    """Calls in a phrase."""
+    """Format calls as a phrase."""
     bound = "≥ " if calls.usd_is_bound else ""
     parts = [f"calls {calls.paid + calls.replayed}: {calls.paid} paid, {calls.replayed} replayed"]
     if calls.failed:
@@ -179,7 +179,7 @@ def calls_text(calls: CallCounts) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as m:ss, or h:mm:ss."""
+    """Format seconds as m:ss or h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

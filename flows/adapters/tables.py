@@ -1,7 +1,6 @@
-"""Parquet with declared schemas, strict on write.
+"""Parquet tables with declared schemas, validated on write.
 
-Rows are sorted and carry no timestamps, so that equal results are equal bytes. DuckDB, Polars and
-pandas read a file in one line.
+Rows are sorted and have no timestamps, so equal results have equal bytes.
 """
 
 # pyarrow ships no types:
@@ -26,7 +25,7 @@ from flows.common.errors import StoreError
 from flows.common.files import write_whole
 
 SCHEMA_VERSION = "2"
-"""Raised when a column changes its name, type or meaning."""
+"""Increment when a column changes its name, type or meaning."""
 
 
 def _schema(**columns: tuple[Any, bool]) -> Any:
@@ -43,7 +42,7 @@ BLOCKS: Any = _schema(
     sha256=(_TEXT, False),
     reader=(_TEXT, False),
     number=(_INT, False),
-    is_notice=(_BOOL, False),  # True: seen by the reader and not part of the text
+    is_notice=(_BOOL, False),  # True: a notice, not part of the text
     kind=(_TEXT, False),
     place=(_TEXT, False),
     level=(_INT, True),
@@ -155,14 +154,14 @@ def write_table(
     sort_by: Sequence[str],
     about: Mapping[str, Any],
 ) -> None:
-    """Write rows whole or not at all.
+    """Write rows atomically.
 
     Args:
         path: of the file.
-        schema: its columns; a row with other ones, a wrong type or a null where none may be is refused.
+        schema: its columns; rows with other columns, wrong types or unexpected nulls are rejected.
         rows: in any order.
-        sort_by: columns that make the order.
-        about: what the rows are about; stored as JSON in the file's metadata under `staffbench`.
+        sort_by: columns to sort by.
+        about: metadata; stored as JSON in the file's metadata under `staffbench`.
 
     Raises:
         StoreError: the rows don't fit the schema, or the file can't be written.
@@ -185,10 +184,10 @@ def write_table(
 
 
 def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The rows of a file that `write_table` wrote, and what it says they are about.
+    """Read the rows and the metadata of a file from `write_table`.
 
     Raises:
-        StoreError: not such a file, damaged, or of another schema.
+        StoreError: it is not such a file, is damaged or has another schema.
     """
     try:
         table = pq.read_table(path)
@@ -206,10 +205,10 @@ def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str,
 
 
 def forget_pandas() -> None:
-    """Keep pyarrow from importing pandas in this process, where nothing needs it.
+    """Prevent pyarrow from importing pandas in this process.
 
-    pyarrow looks for pandas at its first conversion, to recognise its types: 50 MB and 0.3 s of CPU for
-    rows that are plain Python. Once it was not found, it is not looked for again.
+    pyarrow imports pandas at its first conversion, to recognise its types: 50 MB and 0.3 s of CPU, unneeded
+    for plain Python rows. If it is not found once, it is not searched for again.
     """
     if "pandas" in sys.modules:
         return
@@ -228,5 +227,5 @@ class _NoPandas(MetaPathFinder):
 
 
 def table_files(folder: Path) -> Iterable[Path]:
-    """Every Parquet file below `folder`, sorted by path; half-written ones have a leading dot."""
+    """Return Parquet files below `folder`, sorted by path, without partial ones (leading dot)."""
     return sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith("."))

@@ -1,8 +1,7 @@
-"""MLflow: a view to compare runs in, never the truth. The only module that imports it.
+"""Log runs to MLflow for comparison; it is not a source of truth. The only module that imports mlflow.
 
-MLflow takes seconds to import and to create its database, so a child process does that while the
-run goes on, and logs each condition as it ends. The database is created once, under a lock: six
-processes that meet on a fresh one break it for good.
+MLflow takes seconds to import and to create its database, so a child process does that during the run and
+logs each condition as it ends. The database is created once, under a lock: concurrent creation corrupts it.
 """
 
 from __future__ import annotations
@@ -31,14 +30,13 @@ _LOCK = "mlflow.lock"
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What is logged of one condition under one judge.
+    """The log entry of one condition under one judge.
 
     Attributes:
-        name: shown in MLflow's page.
-        identity: digest of condition, judge, scoring and scores; an identity that is logged already
-            is not logged again.
-        params: what was varied.
-        metrics: what came out; what is unknown is left out.
+        name: name of the MLflow run.
+        identity: digest of condition, judge, scoring and scores; a logged identity is not logged again.
+        params: the varied settings.
+        metrics: the results; unknown ones are left out.
         tags: for filtering.
         texts: small artifacts, file name to content.
         files: further artifacts, by path.
@@ -54,12 +52,12 @@ class RunRecord:
 
 
 def store_uri(results: Path) -> str:
-    """Address of the project's MLflow store."""
+    """Return the URI of the project's MLflow store."""
     return f"sqlite:///{results.resolve() / _STORE}"
 
 
 class Tracker:
-    """The parent's end of the child that logs."""
+    """The parent's side of the logging process."""
 
     def __init__(self, results: Path, experiment: str) -> None:
         self._results = results
@@ -68,10 +66,10 @@ class Tracker:
         self._child: subprocess.Popen[str] | None = None
 
     def start(self, title: str) -> None:
-        """Start the child; it prepares the store at once.
+        """Start the child, which prepares the store.
 
         Args:
-            title: of the run that holds what is logged, where that is more than one condition.
+            title: title of the parent run, if there is more than one condition.
 
         Raises:
             StoreError: its folder can't be written.
@@ -91,10 +89,10 @@ class Tracker:
             raise StoreError(
                 self._log,
                 f"can't be written ({error.strerror})",
-                remedy="free space, or mend the rights; tracking=none runs without MLflow",
+                remedy="free disk space or fix the permissions; tracking=none runs without MLflow",
             ) from error
         with log:
-            self._child = subprocess.Popen(  # noqa: S603 -- this very module
+            self._child = subprocess.Popen(  # noqa: S603 -- this module
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -104,10 +102,10 @@ class Tracker:
             )
 
     def log(self, record: RunRecord) -> None:
-        """Hand `record` to the child, which logs it while the run goes on. A fault is told by `finish`."""
+        """Send `record` to the child, which logs it during the run. `finish` reports errors."""
         assert self._child is not None
         assert self._child.stdin is not None
-        with suppress(BrokenPipeError):  # it has failed
+        with suppress(BrokenPipeError):  # the child has failed
             self._child.stdin.write(json.dumps(vars(record)) + "\n")
             self._child.stdin.flush()
 
@@ -115,10 +113,10 @@ class Tracker:
         """Wait until everything is logged.
 
         Returns:
-            How many records were new.
+            The number of new records.
 
         Raises:
-            StoreError: MLflow could not take them; the results themselves are written by then.
+            StoreError: MLflow could not log them; the results are complete.
         """
         assert self._child is not None
         child, self._child = self._child, None
@@ -127,13 +125,13 @@ class Tracker:
             raise StoreError(
                 self._results / _STORE,
                 "MLflow could not log the runs",
-                remedy=f"see {self._log}; results are complete without it, and tracking=none leaves it out. "
+                remedy=f"see {self._log}; results are complete without it; tracking=none disables it. "
                 f"A damaged {_STORE} may be deleted: the same command logs its runs again",
             )
         return int(answer)
 
     def close(self) -> None:
-        """End the child, whatever it has come to; nothing happens after `finish`."""
+        """Stop the child, if `finish` has not."""
         if self._child is not None:
             self._child.communicate()
             self._child = None
@@ -141,19 +139,19 @@ class Tracker:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Hold a lock that the kernel releases when the process ends, however it ends.
+    """Hold a file lock, which the kernel releases when the process ends.
 
-    Threads of one process exclude one another too.
+    It also excludes other threads of the process.
 
     Raises:
-        StoreError: the lock's file can't be made, or its file system has no locks.
+        StoreError: the lock file can't be created, or its file system has no locks.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
     except OSError as error:
         raise StoreError(
-            path, f"can't be written ({error.strerror})", remedy="make its folder writable"
+            path, f"can't be written ({error.strerror})", remedy="fix the permissions of its folder"
         ) from error
     with file:
         try:
@@ -165,7 +163,7 @@ def locked(path: Path) -> Generator[None]:
 
 
 def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
-    """A client on the store, created where it is not there, and the experiment's id."""
+    """Return a client of the store, created if needed, and the experiment's id."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -178,17 +176,17 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
         found = client.get_experiment_by_name(experiment)
         if found is not None:
             return client, found.experiment_id
-        # As a relative address the artifacts would go wherever the page happens to be started.
+        # With a relative URI the artifacts would depend on the server's working directory.
         location = (results.resolve() / "mlartifacts").as_uri()
         return client, client.create_experiment(experiment, artifact_location=location)
 
 
 def _create(results: Path) -> None:
-    """Create the store beside its place and move it there: half a store can't be mended by MLflow."""
+    """Create the store in a temporary place and move it: MLflow can't repair a partial one."""
     from mlflow.tracking import MlflowClient
 
     scratch = results / ".cache" / f"new-{_STORE}"
-    for left in scratch.parent.glob(f"{scratch.name}*"):  # by one that was killed
+    for left in scratch.parent.glob(f"{scratch.name}*"):  # by a killed process
         left.unlink()
     client: Any = MlflowClient(tracking_uri=f"sqlite:///{scratch.resolve()}")
     client.search_experiments(max_results=1)
@@ -196,10 +194,10 @@ def _create(results: Path) -> None:
 
 
 def _log_all(client: Any, results: Path, experiment_id: str, title: str, records: Iterable[RunRecord]) -> int:
-    """Log what is new of `records` as they come, and put it under one run where it is more than one."""
+    """Log new records as they arrive, under one parent run if there are several."""
     new: list[Any] = []
     for record in records:
-        with locked(results / ".cache" / _LOCK):  # another process may have the same record
+        with locked(results / ".cache" / _LOCK):  # another process may log the same record
             if not _is_logged(client, experiment_id, record.identity):
                 new.append(_log_one(client, experiment_id, record))
     if len(new) > 1:
@@ -213,10 +211,10 @@ def _log_all(client: Any, results: Path, experiment_id: str, title: str, records
 
 
 def _is_logged(client: Any, experiment_id: str, identity: str) -> bool:
-    """Whether a whole run of that identity is there; what a killed process left of one is deleted."""
+    """Whether a complete run with that identity exists; deletes partial ones of killed processes."""
     found = client.search_runs([experiment_id], f"tags.`staffbench.identity` = '{identity}'")
     for run in found:
-        if run.info.status != "FINISHED":  # nobody is at it: we hold the lock
+        if run.info.status != "FINISHED":  # no one is writing it: we hold the lock
             client.delete_run(run.info.run_id)
     return any(run.info.status == "FINISHED" for run in found)
 
@@ -225,7 +223,7 @@ def _log_one(client: Any, experiment_id: str, record: RunRecord) -> Any:
     from mlflow.entities import Metric, Param
 
     tags = {**record.tags, "staffbench.identity": record.identity, "staffbench.kind": "condition"}
-    # With its tags at once: a run that is cut off must be known as what it is.
+    # With tags from the start, so that a partial run can be identified.
     run = client.create_run(experiment_id, run_name=record.name, tags=tags)
     started: int = run.info.start_time
     client.log_batch(
@@ -247,20 +245,20 @@ def _child(results: Path, experiment: str, title: str) -> None:
     lines: SimpleQueue[str | None] = SimpleQueue()
 
     def read() -> None:
-        # At once, for a pipe that is full would hold up the parent.
+        # Read at once, as a full pipe would block the parent.
         for line in sys.stdin:
-            if line.endswith("\n"):  # else the parent died while it wrote
+            if line.endswith("\n"):  # else the parent died while writing
                 lines.put(line)
         lines.put(None)
 
     threading.Thread(target=read, daemon=True).start()
-    gc.disable()  # what is imported stays: to look through it costs time
+    gc.disable()  # imported modules stay; collecting costs time
     client, experiment_id = _prepare(results, experiment)
     gc.freeze()
     gc.enable()
     records = (RunRecord(**json.loads(line)) for line in iter(lines.get, None))
-    print(_log_all(client, results, experiment_id, title, records))  # noqa: T201 -- the answer to the parent
-    gc.freeze()  # else the last collection takes half a second, while the parent waits
+    print(_log_all(client, results, experiment_id, title, records))  # noqa: T201 -- the reply to the parent
+    gc.freeze()  # avoids a final collection of half a second while the parent waits
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Frozen types that every layer shares. No input, no output, no clock."""
+"""Frozen types that every layer shares. No I/O and no clock."""

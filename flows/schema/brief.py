@@ -1,4 +1,4 @@
-"""What a system wrote, and what of it is graded."""
+"""A brief: what a system wrote and which part of it is graded."""
 
 from __future__ import annotations
 
@@ -7,39 +7,38 @@ from enum import StrEnum
 
 
 class BriefStatus(StrEnum):
-    """What became of a request for a brief.
+    """The outcome of a request for a brief.
 
-    `written` and `empty` have a text to grade. A report that is `missing` or `corrupt` has none and
-    scores 0 all the same, unasked: that is its writer's doing. `refused` and `error` have no score.
+    `written` and `empty` have a text to grade. A `missing` or `corrupt` report has none and scores 0
+    without a judge: that is the writer's failure. `refused` and `error` have no score.
     """
 
     written = "written"
-    empty = "empty"  # the writer finished and wrote nothing: graded, and not a refusal
+    empty = "empty"  # the writer finished without writing anything: graded, not a refusal
     missing = "missing"  # an attempt that ended without a report
-    corrupt = "corrupt"  # a report that does not open
+    corrupt = "corrupt"  # a report that can't be opened
     refused = "refused"  # the provider's content filter, or a refusal it reports as one
-    error = "error"  # no reply after every attempt
+    error = "error"  # no reply after all attempts
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One brief as it is graded: cut at the word cap, with both counts.
+    """One brief as graded: cut at the word cap, with both word counts.
 
     Attributes:
-        scenario_id: the scenario that it answers.
+        scenario_id: the scenario.
         seed: number of the repeat, from 1.
-        status: what became of the request.
-        text: the kept text; None unless written or empty.
-        words_raw: words before the cut; None where there is no text.
-        words_kept: words after the cut; None where there is no text.
-        cut: True where the word cap removed something.
-        cut_by_provider: True where the provider stopped at its output limit.
-        word_counter: version of the rule that counted.
-        completion: key of the reply that it came from; None for briefs written elsewhere.
-        detail: why there is no text; where there is one, what the reader of its file left out of it,
-            such as hidden text. Empty otherwise.
-        report: sha256 of the report's file, whose bytes lie in the store of reports; None for a brief
-            that is text alone, or where there is no file.
+        status: the outcome of the request.
+        text: the text after the cut; None unless written or empty.
+        words_raw: words before the cut; None if there is no text.
+        words_kept: words after the cut; None if there is no text.
+        cut: True if the word cap removed text.
+        cut_by_provider: True if the reply stopped at the provider's output limit.
+        word_counter: version of the counting rule.
+        completion: key of the stored reply; None for briefs written elsewhere.
+        detail: why there is no text, or what the reader left out of the file, such as hidden text; may
+            be empty.
+        report: sha256 of the report file in the report store; None if there is no file.
     """
 
     scenario_id: str
@@ -57,10 +56,10 @@ class Brief:
 
     @property
     def brief_id(self) -> str:
-        """Unique within a condition."""
+        """An id that is unique within a condition."""
         return f"{self.scenario_id}/{self.seed}"
 
     @property
     def is_gradable(self) -> bool:
-        """True where there is a text, be it empty."""
+        """True if there is a text, even an empty one."""
         return self.text is not None

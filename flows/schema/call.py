@@ -1,4 +1,4 @@
-"""How settings become the fields of a request. The one place where an effort is mapped."""
+"""Build requests from settings. The only place that maps an effort to request fields."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from flows.schema.completion import Completion, CompletionStatus, Message, Reque
 from flows.schema.settings import Effort, ModelSettings, Retry
 
 CHARACTERS_PER_TOKEN = 4
-"""Of English prose; an estimate, used until a provider has counted."""
+"""Estimate for English prose, used until a provider has counted."""
 TOKENS_PER_IMAGE = 1600
-"""Of one as large as Anthropic's older models take it, about width x height / 750; an estimate."""
+"""Estimate, about width x height / 750 for the largest image that Anthropic's older models take."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def render(template: str, values: Mapping[str, str]) -> str:
-    """Fill `{{name}}` placeholders in one pass, so that a filled-in text is never searched again.
+    """Fill `{{name}}` placeholders in one pass, so placeholders in inserted text are not filled.
 
     Raises:
-        ConfigError: the template names a value that is not given.
+        ConfigError: the template has an unknown placeholder.
     """
 
     def fill(match: re.Match[str]) -> str:
@@ -40,10 +40,10 @@ def render(template: str, values: Mapping[str, str]) -> str:
 
 
 def effort_fields(model: ModelSettings, effort: Effort) -> Mapping[str, Any]:
-    """The fields that ask `model` for `effort`, from its preset.
+    """Return the request fields for `effort` from the model's preset.
 
     Raises:
-        ConfigError: the model does not take that effort.
+        ConfigError: the model does not support that effort.
     """
     fields = model.efforts.get(effort.value)
     if fields is None:
@@ -65,18 +65,18 @@ def build_call(
     output_tokens: int | None = None,
     response_format: Mapping[str, Any] | None = None,
 ) -> Request:
-    """The request for one completion.
+    """Build the request for one completion.
 
     Args:
-        model: whom to ask.
-        effort: how hard it is asked to reason.
+        model: the model.
+        effort: the reasoning effort.
         messages: the rendered prompt.
         seed: number of the repeat, from 1.
-        output_tokens: output limit to send; None to send none.
-        response_format: JSON schema for the reply; sent only where the model takes one.
+        output_tokens: output limit to send; None for none.
+        response_format: JSON schema for the reply; sent only if the model supports one.
 
     Raises:
-        ConfigError: the model does not take that effort, or has no name.
+        ConfigError: the model does not support that effort, or has no name.
     """
     if not model.name:
         raise ConfigError(
@@ -104,7 +104,7 @@ def build_call(
 
 
 def stands(completion: Completion, retry: Retry) -> bool:
-    """Whether a stored completion is the outcome; else it is asked again."""
+    """Whether a stored completion is final; otherwise the request is sent again."""
     again = {
         CompletionStatus.error: retry not in (Retry.none, Retry.unparsed),
         CompletionStatus.partial: retry is Retry.partial,
@@ -114,7 +114,7 @@ def stands(completion: Completion, retry: Retry) -> bool:
 
 
 def estimated_input_tokens(request: Request) -> int:
-    """Tokens of a request's texts, tools and images, before its provider has counted them; rounded up."""
+    """Estimate the tokens of a request's texts, tools and images, rounded up."""
     characters = images = 0
     for turn in request.messages:
         characters += len(turn.content)

@@ -1,4 +1,4 @@
-"""One call of a model: what is sent, and what came back."""
+"""One model call: the request and the completion."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 
 PROTOCOL_VERSION = "1"
-"""Raised when the meaning of a stored reply changes, so that every key changes with it."""
+"""Increment when the meaning of a stored reply changes: this changes every key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture in a turn.
+    """An image in a turn.
 
     Attributes:
         media: `image/png` or `image/jpeg`.
@@ -27,17 +27,17 @@ class Image:
 
     @property
     def sha256(self) -> str:
-        """Of the bytes, in hex."""
+        """The digest of the bytes, in hex."""
         return sha256_bytes(self.data)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model asks for.
+    """A tool call requested by the model.
 
     Attributes:
-        call_id: the provider's name of this call; the answer carries it.
-        name: of the tool, as the model wrote it.
+        call_id: the provider's id of this call, repeated in its answer.
+        name: the tool's name, as the model wrote it.
         arguments: JSON as the model wrote it; may be malformed.
     """
 
@@ -52,12 +52,12 @@ class Message:
 
     Attributes:
         role: `system`, `user`, `assistant` or `tool`.
-        content: its text; may be empty beside tool calls.
-        images: shown after the text, in order; of a user's turn or a tool's.
-        tool_calls: what an assistant's turn asked for.
-        tool_call_id: the call that a tool's turn answers; None for any other role.
-        carried: fields of an assistant's turn that the provider wants back unchanged, such as signed
-            reasoning; as they came.
+        content: its text; may be empty if there are tool calls.
+        images: shown after the text, in order; only in user and tool turns.
+        tool_calls: calls requested by an assistant turn.
+        tool_call_id: the call that a tool turn answers; None for other roles.
+        carried: fields of an assistant turn that the provider requires back unchanged, such as signed
+            reasoning.
     """
 
     role: str
@@ -68,9 +68,9 @@ class Message:
     carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def keyed(self) -> list[Any]:
-        """What of it enters a request's key: texts and images by their sha256.
+        """Return what enters a request's key: texts and images as their sha256.
 
-        A turn of text alone has role and text and no more, as before there were others.
+        A text-only turn has only role and text, which keeps old keys valid.
         """
         found: list[Any] = [self.role, sha256_text(self.content)]
         if self.images or self.tool_calls or self.tool_call_id is not None or self.carried:
@@ -87,15 +87,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that is sent for one completion, and nothing else.
+    """Everything that is sent for one completion.
 
     Attributes:
-        transport: how it is sent: `openai_http` or `litellm`.
-        model: the provider's name of the model, resolved.
-        api_base: address of the endpoint; None for the provider's own.
+        transport: one of `Transport`: `openai_http`, `litellm` or `gguf`.
+        model: the provider's name of the model.
+        api_base: address of the endpoint, or path of a GGUF file; None for the provider's default.
         messages: the rendered prompt.
-        parameters: every other field of the request as sent (effort already mapped, output limit,
-            seed where the provider takes one, response format).
+        parameters: all other request fields as sent: the mapped effort, output limit, seed if supported,
+            response format.
         seed: number of the repeat, from 1; part of the key whether or not it is sent.
         protocol: `PROTOCOL_VERSION`.
     """
@@ -110,9 +110,9 @@ class Request:
 
     @property
     def key(self) -> str:
-        """sha256 over every field: the completion's address in the store.
+        """The sha256 over all fields: the completion's key in the store.
 
-        Texts enter by their own hash, which is quicker than escaping a packet into JSON.
+        Texts enter as their hash, which is faster than escaping a packet into JSON.
         """
         return sha256_text(
             canonical_json(
@@ -130,18 +130,18 @@ class Request:
 
 
 class CompletionStatus(StrEnum):
-    """What came back. Only `complete` and `cut` have a text."""
+    """The outcome of a call. Only `complete` and `cut` have a text."""
 
     complete = "complete"
     cut = "cut"  # stopped at the provider's output limit; the text is kept
-    refused = "refused"  # content filter, also where it stopped half a text
-    partial = "partial"  # a text came, and nobody knows whether it is whole
-    error = "error"  # no usable reply after every attempt
+    refused = "refused"  # content filter, also if it stopped a reply midway
+    partial = "partial"  # a text that may be incomplete
+    error = "error"  # no usable reply after all attempts
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them; None where it did not say."""
+    """Tokens as counted by the provider; None if not reported."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -151,13 +151,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One try at a call.
+    """One try of a call.
 
     Attributes:
         started_at: UTC, ISO 8601.
-        seconds: until it ended.
-        outcome: `ok`, or the fault: `http 429`, `timeout`, `connection`, ...
-        detail: the fault's message, shortened, with every key taken out.
+        seconds: duration.
+        outcome: `ok` or the fault: `http 429`, `timeout`, `connection`, ...
+        detail: the fault's message, shortened, with secrets removed.
     """
 
     started_at: str
@@ -171,22 +171,21 @@ class Completion:
     """One stored reply.
 
     Attributes:
-        key: of the request.
+        key: the request's key.
         status: what came back.
-        text: the reply; None where there is none. May be empty: empty is not refused.
+        text: the reply, possibly empty; None if there is none.
         finish_reason: the provider's word.
         provider_model: the model as the provider named it.
         usage: tokens.
-        price_usd: what the call cost; None where a price or a count is unknown.
+        price_usd: cost of the call; None if a price or a count is unknown.
         attempts: every try, in order.
-        asked: what the condition asked for, beside what was sent: `effort` and such.
+        asked: what the condition requested, such as `effort`, in addition to what was sent.
         detail: why there is no text; empty otherwise.
-        tool_calls: what it asks for, in order; empty for a plain reply. Beside them the text may be
-            empty.
-        carried: as in `Message`, for the turn that this reply becomes.
-        fragment: text of a reply that is `partial` or was refused half-way; paid for, and never graded.
-        reasoning: what stood in `<think>` tags before the text, tags included.
-        raw: the body as it came, escaped and shortened, where it could not be taken as it is.
+        tool_calls: requested calls, in order; the text may then be empty.
+        carried: as in `Message`, for the assistant turn made from this reply.
+        fragment: text of a reply that is `partial` or was refused midway; paid for, never graded.
+        reasoning: the `<think>` block before the text, tags included.
+        raw: the body, escaped and shortened, if it could not be used as received.
     """
 
     key: str

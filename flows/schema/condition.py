@@ -1,4 +1,4 @@
-"""Names of what was varied: a condition and a judge, as results are filed under them."""
+"""Conditions and judges, and the labels that results are stored under."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from flows.schema.settings import (
 )
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
-_LONGEST_NAME = 110  # of 255, and some systems count less: an ending and a scratch file's marks follow
+_LONGEST_NAME = 110  # of 255 or fewer bytes: a suffix and a temporary file's marks follow
 _UNSENT = (
     "label",
     "note",
@@ -32,19 +32,19 @@ _UNSENT = (
     "takes_images",
     "takes_tools",
 )
-"""Fields of a model that change no reply, or only by what is asked of it."""
+"""Model fields that don't change a reply, or only through the request."""
 _UNASKED = ("allow_self", "members", "quorum")
-"""Fields of a judge that is asked which change no verdict of its own."""
+"""Fields of a remote judge that don't change its verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a leaderboard row is about, the judge aside.
+    """What a leaderboard row describes, except the judge.
 
     Attributes:
-        label: readable and fit for a file name. A condition that differs from its named options
-            ends in the first eight digits of its digest, so that it never passes for them.
-        digest: sha256 over everything that changes a brief.
+        label: readable and valid as a file name. A condition that differs from its named options ends
+            in the first eight digits of its digest.
+        digest: sha256 over all settings that change a brief.
         benchmark, model, effort, word_cap, prompt, harness: as printed; no cap is None.
     """
 
@@ -60,15 +60,15 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Who graded.
+    """A judge.
 
     Attributes:
         label: as in `Condition`.
-        digest: sha256 over everything that changes a verdict.
+        digest: sha256 over all settings that change a verdict.
         name: the judge's label as configured.
-        effort, mode, prompt: as printed; None for the offline judge, which has none. A panel has
-            only a prompt: efforts and modes are its members'.
-        is_stand_in: True for the offline judge: every table says so.
+        effort, mode, prompt: as printed; None for the offline judge. A panel has only a prompt:
+            efforts and modes belong to its members.
+        is_stand_in: True for the offline judge, which every table marks.
         members: labels of a panel's members; empty for any other judge.
     """
 
@@ -83,7 +83,7 @@ class Judge:
 
 
 def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
-    """The condition that `settings` describe; `changed` are the sections with overridden values."""
+    """Return the condition of `settings`; `changed` are the sections with overridden values."""
     digest = _digest(
         {
             "benchmark": settings.benchmark.name,
@@ -116,7 +116,7 @@ def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
 
 
 def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
-    """The judge that `settings` describe; `changed` as for a condition."""
+    """Return the judge of `settings`; `changed` as for a condition."""
     judge, prompt = settings.judge, settings.judge_prompt
     digest = _digest(judge_fields(judge, prompt))
     if settings.benchmark.protocol is ProtocolName.mission_report:
@@ -141,17 +141,17 @@ def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
 
 
 def members_of(settings: Settings, changed: AbstractSet[str]) -> list[tuple[Settings, frozenset[str]]]:
-    """Each member of a panel as the judge of settings of its own; empty for any other judge.
+    """Return settings for each member of a panel as the only judge; empty for other judges.
 
-    A member that is asked as its preset says has the label, and so the files, of that judge alone.
+    A member that matches its preset has the same label, and so the same files, as that judge alone.
 
     Args:
-        settings: of the panel.
-        changed: sections with overridden values; `judge.members.NAME` is one where that member
-            differs from the preset that it was chosen by.
+        settings: the panel's settings.
+        changed: sections with overridden values, including `judge.members.NAME` if that member differs from
+            its preset.
 
     Returns:
-        Settings, and the sections of them that differ, in the order of the members' names.
+        Settings and their changed sections, by member name.
     """
     found: list[tuple[Settings, frozenset[str]]] = []
     for name, configured in sorted(settings.judge.members.items()):
@@ -166,7 +166,7 @@ def members_of(settings: Settings, changed: AbstractSet[str]) -> list[tuple[Sett
 
 
 def as_asked(panel: JudgeSettings, member: JudgeSettings) -> JudgeSettings:
-    """A member with what its panel asks of every remote one."""
+    """Apply to a member what its panel requires of every remote member."""
     if member.kind is not JudgeKind.remote:
         return member
     return replace(
@@ -178,7 +178,7 @@ def as_asked(panel: JudgeSettings, member: JudgeSettings) -> JudgeSettings:
 
 
 def _harness_fields(settings: Settings) -> Any:
-    """What of a harness changes a brief. In the native one a model that takes images is shown some."""
+    """Return the harness fields that change a brief, including whether the native one shows images."""
     harness = settings.harness
     if harness.name is Harness.single_prompt:
         return harness.name.value
@@ -187,12 +187,12 @@ def _harness_fields(settings: Settings) -> Any:
 
 
 def sent_fields(model: ModelSettings) -> dict[str, Any]:
-    """The fields of a model that can change a reply."""
+    """Return the model fields that can change a reply."""
     return {key: value for key, value in asdict(model).items() if key not in _UNSENT}
 
 
 def judge_fields(judge: JudgeSettings, prompt: JudgePromptSettings) -> dict[str, Any]:
-    """The fields of a judge that can change a verdict."""
+    """Return the judge fields that can change a verdict."""
     if judge.kind is JudgeKind.offline:
         return {"kind": judge.kind.value}
     if judge.kind is JudgeKind.panel:
@@ -207,21 +207,21 @@ def judge_fields(judge: JudgeSettings, prompt: JudgePromptSettings) -> dict[str,
 
 
 def quorum_of(judge: JudgeSettings) -> int:
-    """How many voters must have a verdict on an item: members of a panel, or repeats of a judge."""
+    """Return how many panel members, or repeats of a judge, must have a verdict on an item."""
     voters = len(judge.members) if judge.kind is JudgeKind.panel else judge.repeat
     return voters // 2 + 1 if judge.quorum is None else judge.quorum
 
 
 def file_name(parts: Sequence[str], digest: str = "") -> str:
-    """A name fit for a file or folder on any system, and short enough for what is put around it.
+    """Return a name that is valid for a file or folder on any system and leaves room for a suffix.
 
     Args:
-        parts: what it is made of; any text.
-        digest: whose first eight digits end it. Where there is none, a name that had to be cut ends in digits
-            of all that it was made of, so that two of them stay two.
+        parts: any texts.
+        digest: its first eight digits end the name. Without one, a shortened name ends in digits of a hash
+            of all parts, so it stays unique.
     """
     name = "-".join(_NOT_IN_FILE_NAMES.sub("_", part) for part in parts)
-    if name[:1] in ("", ".", "-"):  # none, hidden or a folder above, an option of a command
+    if name[:1] in ("", ".", "-"):  # empty, hidden, a parent folder or a command option
         name = f"_{name[1:]}"
     if not digest and len(name) > _LONGEST_NAME:
         digest = sha256_text(canonical_json(list(parts)))
@@ -229,7 +229,7 @@ def file_name(parts: Sequence[str], digest: str = "") -> str:
 
 
 def _label(parts: Sequence[str], digest: str, changed: AbstractSet[str]) -> str:
-    # A preset's own label may be made of signs alone; none of ours is.
+    # A user's preset may have a label of punctuation only.
     is_plain = not any(_NOT_IN_FILE_NAMES.search(part) for part in parts)
     return file_name(parts, digest if changed or not is_plain else "")
 

@@ -1,4 +1,4 @@
-"""A source file as text with provenance."""
+"""Source files as text with provenance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class BlockKind(StrEnum):
-    """What a block of a document is. The kinds are the same for every file format."""
+    """The kind of a block. The kinds are the same for every file format."""
 
     heading = "heading"
     paragraph = "paragraph"
@@ -20,22 +20,22 @@ class BlockKind(StrEnum):
     textbox = "textbox"
     comment = "comment"
     image = "image"
-    sheet = "sheet"  # the line that opens a worksheet: its name, and whether it is hidden
-    form = "form"  # a PDF form's field and value
+    sheet = "sheet"  # first line of a worksheet: its name and whether it is hidden
+    form = "form"  # field and value of a PDF form
     metadata = "metadata"  # e-mail headers, list of attachments
-    note = "note"  # the reader speaking: uncertain layout, no text layer, revisions exist
+    note = "note"  # a remark by the reader: uncertain layout, no text layer, revisions
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of a document, in reading order.
+    """One block of a document, in reading order.
 
     Attributes:
         kind: what it is.
-        text: its text, ready to be read: a heading has its `#` marks, a list item its number as
-            printed, a table is a pipe table. Never empty.
-        place: where a person finds it: `paragraph 12`, `page 3`, `Stocks!A1:F20`.
-        level: heading or list depth, from 1; None where depth has no meaning.
+        text: its text in Markdown: headings with `#`, list items with their printed numbers, pipe tables.
+            Never empty.
+        place: where it is: `paragraph 12`, `page 3`, `Stocks!A1:F20`.
+        level: heading or list depth, from 1; None if not applicable.
     """
 
     kind: BlockKind
@@ -46,13 +46,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the reader saw and did not put into the text, or mended on the way.
+    """Something that the reader left out of the text or repaired.
 
     Attributes:
-        kind: a short stable word: `hidden_text`, `revisions`, `no_text_layer`, `uncertain_layout`,
+        kind: a short stable identifier: `hidden_text`, `revisions`, `no_text_layer`, `uncertain_layout`,
             `macro`, `mended_encoding`, ...
         place: as in `Block`.
-        detail: what was seen; for hidden text, the text itself.
+        detail: what was found; for hidden text, the text itself.
     """
 
     kind: str
@@ -62,15 +62,15 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source file, read whole.
+    """One source file, read completely.
 
     Attributes:
-        name: file name, the name that evidence and citations use.
+        name: file name, as used by evidence and citations.
         media: `docx`, `pdf`, `xlsx`, `csv`, `md`, `txt` or `eml`.
         sha256: of the file's bytes.
         reader: name and version of the reader, as `docx/3`; part of the packet's key.
         blocks: in reading order.
-        notices: what was left out or mended, in reading order.
+        notices: what was left out or repaired, in reading order.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The blocks, a blank line between them."""
+        """The blocks, separated by blank lines."""
         return "\n\n".join(block.text for block in self.blocks)
 
 
@@ -91,9 +91,9 @@ class Packet:
     """All documents of a scenario as one text, in order, with provenance.
 
     Attributes:
-        scenario_id: whose packet it is.
+        scenario_id: the scenario.
         documents: in the order of the scenario.
-        text: what a writer is shown.
+        text: the text that a writer gets.
         digest: sha256 over the text and every document's name, hash and reader version.
     """
 

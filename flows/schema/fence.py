@@ -1,4 +1,4 @@
-"""Texts that stand inside elements of a prompt: none of them closes or forges an element."""
+"""Escape texts for elements of a prompt, so they can't close or forge an element."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Letters of other scripts that look like ours, and other signs that look like those of a tag. What Unicode
-# itself calls a compatibility form (fullwidth, mathematical, circled) comes from its tables.
+# Look-alikes of Latin letters and of the characters of a tag. Unicode's own compatibility forms
+# (fullwidth, mathematical, circled) come from its tables.
 _ALIKE = {
     "<": "\u02c2\u1438\u2039\u2329\u276c\u276e\u27e8\u3008\ufe64\uff1c",
     "/": "\u2044\u2215\u29f8\u2571\uff0f\\",
@@ -41,18 +41,18 @@ def _tag(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def fenced(text: str, *names: str) -> str:
-    """`text` with `&lt;` for the sign that opens a tag of one of these elements, or what looks like one.
+    """Replace the `<` of each tag of these elements, or of a look-alike, with `&lt;`.
 
-    White space and slashes before the name, invisible characters in it, case, and characters that look like
-    those of the tag make no difference. Every other character stays as it is.
+    White space and slashes before the name, invisible characters in it, case and look-alike characters are
+    ignored. All other characters are unchanged.
 
     Args:
-        text: what somebody else wrote.
-        names: of the elements that it stands in.
+        text: untrusted text.
+        names: the elements that contain it.
     """
     seen = text
     if not text.isascii():
-        # As long as the text, character by character, so that places in it are places in the text.
+        # Same length as the text, so that positions match.
         seen = _UNSEEN_RUN.sub(_FILLER, text).translate(_letters())
     parts: list[str] = []
     end = 0

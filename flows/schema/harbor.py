@@ -1,8 +1,8 @@
-"""A finished run of Harbor, as its own job tree has it, and what it comes to under three rules.
+"""A finished Harbor job as read from its job tree, and its scores under three rules.
 
-Harbor's words are kept where they differ from ours: its *trial* is our brief with its number (an
-attempt), its *task* our scenario, its *criterion* our item. `met` is what the verifier wrote: for a
-penalty, True means that the report commits the error.
+Harbor's terms are kept: a *trial* is our brief with its number (an attempt), a *task* our scenario, a
+*criterion* our item. `met` is what the verifier wrote: for a penalty, True means that the report commits
+the error.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import StrEnum
 from flows.common.errors import StaffbenchError
 
 HARBOR = "harbor"
-"""Harness of imported results; those of our own loop say `native`, and the two are never pooled."""
+"""Harness of imported results; our own loop is `native`. The two are never pooled."""
 KNOWN_VERSIONS = ("0.25", "0.26")
-"""Versions of Harbor whose trees were tried, to the second number."""
+"""Tested Harbor versions, major and minor number."""
 VERIFIER_FAULTS = frozenset(
     {
         "AddTestsDirError",
@@ -27,42 +27,42 @@ VERIFIER_FAULTS = frozenset(
         "VerifierTimeoutError",
     }
 )
-"""Exceptions by which Harbor says that grading failed, not the agent."""
+"""Harbor's exceptions that mean that grading failed, not the agent."""
 REFUSALS = frozenset({"AgentSafetyRefusalError", "ContentPolicyViolationError"})
-"""Exceptions by which Harbor says that the model or its provider refused."""
+"""Harbor's exceptions that mean that the model or its provider refused."""
 
 
 class HarborError(StaffbenchError):
-    """A job tree that can't be read at all."""
+    """A job tree that can't be read."""
 
 
 class ReportState(StrEnum):
-    """What is known of an attempt's report.docx."""
+    """What is known about an attempt's report.docx."""
 
     readable = "readable"
     missing = "missing"  # Harbor or the verifier looked for it and found none
     corrupt = "corrupt"
     empty = "empty"
-    unknown = "unknown"  # nobody collected it: no sign that it was missing
+    unknown = "unknown"  # it was not collected, and nothing says that it was missing
 
 
 class Outcome(StrEnum):
-    """What became of an attempt under our rule. Only the first two have a score."""
+    """The outcome of an attempt under our rule. Only the first two have a score."""
 
-    scored = "scored"  # the verifier's reward stands
+    scored = "scored"  # has a valid reward
     no_report = "no_report"  # missing, corrupt or empty: 0
-    verifier_failed = "verifier_failed"  # there may be a good report; nobody knows its score
+    verifier_failed = "verifier_failed"  # there may be a good report; its score is unknown
     not_verified = "not_verified"  # no verifier ran on it
-    interrupted = "interrupted"  # stopped or kept from starting by something that is not the model
+    interrupted = "interrupted"  # stopped or prevented from starting by something other than the model
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something in the tree that was not as it should be, and was passed over or mended.
+    """Something wrong in the tree that was skipped or repaired.
 
     Attributes:
-        where: path below the job.
-        detail: what was found and what was made of it.
+        where: path within the job.
+        detail: what was found and how it was handled.
     """
 
     where: str
@@ -74,10 +74,10 @@ class Fault:
     """An exception that Harbor recorded.
 
     Attributes:
-        kind: type of the exception.
+        kind: the exception's type.
         message: its message.
-        step: name of the step; None for one of the whole trial.
-        voids_reward: True where Harbor's policy says that a reward beside it does not count.
+        step: name of the step; None for the whole trial.
+        voids_reward: True if a reward next to it does not count under Harbor's policy.
     """
 
     kind: str
@@ -88,17 +88,17 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class CriterionVerdict:
-    """One criterion of one attempt, as a verifier's file has it.
+    """One criterion of one attempt, as in a verifier's file.
 
     Attributes:
         criterion_id: unique within its attempt.
-        met: whether the report does what the criterion says; None where the judge failed on it or
+        met: whether the report does what the criterion says; None if the judge failed on it or
             gave a mark between yes and no.
-        points: its points, negative for a penalty; None where the file has none.
-        is_penalty: None where neither points nor a polarity say.
-        text: the criterion's words; empty where the file has none.
-        reason: the judge's words; empty where the file has none.
-        file: the file, below the trial.
+        points: its points, negative for a penalty; None if not given.
+        is_penalty: None if neither points nor polarity are given.
+        text: the criterion; may be empty.
+        reason: the judge's explanation; may be empty.
+        file: path within the trial.
         detail: why `met` is None; empty otherwise.
     """
 
@@ -124,27 +124,27 @@ class Trial:
     """One attempt at one task.
 
     Attributes:
-        name: of its folder.
+        name: name of its folder.
         task: short name of the task: what follows the last slash of `task_name`.
-        task_name: as Harbor has it.
-        task_checksum: of the task's files; None where nothing says.
+        task_name: as in Harbor.
+        task_checksum: checksum of the task's files; None if unknown.
         attempt: number among the task's attempts by the same system, from 1, by time of start.
-        agent, agent_version: None where nothing says.
-        model: as Harbor was asked for it; None for an agent without one.
-        effort: reasoning effort that the agent was started with; None where it was given none.
-        dataset: Harbor's source of the task; None where nothing says.
-        started_at: UTC, ISO 8601; None where nothing says.
-        has_result: True where result.json could be read.
-        is_finished: True where result.json says when it ended.
-        agent_ran, verifier_ran: True where a step of it has a time of start.
-        reward: the reward; None where there is none, or none that is a finite number.
-        reward_source: file that the reward is from; empty without one.
+        agent, agent_version: None if unknown.
+        model: as passed to Harbor; None for an agent without one.
+        effort: reasoning effort passed to the agent; None if none was.
+        dataset: Harbor's source of the task; None if unknown.
+        started_at: UTC, ISO 8601; None if unknown.
+        has_result: True if result.json could be read.
+        is_finished: True if result.json says when it ended.
+        agent_ran, verifier_ran: True if one of its steps has a start time.
+        reward: a finite number; None if there is none.
+        reward_source: the reward's file; empty without a reward.
         other_rewards: further keys of the verifier's rewards.
-        faults: exceptions of the trial, then of its steps.
+        faults: exceptions of the trial, then of its steps, in order.
         criteria: in the order of the files.
-        judges: models that the verifier's files name.
-        report: path of the report below the job; None where there is none to open.
-        report_state: what is known of it.
+        judges: models named in the verifier's files.
+        report: path of the report within the job; None if there is none.
+        report_state: what is known about it.
         report_detail: why it is not readable; empty otherwise.
     """
 
@@ -175,23 +175,23 @@ class Trial:
 
     @property
     def system(self) -> tuple[str, str, str, str]:
-        """Agent, model, effort and dataset: what Harbor's means, and our conditions, are about."""
+        """Agent, model, effort and dataset: what Harbor's means and our conditions describe."""
         return (self.agent or "", self.model or "", self.effort or "", self.dataset or "")
 
     @property
     def has_valid_reward(self) -> bool:
-        """True where Harbor 0.26 counts the reward."""
+        """True if Harbor 0.26 counts the reward."""
         return self.reward is not None and not any(fault.voids_reward for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedMean:
-    """A mean as Harbor wrote it into the job's result.json.
+    """A mean from the job's result.json.
 
     Attributes:
         key: Harbor's name of agent, model and dataset.
-        mean: None where it wrote none.
-        n_trials: trials that it counts as having a reward; None where it does not say.
+        mean: None if missing.
+        n_trials: number of trials that it counts; None if not given.
     """
 
     key: str
@@ -204,13 +204,13 @@ class HarborJob:
     """A job tree.
 
     Attributes:
-        name: of its folder.
-        job_id: Harbor's id; None where nothing says.
-        version: of the Harbor that wrote it; None where nothing says.
+        name: name of its folder.
+        job_id: Harbor's id; None if unknown.
+        version: Harbor's version; None if unknown.
         trials: by task, then system, then attempt.
-        n_planned: trials that the job was to have; None where nothing says.
+        n_planned: planned number of trials; None if unknown.
         reported: its own means.
-        damage: everything that was not as it should be.
+        damage: everything that was wrong in the tree.
     """
 
     name: str
@@ -228,12 +228,12 @@ class AttemptScore:
 
     Attributes:
         trial: the attempt.
-        outcome: what became of it.
-        score: unclamped; from the criteria where they are whole and agree with the reward, else the
+        outcome: the outcome.
+        score: unclamped; from the criteria if they are complete and agree with the reward, else the
             reward. None unless `scored` or `no_report`.
-        clamped: the reward within [0, 1]; None where `score` is.
-        detail: why there is no score, or why it is 0 without a reward; or how the criteria disagree
-            with the reward. Empty otherwise.
+        clamped: the reward within [0, 1]; None if `score` is.
+        detail: why there is no score, why it is 0 without a reward, or how the criteria disagree with the
+            reward. Empty otherwise.
     """
 
     trial: Trial
@@ -245,16 +245,16 @@ class AttemptScore:
 
 @dataclass(frozen=True, slots=True)
 class SystemSummary:
-    """What one system's attempts come to, under three rules.
+    """The scores of one system's attempts under three rules.
 
     Attributes:
-        agent, model, effort, dataset: the system; empty where nothing says.
+        agent, model, effort, dataset: the system; empty if unknown.
         attempts: by task and attempt.
-        reported: the mean in the job's own result.json; None where there is none for this system.
-        mean_0_25: over attempts, one without a reward counting as 0 (Harbor 0.25).
-        mean_0_26: over attempts with a reward that counts (Harbor 0.26).
-        ours: attempts averaged within a task, then tasks; an attempt without a score left out.
-        ours_low, ours_high: `ours`, every attempt without a score counting as 0, or as 1.
+        reported: the mean in the job's own result.json; None if there is none for this system.
+        mean_0_25: over all attempts; one without a reward counts as 0 (Harbor 0.25).
+        mean_0_26: over attempts with a valid reward (Harbor 0.26).
+        ours: mean of attempts within a task, then of tasks; attempts without a score are left out.
+        ours_low, ours_high: `ours` with every attempt without a score counted as 0, or as 1.
         by_task: `ours` of each task.
         n_tasks: tasks with a score.
         counts: attempts by outcome.

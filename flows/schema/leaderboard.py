@@ -1,4 +1,4 @@
-"""The table that is published: one row per condition and judge, and what must be said under it."""
+"""The published table: one row per condition and judge, with its notes."""
 
 from __future__ import annotations
 
@@ -9,38 +9,37 @@ from flows.schema.verdict import Agreement, SelfAgreement
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One condition under one judge. What is unknown is None; counts stand beside every mean.
+    """One condition under one judge. Unknown values are None; every mean has its counts.
 
     Attributes:
         model, effort, word_cap, prompt, harness: the condition; no cap is None.
-        judge: who graded.
-        score: severity-weighted, unclamped; seeds averaged within scenarios, then scenarios.
+        judge: the judge's label.
+        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios.
         ci_low, ci_high, ci_level, ci_method: its interval; None below two scenarios.
         score_low, score_high: the score if everything ungraded had failed, or passed.
         score_clamped: as `score`, each brief clamped to [0, 1].
         correct: share of all items passed.
         passed: share of positive items passed.
-        wrong: wrong moves in a brief, on average.
+        wrong: mean number of wrong moves in a brief.
         n_scenarios, n_scenarios_all: scenarios scored, and asked for.
         n_briefs, n_briefs_all: briefs scored, and asked for.
         n_ungraded: items without a verdict.
-        n_refused, n_error, n_empty: briefs that were refused, that failed, and that are empty.
+        n_refused, n_error, n_empty: numbers of refused, failed and empty briefs.
         n_cut, n_cut_by_provider: briefs cut at the word cap, and at the provider's output limit.
-        n_hidden: briefs that held characters a reader does not see; a judge behind an endpoint is
-            shown the text without them.
-        n_noticed: briefs of whose file the reader left something out, such as hidden text.
-        words_raw, words_kept: mean words of a brief before and after the cut.
-        self_judged: True where the judge is the writer.
-        condition: name of its files.
-        judge_id: name of the judge's files.
-        condition_digest, judge_digest: what the names stand for.
-        n_over_limit: reports that are over their task's limit of words or of pages, as far as these
-            were measured; None where nothing has such a limit.
-        n_unmeasured: reports with a limit that was not measured; None where no report has one.
-        n_missing, n_corrupt: attempts without a report, and with one that does not open: they score 0.
-        ci_unlike: where the interval has no width, since all scenarios scored alike: the most of all
-            scenarios, as a share, that may score otherwise, at `ci_level`; else None.
-        n_at_limit: attempts that ended at a limit of the harness; what lay there was judged.
+        n_hidden: briefs with invisible characters, which a remote judge does not get.
+        n_noticed: briefs from a file of which the reader left something out, such as hidden text.
+        words_raw, words_kept: mean word counts before and after the cut.
+        self_judged: True if the judge is also the writer.
+        condition: label, the base name of its files.
+        judge_id: label, the base name of the judge's files.
+        condition_digest, judge_digest: digests of their settings.
+        n_over_limit: reports measured to be over their task's word or page limit; None if no task has
+            one.
+        n_unmeasured: reports whose length was not measured against a limit; None if no task has one.
+        n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
+        ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
+            `ci_level` on the share of scenarios that may score differently; else None.
+        n_at_limit: attempts that ended at a harness limit and were judged as they were then.
     """
 
     model: str
@@ -89,15 +88,15 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgeNote:
-    """What a reader of the table must know about a judge.
+    """A note on a judge for readers of the table.
 
     Attributes:
         judge_id: as in the rows.
         is_stand_in: True for the offline judge.
-        agreements: how far it agreed with labels; empty where nobody measured it.
-        members: names of the files of a panel's members; empty for any other judge.
-        n_canary_missed: replies that were rejected for a canary item; None where none was mixed in.
-        self_agreement: how far its repeats agree; None where it was asked once.
+        agreements: its agreement with labels; empty if not measured.
+        members: labels of a panel's members; empty for other judges.
+        n_canary_missed: replies rejected because of a canary item; None without canaries.
+        self_agreement: agreement among its repeats; None if asked once.
     """
 
     judge_id: str
@@ -110,18 +109,17 @@ class JudgeNote:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rows and what must be said under them.
+    """The rows and their notes.
 
     Attributes:
         benchmark: its name.
         scoring: name of the weights.
-        rows: best first; without a score last.
-        judges: one note for each judge of the rows.
-        assumptions: defaults of ours that the numbers rest on.
-        model_notes: label and note of every writer and judge of the rows that has a note.
-        differences: in what rows differ that no column shows, a sentence each, naming the rows.
-        left_out: results that could not be relied on, and why; files by their place below the
-            benchmark's results.
+        rows: best first; rows without a score last.
+        judges: one note per judge.
+        assumptions: our own defaults that the numbers depend on.
+        model_notes: label and note of every writer and judge with a note.
+        differences: how rows differ beyond the columns, one sentence each.
+        left_out: unreliable results and why; files by their path within the benchmark's results.
     """
 
     benchmark: str

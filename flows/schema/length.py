@@ -1,4 +1,4 @@
-"""Limits of length, as authors write them and as they are measured."""
+"""Length limits, as written by authors and as measured."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ class LengthUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LengthLimit:
-    """A limit of length as the task's author wrote it, and what of it can be measured.
+    """A length limit as written by the task's author, and its measurable parts.
 
     Attributes:
         text: the author's words.
-        words: the most words; None where none are named.
-        pages: the most pages; None where none are named.
-        unread: parts of `text` that name no plain upper limit (`about 200 words`); they are not
-            measured, and no other part is guessed from them.
+        words: maximum words; None if not given.
+        pages: maximum pages; None if not given.
+        unread: parts of `text` that are not a plain upper limit (`about 200 words`) and so are not measured.
     """
 
     text: str
@@ -33,12 +32,12 @@ class LengthLimit:
 
 @dataclass(frozen=True, slots=True)
 class LengthMeasure:
-    """One measure of a report against its limit.
+    """One measurement of a report against its limit.
 
     Attributes:
-        unit: what is counted.
-        limit: the most there may be.
-        found: how many there are; None where they were not counted.
+        unit: the unit.
+        limit: the maximum.
+        found: the count; None if not counted.
     """
 
     unit: LengthUnit
@@ -47,5 +46,5 @@ class LengthMeasure:
 
     @property
     def within(self) -> bool | None:
-        """Whether the limit is kept; None where nothing was counted."""
+        """Whether the count is within the limit; None if not counted."""
         return None if self.found is None else self.found <= self.limit

@@ -1,8 +1,8 @@
-"""Locks that parts of the project share which don't know of one another."""
+"""Locks shared by otherwise unrelated parts of the project."""
 
 from __future__ import annotations
 
 import threading
 
 PDFIUM = threading.Lock()
-"""Held by whoever calls PDFium: it is not safe to call from several threads."""
+"""Hold it while calling PDFium, which is not thread-safe."""

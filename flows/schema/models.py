@@ -1,4 +1,4 @@
-"""How a model and a judge are configured, and the words that their presets use."""
+"""Settings of models and judges."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 
 class Strict:
-    """Makes pydantic refuse unknown keys when it reads a dataclass from YAML."""
+    """Base class that makes pydantic reject unknown keys."""
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 -- pydantic reads it from the class
 
 
 class Effort(StrEnum):
-    """How hard a model is asked to reason. What is sent for each is in the model's preset."""
+    """Reasoning effort. The model's preset says what is sent for each."""
 
-    default = "default"  # nothing is sent: the provider decides, and the table says so
+    default = "default"  # nothing is sent: the provider decides, as the table says
     none = "none"
     minimal = "minimal"
     low = "low"
@@ -26,14 +26,14 @@ class Effort(StrEnum):
 
 
 class Writer(StrEnum):
-    """Who writes the briefs."""
+    """What writes the briefs."""
 
-    extractive = "extractive"  # chooses sentences from the packet; no model
-    files = "files"  # briefs that lie in a folder
-    control = "control"  # the scenario's control of that name; of a task `oracle` is the expert's report
-    empty = "empty"  # writes nothing: an empty text, or a valid report without a word
-    absent = "absent"  # hands in no report
-    corrupt = "corrupt"  # hands in a report that does not open
+    extractive = "extractive"  # sentences chosen from the packet; no model
+    files = "files"  # briefs from a folder
+    control = "control"  # the scenario's control of that name; for a task `oracle` is the expert's report
+    empty = "empty"  # an empty text, or a valid report without text
+    absent = "absent"  # submits no report
+    corrupt = "corrupt"  # submits a report that can't be opened
     remote = "remote"  # a language model behind an endpoint
 
 
@@ -41,12 +41,12 @@ class Transport(StrEnum):
     """How a remote model is reached."""
 
     openai_http = "openai_http"  # the OpenAI chat protocol, spoken directly
-    litellm = "litellm"  # everything else, by way of litellm
-    gguf = "gguf"  # a GGUF file, served on this machine for as long as the run
+    litellm = "litellm"  # everything else, through litellm
+    gguf = "gguf"  # a GGUF file, served on this machine during the run
 
 
 class JudgeKind(StrEnum):
-    """Who grades."""
+    """What grades."""
 
     offline = "offline"  # the deterministic stand-in
     remote = "remote"  # a language model behind an endpoint
@@ -54,25 +54,24 @@ class JudgeKind(StrEnum):
 
 
 class JudgeMode(StrEnum):
-    """What is asked of a judge in one call."""
+    """What a judge is asked for in one call."""
 
-    failed_only = "failed_only"  # the whole rubric, the failed items listed
-    all_items = "all_items"  # the whole rubric, every item true or false
-    per_item = "per_item"  # one item a call
+    failed_only = "failed_only"  # the whole rubric; the reply lists failed items
+    all_items = "all_items"  # the whole rubric; the reply has every item as true or false
+    per_item = "per_item"  # one item per call
 
 
 @dataclass(frozen=True)
 class Price(Strict):
-    """List prices in US dollars per million tokens; None where unknown.
+    """List prices in US dollars per million tokens; None if unknown.
 
     Attributes:
         input_usd: for input tokens.
         output_usd: for output tokens, reasoning included.
-        taken: the date they were read, ISO; None where there are none.
-        batch_factor: what both are multiplied by in a provider's batch; None where unknown, and the
-            price of a call in one with it.
-        above_tokens: input tokens beyond which a call costs `above_input_usd` and `above_output_usd` instead;
-            None where every call costs the same.
+        taken: ISO date of the prices; None if there are none.
+        batch_factor: factor on all prices in a provider's batch; None if unknown.
+        above_tokens: input tokens above which a call costs `above_input_usd` and `above_output_usd` instead;
+            None if every call costs the same.
     """
 
     input_usd: float | None = None
@@ -92,34 +91,33 @@ class Price(Strict):
 
 @dataclass(frozen=True)
 class ModelSettings(Strict):
-    """One model and how it is called.
+    """A model and how it is called.
 
     Attributes:
         label: its name in tables and file names.
-        writer: who writes.
+        writer: the kind of writer.
         transport: how it is reached; ignored unless remote.
-        provider: whose limits it shares: calls of one provider count against one limit.
+        provider: name of the provider, whose models share one set of limits.
         name: the provider's name of the model; None unless remote.
-        api_base: address of the endpoint; None for the provider's own. For a GGUF file its path, or
-            `package:NAME` for the one that an installed package carries.
-        api_key_env: environment variable that holds the key; None where none is needed.
-        context_tokens: what fits in, input and output; None where unknown.
-        output_tokens: the most it can write, reasoning included; None where unknown.
-        max_tokens_field: name of the request's field for the output limit.
+        api_base: address of the endpoint; None for the provider's default. For a GGUF file its path, or
+            `package:NAME` for the one in an installed package.
+        api_key_env: environment variable that holds the key; None if none is needed.
+        context_tokens: context length, input and output; None if unknown.
+        output_tokens: maximum output, including reasoning; None if unknown.
+        max_tokens_field: name of the request field for the output limit.
         price: list prices.
-        benchmark_effort: what `effort=benchmark` means for it: the paper's `medium` where it takes
-            one, `default` elsewhere.
-        efforts: for each effort it takes, the fields that are sent.
-        parameters: further fields, sent as they are.
-        send_seed: True where the endpoint takes a seed.
+        benchmark_effort: what `effort=benchmark` means: the paper's `medium` if supported, else `default`.
+        efforts: request fields by supported effort.
+        parameters: further request fields, sent unchanged.
+        send_seed: True if the endpoint accepts a seed.
         stream: True to receive the reply as it is written.
-        structured_output: True where the endpoint takes a JSON schema for the reply.
-        folder: where the briefs lie; None unless `files`.
-        note: what a reader of a table must know about this model; may be empty.
-        headers: further headers of each request: for each the environment variable that holds its value,
-            which is sent and kept nowhere.
-        takes_images: True where it takes images beside the text.
-        takes_tools: True where it can be offered tools, and be answered when it asks for one.
+        structured_output: True if the endpoint accepts a JSON schema for the reply.
+        folder: folder of the briefs; None unless `files`.
+        note: a note on this model for readers of a table; may be empty.
+        headers: further request headers, each with the environment variable of its value, which is never
+            stored.
+        takes_images: True if it accepts images.
+        takes_tools: True if it supports tool calls.
     """
 
     label: str
@@ -142,7 +140,7 @@ class ModelSettings(Strict):
     folder: str | None
     note: str
     headers: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
-    # At the end, so that a judge's own fields may follow: what no preset says is that it takes neither.
+    # Last, as they have defaults: presets that don't say otherwise support neither.
     takes_images: bool = field(default=False, kw_only=True)
     takes_tools: bool = field(default=False, kw_only=True)
 
@@ -156,20 +154,19 @@ class JudgeSettings(ModelSettings):
 
     Attributes:
         kind: who grades.
-        effort: how hard it is asked to reason.
-        mode: what is asked in one call.
-        max_attempts: how often a reply may be rejected before its items are `unparsed`.
-        tokens_per_item: room for one item in the reply.
-        tokens_thinking: room for reasoning; added to the items' to make the output limit.
-        allow_self: True to let a model grade its own briefs; marked in every table. Of a panel: to
-            let any of its members.
-        repeat: how often each question is asked, with another seed each time; the majority counts.
-            Of a panel: the least for each remote member.
-        canaries: True to mix in a pair of items with a known verdict; a reply that gets one wrong is
-            rejected. Of a panel: for each remote member.
-        members: the judges of a panel, by a name that is only used in the configuration.
-        quorum: how many members must have a verdict on an item for the panel to have one; None for
-            more than half of them.
+        effort: the reasoning effort.
+        mode: what one call asks for.
+        max_attempts: rejected replies before the items are `unparsed`.
+        tokens_per_item: output tokens for one item.
+        tokens_thinking: output tokens for reasoning, added to those for the items.
+        allow_self: True to let a model, or a panel's member, grade its own briefs; marked in every table.
+        repeat: how often each question is asked, each time with another seed; the majority decides. For
+            a panel, the minimum for each remote member.
+        canaries: True to add two items with known verdicts; a reply that gets one wrong is rejected. For a
+            panel, applies to each remote member.
+        members: a panel's judges, by a name that is only used in the configuration.
+        quorum: how many members must have a verdict on an item for the panel to have one; None for more
+            than half.
     """
 
     kind: JudgeKind
@@ -181,6 +178,6 @@ class JudgeSettings(ModelSettings):
     allow_self: bool
     repeat: int
     canaries: bool
-    # Only a panel's preset has these two, so that setting one on another judge is refused.
+    # Only a panel's preset has these two: setting one on another judge is rejected.
     members: dict[str, JudgeSettings] = field(default_factory=dict[str, "JudgeSettings"])
     quorum: int | None = None

@@ -1,4 +1,4 @@
-"""A MissionReport task as its author wrote it, and the report that an attempt hands in."""
+"""A MissionReport task as written by its author, and the report that an attempt submits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Polarity(StrEnum):
     """Whether meeting a criterion earns points or costs them."""
 
     positive = "positive"  # a required criterion
-    negative = "negative"  # a penalty: it describes an error that a report should not commit
+    negative = "negative"  # a penalty: an error that a report should not commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Criterion:
         criterion_id: unique within its rubric.
         points: above 0 for a required criterion, below 0 for a penalty; never 0.
         polarity: agrees with the sign of `points`.
-        criterion: what is judged true or false of the report.
-        source: the prompt's line or the file that it rests on; None where the author names none.
-        justification: why it matters; None where the author gives none.
+        criterion: the statement that is judged true or false.
+        source: the line of the prompt or the file that it is based on; None if not given.
+        justification: why it matters; None if not given.
     """
 
     criterion_id: str
@@ -42,11 +42,11 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that the agent is given.
+    """A file given to the agent.
 
     Attributes:
-        name: its place in the agent's folder, `attachments/notes.pdf`; `/` between the parts.
-        path: its place in the task, `steps/answer/workdir/attachments/notes.pdf`.
+        name: path in the agent's folder, `attachments/notes.pdf`; `/` between the parts.
+        path: path in the task, `steps/answer/workdir/attachments/notes.pdf`.
     """
 
     name: str
@@ -58,12 +58,12 @@ class TaskStep:
     r"""One turn of the agent.
 
     Attributes:
-        name: of the step; None in a task without `[[steps]]`.
-        instruction: what is sent, `\n` line ends, leading canary lines left out as Harbor does.
-        instruction_path: where it stands in the task.
-        attachments: the files laid out before this step, sorted by name.
-        agent_seconds: limit of one attempt; None where the task sets none.
-        verifier_seconds: limit of one judging; None where the task sets none.
+        name: name of the step; None in a task without `[[steps]]`.
+        instruction: the text that is sent, with `\n` line endings, without leading canary lines as in Harbor.
+        instruction_path: path in the task.
+        attachments: the files added before this step, sorted by name.
+        agent_seconds: time limit of one attempt; None if not set.
+        verifier_seconds: time limit of one verifier run; None if not set.
     """
 
     name: str | None
@@ -76,24 +76,24 @@ class TaskStep:
 
 @dataclass(frozen=True, slots=True)
 class ReportTask:
-    """One task of the MissionReport kind, read whole.
+    """One MissionReport task.
 
     Attributes:
         task_id: the name of its folder.
         schema_version: of `task.toml`, `1.0` to `1.4`.
         title, report_family, setting, reader, length_limit: as in the specification's table; None
-            where the task doesn't say.
-        prompt: the expert's prompt, which the instruction wraps; None where it isn't given apart.
+            if not given.
+        prompt: the expert's prompt, which the instruction contains; None if not given separately.
         steps: the agent's turns in order, at least one.
         criteria: the rubric, in file order.
-        grading_guidance: the expert's notes, never shown to a judge; None where there are none.
-        golden_path: the expert's report, a path in the task.
-        oracle_path: the script that submits it, a path in the task; None where there is none.
-        rubric_path: where the criteria stand, a path in the task.
+        grading_guidance: the expert's notes, never shown to a judge; None if there are none.
+        golden_path: path of the expert's report in the task.
+        oracle_path: path of the script that submits it; None if there is none.
+        rubric_path: path of the criteria in the task.
         judge: the task's own judge settings, as found.
-        mean_score_pct: mean of the published run in per cent; None where unknown.
-        unused: keys that nothing here reads, with their values: `task.toml: metadata.difficulty`.
-        notes: what a person should know and what is no fault, one sentence each.
+        mean_score_pct: mean of the published run in percent; None if unknown.
+        unused: ignored keys with their values: `task.toml: metadata.difficulty`.
+        notes: remarks that are not errors, one sentence each.
     """
 
     task_id: str
@@ -117,7 +117,7 @@ class ReportTask:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """The files of all steps, in the order of the steps."""
+        """The files of all steps, in step order."""
         return tuple(each for step in self.steps for each in step.attachments)
 
     @property
@@ -128,7 +128,7 @@ class ReportTask:
 
 @dataclass(frozen=True, slots=True)
 class RubricTotals:
-    """What a rubric comes to, as the specification's table counts.
+    """Totals of a rubric, as in the specification's table.
 
     Attributes:
         criteria: all criteria, penalties included.
@@ -151,7 +151,7 @@ class RubricTotals:
 
 
 class ReportStatus(StrEnum):
-    """What became of `report.docx`. All but `readable` score 0, and no judge is asked."""
+    """State of `report.docx`. All but `readable` score 0 without a judge."""
 
     missing = "missing"
     corrupt = "corrupt"
@@ -164,13 +164,13 @@ class ReportWords:
     """How many words a report has, and where.
 
     Attributes:
-        rule: version of the rule for what counts, with that of the word counter: `r1/w1`.
-        counted: those that count against a limit: the four below together.
+        rule: versions of this rule and of the word counter: `r1/w1`.
+        counted: words that count against a limit: the sum of the next four.
         body: in paragraphs, headings and list items.
         tables: in tables.
         notes: in footnotes and endnotes.
         text_boxes: in text boxes and shapes.
-        outside: in headers and footers, which don't count.
+        outside: in headers and footers, not counted.
     """
 
     rule: str
@@ -188,16 +188,16 @@ class ReportWords:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What one attempt handed in, before anybody opened it.
+    """What one attempt submitted, before it is opened.
 
     Attributes:
         seed: number of the attempt.
-        status: `written` where there is a file, else `missing`, `refused` or `error`.
-        report: sha256 of the file; None where there is none.
-        ended: `finished`, or the limit that it reached.
+        status: `written` if there is a file, else `missing`, `refused` or `error`.
+        report: sha256 of the file; None if there is none.
+        ended: `finished`, or the limit that was reached.
         n_calls: replies of the model.
-        completion: key of the last reply; None where nobody was asked.
-        detail: why there is no file, or what else a reader must know; may be empty.
+        completion: key of the last reply; None without a model.
+        detail: why there is no file, or another remark; may be empty.
     """
 
     seed: int
@@ -211,21 +211,21 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """What is known of one report beside its text: a row of the reports table.
+    """Facts about one report except its text: a row of the reports table.
 
     Attributes:
-        scenario_id, seed: the brief that it is.
-        status: what became of the attempt, in a brief's words.
-        report: sha256 of the file; None where there is none.
+        scenario_id, seed: the brief.
+        status: the attempt's outcome, as for a brief.
+        report: sha256 of the file; None if there is none.
         ended: how the attempt ended: `finished`, `limit: steps`, ...
-        n_calls: replies of the model; 0 where none was asked.
-        word_rule: version of the rule that counted.
-        words: those that count against a limit: the four that follow. None where nothing was counted.
+        n_calls: replies of the model; 0 without a model.
+        word_rule: version of the counting rule.
+        words: words that count against a limit: the sum of the next four. None if not counted.
         words_body, words_tables, words_notes, words_text_boxes, words_outside: as in `ReportWords`.
-        word_limit, page_limit: of the task; None where it names none.
-        pages: as LibreOffice lays it out; None where they were not measured.
-        renderer: how the pages were counted (program, version, fonts), or why they were not; None
-            where there was nothing to lay out.
+        word_limit, page_limit: the task's limits; None if it has none.
+        pages: pages in LibreOffice's layout; None if not measured.
+        renderer: how the pages were counted (program, version, fonts) or why they were not; None if there
+            was nothing to lay out.
         detail: why there is no text, or what the reader left out of it.
     """
 
@@ -250,7 +250,7 @@ class ReportFacts:
 
     @property
     def length(self) -> tuple[LengthMeasure, ...]:
-        """Its measures against the task's limits, words first; empty where the task names none."""
+        """Its measurements against the task's limits, words first; empty without limits."""
         limits = (
             (LengthUnit.words, self.word_limit, self.words),
             (LengthUnit.pages, self.page_limit, self.pages),
@@ -263,11 +263,10 @@ class ReportFile:
     """A report after the format check.
 
     Attributes:
-        status: what became of it.
-        reason: why it is not readable; empty where it is.
-        text: what a judge is shown; None unless readable.
-        notices: what a person does not see in it, or what was mended: hidden text, white text,
-            deletions.
+        status: its state.
+        reason: why it is not readable; empty if it is.
+        text: the text for the judge; None unless readable.
+        notices: what a person does not see in it or what was repaired: hidden text, white text, deletions.
         words: None unless readable.
     """
 

@@ -1,4 +1,4 @@
-"""An assignment with its rubric, as people wrote them."""
+"""Scenarios: assignments with their rubrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flows.schema.report_task import ReportTask
 
 
 class Step(StrEnum):
-    """The twelve areas of a mission-analysis brief (the list as a whole is ours, `assumed`)."""
+    """The twelve areas of a mission-analysis brief (the list as a whole is our own, `assumed`)."""
 
     higher_guidance = "higher_guidance"
     tasks = "tasks"
@@ -27,7 +27,7 @@ class Step(StrEnum):
 
 
 class Tier(IntEnum):
-    """What a determination rests on."""
+    """What a determination is based on."""
 
     stated = 1
     synthesis = 2
@@ -35,7 +35,7 @@ class Tier(IntEnum):
 
 
 class Severity(StrEnum):
-    """How much an item weighs, and in which direction."""
+    """Severity class of an item, which determines its weight."""
 
     critically_important = "critically_important"
     important = "important"
@@ -45,7 +45,7 @@ class Severity(StrEnum):
 
     @property
     def is_error(self) -> bool:
-        """True where the item describes a wrong move that a brief should not make."""
+        """True if the item describes a wrong move."""
         return self in (Severity.detrimental, Severity.critically_detrimental)
 
 
@@ -54,9 +54,8 @@ class Evidence:
     """Where the packet supports an item.
 
     Attributes:
-        document: file name of the document; empty for a criterion, whose author says in one text what
-            it rests on.
-        quote: words found in that document's text, white space aside; or that text.
+        document: file name of the document; empty for a criterion, which has its source in one text.
+        quote: words of the document, compared without white space; or the criterion's source text.
     """
 
     document: str
@@ -69,19 +68,18 @@ class Item:
 
     Attributes:
         item_id: unique within its rubric.
-        step: the area of the brief that it belongs to; None for a criterion.
-        tier: what it rests on; None for a criterion.
-        severity: its weight class; `detrimental` ones describe a wrong move. None for a criterion.
-        requirement: the determination, or the wrong move, in one sentence; a criterion's words.
-        ground_truth: what is true, complete enough to grade by without the packet; empty for a
-            criterion, which is judged by the expert's report.
-        pass_condition: when it counts as passed; for a wrong move, when it was not made. Empty for a
-            criterion.
-        fail_condition: when it counts as failed; empty for a criterion.
-        source: evidence in the packet; at least one, of a criterion at most one.
-        rationale: why a staff would care; may be empty for a criterion.
-        points: of a criterion: above 0 for a required one, below 0 for a penalty. None for an item,
-            which weighs what its severity does.
+        step: area of the brief; None for a criterion.
+        tier: what it is based on; None for a criterion.
+        severity: its class; `detrimental` ones describe a wrong move. None for a criterion.
+        requirement: the determination or wrong move in one sentence; or the criterion.
+        ground_truth: the truth, complete enough to grade without the packet; empty for a criterion, which is
+            judged by the expert's report.
+        pass_condition: when it is passed; for a wrong move, when it was not made. Empty for a criterion.
+        fail_condition: when it is failed; empty for a criterion.
+        source: evidence in the packet; at least one, at most one for a criterion.
+        rationale: why it matters to a staff; may be empty for a criterion.
+        points: points of a criterion: above 0 if required, below 0 for a penalty. None for an item, which is
+            weighted by severity.
     """
 
     item_id: str
@@ -102,20 +100,20 @@ class Item:
 
     @property
     def is_error(self) -> bool:
-        """True where it describes a wrong move: a detrimental item, or a penalty."""
+        """True if it describes a wrong move: a detrimental item or a penalty."""
         return self.severity.is_error if self.severity is not None else (self.points or 0.0) < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A brief whose verdicts the scenario's author wrote down before any judge saw it.
+    """A brief with verdicts labelled by the scenario's author before any judge saw it.
 
     Attributes:
-        name: `strong` or `weak`; of a task `oracle` (the expert's report), `fair` or `weak`.
+        name: `strong` or `weak`; for a task `oracle` (the expert's report), `fair` or `weak`.
         text: the brief.
-        labels: item id to passed, in the sense of a verdict: for a wrong move, True means that
-            the brief did not make it.
-        file: the report's file, of which `text` was read; None for a brief that is text alone.
+        labels: item id to `passed` as in a verdict: for a wrong move, True means that the brief did not make
+            it.
+        file: the report file that `text` was read from; None for a plain-text brief.
     """
 
     name: str
@@ -126,21 +124,21 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One assignment: what is asked, the documents to answer it from, the rubric to grade it by.
+    """One assignment with its documents and its rubric.
 
-    A MissionReport task is one too: its criteria are the items, the expert's report is its reference.
+    A MissionReport task is one too, with criteria as items and the expert's report as reference.
 
     Attributes:
         scenario_id: the folder's name.
-        title: for people.
-        assignment: what the writer is told to do, before the packet.
+        title: display name.
+        assignment: the instructions to the writer, before the packet.
         documents: file names in packet order.
         items: the rubric, in file order.
         controls: by name; may be empty.
-        synthetic: True where events, units and people are invented.
-        licence: of the scenario's files.
-        task: the task as it was read, for a scenario that is one; None otherwise.
-        reference: text of the expert's report, which judges compare with; None unless a task.
+        synthetic: True if events, units and people are fictitious.
+        licence: licence of the scenario's files.
+        task: the task, for a MissionReport task; None otherwise.
+        reference: text of the expert's report, used by judges; None unless a task.
     """
 
     scenario_id: str

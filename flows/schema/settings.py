@@ -1,8 +1,8 @@
-"""What a run is configured by: one dataclass for each axis of `conf/`.
+"""Settings of a run: one dataclass for each axis of `conf/`.
 
-Hydra composes the YAML, `flows.__main__` merges it over these types, so that an unknown key or a
-wrong type is refused before anything runs. Every field here is read somewhere
-(`tests/test_presets.py` looks), and has its default in `conf/`, not here.
+Hydra composes the YAML, and `flows.adapters.config` validates it with pydantic against these types:
+unknown keys and wrong types are rejected before anything runs. Defaults are in `conf/`, with few
+exceptions here.
 """
 
 from __future__ import annotations
@@ -50,31 +50,31 @@ __all__ = [
 
 
 DEFAULT_SCORINGS = ("severity", "points")
-"""The weights of the two protocols: their leaderboards need no more name than the benchmark's."""
+"""The weights of the two protocols; their leaderboards are named after the benchmark alone."""
 
 
 class Retry(StrEnum):
-    """Which stored outcomes are asked again."""
+    """Which stored outcomes are retried."""
 
     none = "none"
-    unparsed = "unparsed"  # questions of a judge whose every reply was rejected
-    failed = "failed"  # those, and calls that ended without a reply
-    partial = "partial"  # those, and texts that nobody knows to be whole: they are paid for again
-    refused = "refused"  # what `failed` asks again, and refusals too
+    unparsed = "unparsed"  # judge questions with every reply rejected
+    failed = "failed"  # also calls that ended without a reply
+    partial = "partial"  # also texts that may be incomplete: they are paid for again
+    refused = "refused"  # as `failed`, and refusals
 
 
 class ProtocolName(StrEnum):
-    """What a scenario is, what is written on it and how that is graded."""
+    """What a scenario is, what is written and how it is graded."""
 
     ma_bench = "ma_bench"  # a packet and a rubric; briefs as text
-    mission_report = "mission_report"  # a task tree; reports as Word files, graded beside the expert's
+    mission_report = "mission_report"  # a task tree; reports as Word files, graded against the expert's
 
 
 class Harness(StrEnum):
-    """How a model is led to what it writes. Results of two harnesses are never pooled."""
+    """How a model is run. Results of two harnesses are never pooled."""
 
     single_prompt = "single_prompt"  # one prompt with the whole packet, one reply
-    native = "native"  # our own loop of tool calls in a scratch folder
+    native = "native"  # our own tool loop in a scratch folder
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class BenchmarkSettings(Strict):
     """Which scenarios.
 
     Attributes:
-        name: of the benchmark; names the results folder.
-        protocol: what its scenarios are.
+        name: the benchmark's name, also of its results folder.
+        protocol: the protocol.
         data: folder of its scenarios, relative to the project.
-        controls: folder of labelled control reports by task, relative to the project; None where
-            scenarios hold their own controls.
+        controls: folder of labelled control reports by task, relative to the project; None if scenarios
+            contain their own controls.
         scenarios: ids to run; None for all of them.
     """
 
@@ -99,17 +99,16 @@ class BenchmarkSettings(Strict):
 
 @dataclass(frozen=True)
 class HarnessSettings(Strict):
-    """How a model is led to what it writes, and the limits of one attempt.
+    """The harness and the limits of one attempt.
 
     Attributes:
-        name: which harness. All else is None where it has no such thing.
+        name: the harness. Fields that do not apply to it are None.
         max_steps: replies of the model.
-        max_tokens: input and output tokens of all its calls, as the provider counted them; None for
-            no limit.
+        max_tokens: input and output tokens of all calls, as counted by the provider; None for no limit.
         max_minutes: minutes, summed over its calls.
-        nudges: how often a model that stops without a report is told that there is none.
-        page_chars: characters of a file in one answer.
-        assumed: which of these are not the protocol's; printed with every result of a model.
+        nudges: how often a model that stops without a report is reminded of it.
+        page_chars: characters of a file per tool answer.
+        assumed: which of these are not from the protocol; printed with every model result.
     """
 
     name: Harness
@@ -123,7 +122,7 @@ class HarnessSettings(Strict):
 
 @dataclass(frozen=True)
 class EffortSettings(Strict):
-    """How hard the writer is asked to reason.
+    """The writer's reasoning effort.
 
     Attributes:
         level: one of `Effort`.
@@ -134,7 +133,7 @@ class EffortSettings(Strict):
 
 @dataclass(frozen=True)
 class WordCapSettings(Strict):
-    """How much of a brief is graded.
+    """The word cap: how much of a brief is graded.
 
     Attributes:
         words: number of words kept; None for all of them.
@@ -145,17 +144,16 @@ class WordCapSettings(Strict):
 
 @dataclass(frozen=True)
 class PromptSettings(Strict):
-    """What a writer is told.
+    """The prompt for a writer.
 
     Attributes:
-        version: names the prompt in tables; a changed text needs a new one.
+        version: names the prompt in tables; change it with the text.
         system: first turn.
-        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in, and by
+        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in; for
             the native harness `{{assignment}}` and `{{files}}`.
-        word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; left out where `words` is
-            None.
-        words: the limit that the writer is told, whatever `word_cap` then keeps: so that another
-            cap cuts the same briefs again instead of asking for new ones.
+        word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; omitted if `words` is None.
+        words: the limit stated in the prompt, independent of `word_cap`, so that another cap reuses
+            the same briefs.
     """
 
     version: str
@@ -167,14 +165,14 @@ class PromptSettings(Strict):
 
 @dataclass(frozen=True)
 class JudgePromptSettings(Strict):
-    """What a judge is told, by mode.
+    """The prompts for a judge, by mode.
 
     Attributes:
-        version: names the prompt in tables; a changed text needs a new one.
+        version: names the prompt in tables; change it with the text.
         system: first turn, the same for every mode.
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
-            filled in, and where reports are graded `{{reference}}`.
-        rejected: what is added after a reply was rejected; `{{fault}}` is filled in.
+            filled in, and for reports `{{reference}}`.
+        rejected: text added after a rejected reply; `{{fault}}` is filled in.
     """
 
     version: str
@@ -190,13 +188,13 @@ class ScoringSettings(Strict):
     """How verdicts become a score.
 
     Attributes:
-        name: of the weights; names the leaderboard.
-        weights: points by severity; negative for wrong moves. Of criteria: empty where each has its
-            own, else by `positive` and `negative`.
-        clamped: True where each brief's score counts within [0, 1].
+        name: name of the weights and of the leaderboard.
+        weights: points by severity, negative for wrong moves. For criteria: empty to use their own points,
+            else by `positive` and `negative`.
+        clamped: True to clamp each brief's score to [0, 1].
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).
-        resamples: bootstrap resamples where they are drawn at random.
+        resamples: number of random bootstrap resamples.
     """
 
     name: str
@@ -215,16 +213,16 @@ class RunnerSettings(Strict):
         concurrency: calls in flight at once, for each provider.
         requests_per_minute: for each provider; None for no limit.
         tokens_per_minute: for each provider, input and output; None for no limit.
-        max_attempts: tries of one call before it counts as failed.
-        connect_timeout_s: seconds until a connection must stand.
-        idle_timeout_s: seconds without a byte after which a connection is dead.
-        total_timeout_s: seconds that one try may take in all.
-        backoff_s: first pause after a fault, in seconds; doubled at each further one, with jitter.
+        max_attempts: tries of one call before it fails.
+        connect_timeout_s: timeout for connecting, in seconds.
+        idle_timeout_s: timeout without data on a connection, in seconds.
+        total_timeout_s: timeout for one try, in seconds.
+        backoff_s: first pause after a fault, in seconds; doubled each time, with jitter.
         backoff_max_s: longest pause, in seconds.
-        batch: True to send calls as the provider's batches: cheaper, and done within a day.
-        batch_wait_s: a batch goes out when no call has joined it for so many seconds.
-        batch_poll_s: seconds between two looks at a batch that is under way.
-        batch_max_requests: calls in one batch, at most.
+        batch: True to use the provider's batches: cheaper, done within a day.
+        batch_wait_s: seconds without a new call after which a batch is submitted.
+        batch_poll_s: seconds between polls of a running batch.
+        batch_max_requests: maximum calls per batch.
     """
 
     concurrency: int
@@ -236,7 +234,7 @@ class RunnerSettings(Strict):
     total_timeout_s: float
     backoff_s: float
     backoff_max_s: float
-    # Their defaults say that batches are off, for whoever makes calls without `conf/`.
+    # Defaults for callers that don't use `conf/`: no batches.
     batch: bool = False
     batch_wait_s: float = 10.0
     batch_poll_s: float = 60.0
@@ -245,10 +243,10 @@ class RunnerSettings(Strict):
 
 @dataclass(frozen=True)
 class BudgetSettings(Strict):
-    """What a run may spend; None for no limit. A call that might pass one stops the run, resumable.
+    """Spending limits of a run; None for no limit. A call that might exceed one stops the run, resumably.
 
     Attributes:
-        max_usd: US dollars, summed over the run's paid calls.
+        max_usd: US dollars, for all paid calls of the run.
         max_calls: paid calls.
         max_tokens: input and output tokens of the run's paid calls.
     """
@@ -260,7 +258,7 @@ class BudgetSettings(Strict):
 
 @dataclass(frozen=True)
 class TrackingSettings(Strict):
-    """Where runs are logged.
+    """Logging to MLflow.
 
     Attributes:
         enabled: False to log nothing.
@@ -273,12 +271,12 @@ class TrackingSettings(Strict):
 
 @dataclass(frozen=True)
 class Settings(Strict):
-    """One point of the design, whole.
+    """The complete settings of one run.
 
     Attributes:
         seeds: repeats of each brief.
-        retry: which stored outcomes are asked again.
-        results: folder that everything is written to, relative to the project.
+        retry: which stored outcomes are retried.
+        results: output folder, relative to the project.
         (the others): the axes.
     """
 

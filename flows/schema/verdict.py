@@ -1,4 +1,4 @@
-"""One item of one brief by one judge, and what follows from them."""
+"""Verdicts, and the scores and agreements computed from them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 
 class VerdictStatus(StrEnum):
-    """Whether an item was graded and, if not, why. Only `graded` has a `passed`."""
+    """Whether an item was graded and, if not, why. Only `graded` ones have `passed`."""
 
     graded = "graded"
     refused = "refused"  # the writer or the judge was stopped by a content filter
-    unparsed = "unparsed"  # the judge answered, but never validly
-    error = "error"  # no reply from the writer or the judge after every attempt
+    unparsed = "unparsed"  # the judge never gave a valid reply
+    error = "error"  # no reply from the writer or the judge after all attempts
 
 
 class FailureMode(StrEnum):
-    """How an item was failed. `committed` belongs to wrong moves, the others to requirements."""
+    """How an item failed. `committed` is for wrong moves, the others for requirements."""
 
     omission = "omission"
     partial = "partial"
@@ -34,8 +34,8 @@ class Verdict:
         item_id: the item.
         status: whether it was graded.
         passed: None unless graded. For a wrong move, True means that the brief did not make it.
-        mode: how it failed; None where it passed, was not graded, or the judge was not asked.
-        reason: the judge's words, or why there is no verdict; may be empty.
+        mode: how it failed; None if it passed, was not graded, or the judge was not asked.
+        reason: the judge's explanation, or why there is no verdict; may be empty.
     """
 
     scenario_id: str
@@ -53,14 +53,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class BriefScore:
-    """What one judge's verdicts on one brief come to, under one set of weights.
+    """The score of one judge's verdicts on one brief, under one set of weights.
 
     Attributes:
         scenario_id, seed: the brief.
         score: severity-weighted, unclamped; None unless every item was graded.
-        score_clamped: `score` within [0, 1]; None where `score` is.
+        score_clamped: `score` within [0, 1]; None if `score` is.
         score_low, score_high: the score if every ungraded item had failed, or passed; both equal
-            `score` where all were graded.
+            `score` if all were graded.
         correct: share of all items passed; None unless every item was graded.
         passed: share of positive items passed; None unless every item was graded.
         wrong: number of wrong moves made; None unless every item was graded.
@@ -86,11 +86,11 @@ class BriefScore:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval and how it was made.
+    """A confidence interval and its method.
 
     Attributes:
         low, high: its ends.
-        method: name of the method with its numbers, as printed.
+        method: name and parameters of the method, as printed.
     """
 
     low: float
@@ -100,12 +100,12 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A condition's mean under one judge: seeds within scenarios, then scenarios.
+    """A condition's mean under one judge: over seeds within scenarios, then over scenarios.
 
     Attributes:
-        score: mean over scenarios that have a scored brief, of briefs as the scoring counts them:
-            clamped or not; None where there is none.
-        interval: over scenarios; None where fewer than two have a scored brief.
+        score: mean over scenarios with a scored brief, clamped if the scoring says so; None if there is
+            none.
+        interval: over scenarios; None if fewer than two have a scored brief.
         score_low, score_high: the mean over all scenarios and briefs if every ungraded item had
             failed, or passed.
         score_clamped: the same mean with each brief clamped to [0, 1].
@@ -134,13 +134,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class ExpertLabel:
-    """What a person decided on one item of one brief.
+    """An expert's label of one item of one brief.
 
     Attributes:
-        rater: who.
-        condition, scenario_id, seed: the brief, as its results are filed.
+        rater: name of the expert.
+        condition, scenario_id, seed: the brief.
         item_id: the item.
-        passed: in the sense of a verdict: for a wrong move, True means that the brief did not make it.
+        passed: as in a verdict: for a wrong move, True means that the brief did not make it.
     """
 
     rater: str
@@ -153,14 +153,14 @@ class ExpertLabel:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a judge's verdicts agree with labels, or with another judge's.
+    """Agreement of a judge's verdicts with labels or with another judge's verdicts.
 
     Attributes:
-        labels: what was compared with, as printed (`labelled controls`, `judge pairs`, a judge).
+        labels: what was compared, as printed (`labelled controls`, `judge pairs`, a judge).
         n: verdicts compared.
-        n_ungraded: items that the judge, or the other one, left without a verdict; not in `n`.
-        accuracy: share that agree; None where n is 0.
-        kappa: Cohen's kappa; None where n is 0 or either side never varies.
+        n_ungraded: items without a verdict from either side; not in `n`.
+        accuracy: share that agree; None if n is 0.
+        kappa: Cohen's kappa; None if n is 0 or a side never varies.
         groups: the same by `tier`, `severity` and `polarity`: `tier=1` to (n, accuracy, kappa).
     """
 
@@ -174,14 +174,14 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """How far a judge agrees with itself, asked the same question several times.
+    """Agreement among a judge's repeats of the same questions.
 
     Attributes:
-        n_repeats: how often it was asked.
+        n_repeats: number of repeats.
         n: items of briefs on which every repeat has a verdict.
-        n_ungraded: those on which one or more have none; not in `n`.
-        unanimous: share of `n` on which all repeats agree; None where n is 0.
-        pairs: each repeat against each later one.
+        n_ungraded: items without a verdict in some repeat; not in `n`.
+        unanimous: share of `n` on which all repeats agree; None if n is 0.
+        pairs: each repeat compared with each later one.
     """
 
     n_repeats: int

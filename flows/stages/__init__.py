@@ -1,1 +1,1 @@
-"""Pure functions, one module a stage. They meet only in `flows.pipeline`."""
+"""Pure functions, one module per stage, composed only by `flows.pipeline`."""

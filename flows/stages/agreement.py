@@ -1,4 +1,4 @@
-"""How far a judge's verdicts agree with labels, with another judge's, and with its own."""
+"""Agreement of a judge's verdicts with labels, with another judge's and with its own repeats."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ STAGE_VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class LabelledVerdict:
-    """One item of one brief, graded twice: by its label and by a judge.
+    """One item of one brief, graded by a label and by a judge.
 
-    Both answers are in the sense of a verdict: for a wrong move, True means that the brief did not
-    make it.
+    Both are as in a verdict: for a wrong move, True means that the brief did not make it.
 
     Attributes:
-        item: what was graded; its tier and severity place it in the groups.
-        label: what was written down before any judge saw the brief.
-        verdict: what the judge said; None where it left the item without a verdict.
+        item: the item, whose tier and severity determine its groups.
+        label: the label, given before any judge saw the brief.
+        verdict: the judge's verdict; None if it has none.
     """
 
     item: Item
@@ -31,16 +30,16 @@ class LabelledVerdict:
 
 
 def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreement:
-    """Accuracy and Cohen's kappa, overall and by tier, severity and polarity.
+    """Compute accuracy and Cohen's kappa, overall and by tier, severity and polarity.
 
-    An item without a verdict counts in `n_ungraded` alone: it neither agrees nor disagrees.
-    Groups come in the order tier, severity, polarity, each in the order of its enumeration
-    (`polarity=positive` before `polarity=negative`). A group with no labelled item is left out; one
-    whose items all lack a verdict is kept, with n 0.
+    An item without a verdict counts only in `n_ungraded`. Groups are in the order tier, severity,
+    polarity, each in the order of its enum
+    (`polarity=positive` before `polarity=negative`). A group without labelled items is left out; one
+    with items but no verdicts is kept, with n 0.
 
     Args:
-        labels: what was compared with, as printed.
-        pairs: in any order; the result does not depend on it.
+        labels: name of the labels, as printed.
+        pairs: in any order.
     """
     groups: list[tuple[str, int, float | None, float | None]] = []
     for name, belongs in _groups():
@@ -60,12 +59,12 @@ def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreemen
 
 
 def compare_verdicts(name: str, pairs: Sequence[tuple[Item, bool | None, bool | None]]) -> Agreement:
-    """Two graders on the same items. Neither is taken to be right: accuracy is the share that agrees.
+    """Compare two judges on the same items. Accuracy is the share that agree; neither is the reference.
 
     Args:
-        name: of the other grader, as printed.
-        pairs: an item of a brief and both verdicts, in the sense of `Verdict.passed`; None where a
-            grader has none, which counts in `n_ungraded` alone.
+        name: name of the other judge, as printed.
+        pairs: an item of a brief and both verdicts, as in `Verdict.passed`; None if a judge has none, which
+            counts only in `n_ungraded`.
     """
     labelled = [
         LabelledVerdict(item, first is True, None if first is None else second)
@@ -75,10 +74,10 @@ def compare_verdicts(name: str, pairs: Sequence[tuple[Item, bool | None, bool | 
 
 
 def measure_self_agreement(asked: Sequence[tuple[Item, Sequence[bool | None]]]) -> SelfAgreement | None:
-    """How far the repeats of one judge agree; None where nothing was asked more than once.
+    """Compute the agreement among a judge's repeats; None if nothing was asked more than once.
 
     Args:
-        asked: an item of a brief and its verdict at each repeat, as many for each item.
+        asked: an item of a brief and its verdict in each repeat; the same number for each item.
 
     Raises:
         ValueError: items with different numbers of repeats.
@@ -108,7 +107,7 @@ def measure_self_agreement(asked: Sequence[tuple[Item, Sequence[bool | None]]]) 
 
 
 def _groups() -> list[tuple[str, Callable[[Item], bool]]]:
-    """Name and membership of every group, in printed order."""
+    """Return each group's name and membership test, in printed order."""
 
     def of_tier(tier: Tier) -> Callable[[Item], bool]:
         return lambda item: item.tier is tier
@@ -126,7 +125,7 @@ def _groups() -> list[tuple[str, Callable[[Item], bool]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """The two-by-two table of label against verdict, ungraded items left out."""
+    """The two-by-two table of labels and verdicts, without ungraded items."""
 
     both_passed: int
     only_label: int
@@ -160,8 +159,8 @@ class _Counts:
         p_e = ((a + b)(a + c) + (c + d)(b + d)) / n^2 it is, for two categories and free of rounding
         until the last division, 2(ad - bc) / ((a + b)(b + d) + (a + c)(c + d)).
 
-        None where a side never varies: chance alone then explains every agreement, and the number
-        (0, or 0/0 where both are constant) would read as a finding about the judge.
+        None if a side never varies: chance explains every agreement, and 0 (or 0/0 if both are
+        constant) would look like a finding about the judge.
         """
         a, b, c, d = self.both_passed, self.only_label, self.only_verdict, self.both_failed
         if 0 in (a + b, c + d, a + c, b + d):

@@ -1,10 +1,9 @@
-"""An honest baseline: a sectioned brief made of sentences copied from the packet. No model.
+"""A baseline without a model: a sectioned brief of sentences copied from the packet.
 
 For each of the twelve areas it ranks the packet's sentences by how many of the area's cue words they
 hold, how central they are (cosine with the packet's mean tf-idf vector, as in centroid
 summarisation: Radev et al. 2004, doi:10.1016/j.ipm.2003.10.006) and whether they carry figures, and
-takes them greedily while they add something new. It understands nothing and infers nothing, which
-is its use: what it earns is what can be earned by copying.
+takes them greedily while they add new words. Its score shows what can be earned by copying alone.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from flows.schema.document import BlockKind, Packet
 from flows.schema.scenario import Step
 
 EXTRACTIVE_VERSION = "1"
-"""Raised when the same packet and seed give another brief."""
+"""Increment when the same packet and seed give another brief."""
 
 DEFAULT_WORDS = 3000
-"""Length aimed at where the writer is told no limit."""
+"""Target length without a word limit."""
 
 _HEADINGS: Mapping[Step, str] = {
     Step.higher_guidance: "Higher guidance",
@@ -89,7 +88,7 @@ _SKIPPED = {
     BlockKind.metadata,
     BlockKind.note,
 }
-_SHORTEST, _LONGEST = 6, 60  # words; below it is a label, above it a run-on table
+_SHORTEST, _LONGEST = 6, 60  # words; shorter ones are labels, longer ones run-on tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +100,12 @@ class _Sentence:
 
 
 def write_extractive(packet: Packet, words: int | None, seed: int) -> str:
-    """The brief, of about `words` words.
+    """Write a brief of about `words` words.
 
     Args:
         packet: the documents.
-        words: length aimed at; None for `DEFAULT_WORDS`.
-        seed: breaks near-ties, so that repeats differ; the same seed gives the same brief.
+        words: target length; None for `DEFAULT_WORDS`.
+        seed: breaks near-ties, so repeats differ; the same seed gives the same brief.
     """
     sentences = _sentences(packet)
     room = (DEFAULT_WORDS if words is None else words) // len(_HEADINGS)
@@ -123,16 +122,15 @@ def write_extractive(packet: Packet, words: int | None, seed: int) -> str:
 
 
 def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> list[str]:
-    """Sentences for a report on `assignment`, the most telling one first, the others in packet order.
+    """Choose sentences for a report on `assignment`: the best one first, the others in packet order.
 
-    A sentence ranks by the rare words that it shares with the assignment, by how central it is and by
-    its figures.
+    Sentences are ranked by rare words shared with the assignment, centrality and figures.
 
     Args:
         packet: the documents.
-        assignment: what the report is to answer.
-        words: length aimed at, headings aside.
-        seed: breaks near-ties, so that repeats differ; the same seed gives the same sentences.
+        assignment: the report's assignment.
+        words: target length without headings.
+        seed: breaks near-ties, so repeats differ; the same seed gives the same sentences.
     """
     sentences = _sentences(packet)
     rarity = _inverse_frequency([sentence.words for sentence in sentences])
@@ -185,7 +183,7 @@ def _split(text: str, *, is_table: bool) -> list[str]:
 
 
 def _inverse_frequency(sentences: Sequence[tuple[str, ...]]) -> dict[str, float]:
-    """ln(N / df), the idf of Spaerck Jones 1972 over sentences."""
+    """Return ln(N / df) over sentences, the idf of Spaerck Jones 1972."""
     counts = Counter(word for words in sentences for word in set(words))
     return {word: math.log(len(sentences) / count) for word, count in counts.items()}
 
@@ -211,14 +209,14 @@ def _choose(
 
 
 def _take(ranked: Sequence[_Sentence], room: int, taken: Sequence[_Sentence]) -> list[_Sentence]:
-    """The first of `ranked` that fit into `room` words and add something to what is taken."""
+    """Return the first of `ranked` that fit into `room` words and add new words to `taken`."""
     known = {word for sentence in taken for word in sentence.words}
     used = {sentence.text for sentence in taken}
     chosen: list[_Sentence] = []
     for sentence in ranked:
         new = sum(word not in known for word in set(sentence.words))
         length = len(sentence.text.split()) + 2  # the bullet and the citation
-        if sentence.text in used or new < 3 or length > room:  # noqa: PLR2004 -- three new words are something new
+        if sentence.text in used or new < 3 or length > room:  # noqa: PLR2004 -- new words
             continue
         chosen.append(sentence)
         used.add(sentence.text)
@@ -230,6 +228,6 @@ def _take(ranked: Sequence[_Sentence], room: int, taken: Sequence[_Sentence]) ->
 
 
 def _unit(salt: str, sentence: _Sentence) -> float:
-    """A number in [0, 1) that depends on nothing but its arguments."""
+    """Return a pseudo-random number in [0, 1) that depends only on the arguments."""
     text = f"{salt}|{sentence.document}|{sentence.text}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48

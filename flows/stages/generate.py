@@ -1,4 +1,4 @@
-"""A packet to a request for a brief, and a reply to what was written."""
+"""Build requests for briefs from packets, and read briefs from replies."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from flows.schema.document import Packet
 from flows.schema.settings import Effort, ModelSettings, PromptSettings
 
 GENERATE_VERSION = "2"
-"""Raised when requests are built or replies are read in another way."""
+"""Increment when requests are built or replies are read differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a writer gave for one seed, before the cut.
+    """A writer's output for one seed, before the cut.
 
     Attributes:
         seed: number of the repeat.
-        status: what became of the request.
-        text: whole; None unless written or empty.
-        cut_by_provider: True where the provider stopped at its output limit.
-        completion: key of the stored reply; None where nobody was paid.
-        detail: why there is no text, or what the reader of its file left out of it; else empty.
+        status: the outcome of the request.
+        text: the complete text; None unless written or empty.
+        cut_by_provider: True if the provider stopped at its output limit.
+        completion: key of the stored reply; None without a model.
+        detail: why there is no text, or what the reader left out of the file; may be empty.
     """
 
     seed: int
@@ -37,15 +37,15 @@ class Written:
 
 
 def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
-    """One prompt with the whole packet; the same for every model and seed.
+    """Build one prompt with the whole packet, the same for every model and seed.
 
     Args:
-        assignment: what the scenario asks for.
+        assignment: the scenario's assignment.
         packet: all documents.
-        prompt: what the writer is told.
+        prompt: the writer's prompt.
 
     Raises:
-        ConfigError: the prompt names an unknown placeholder.
+        ConfigError: the prompt has an unknown placeholder.
     """
     limit = "" if prompt.words is None else render(prompt.word_limit, {"words": f"{prompt.words:,}"})
     values = {"assignment": assignment, "packet": packet.text, "word_limit": limit}
@@ -53,25 +53,25 @@ def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> t
 
 
 def build_request(messages: Sequence[Message], model: ModelSettings, effort: Effort, seed: int) -> Request:
-    """The request for one brief.
+    """Build the request for one brief.
 
     Args:
-        messages: as `build_messages` gives them.
-        model: who writes.
-        effort: how hard it is asked to reason.
+        messages: from `build_messages`.
+        model: the writer.
+        effort: the reasoning effort.
         seed: number of the repeat, from 1.
 
     Raises:
-        ConfigError: an effort that the model does not take.
+        ConfigError: the model does not support the effort.
     """
     return build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
 
 
 def read_written(completion: Completion, seed: int) -> Written:
-    """What a stored reply says. A refusal and a failed call are not texts; an empty text is one.
+    """Read the brief from a stored reply. Refusals and failed calls have no text; an empty text is one.
 
-    So is one that was stopped at the output limit before a word was written: the reply came whole, and the
-    limit is part of the condition. It is marked `cut_by_provider`, and counted and named under the table.
+    A reply that reached the output limit before the first word is an empty text: the limit is part of the
+    condition. It is marked `cut_by_provider` and reported under the table.
     """
     match completion.status:
         case CompletionStatus.refused:
@@ -90,6 +90,6 @@ def read_written(completion: Completion, seed: int) -> Written:
 
 
 def written(text: str, seed: int, *, cut_by_provider: bool = False, completion: str | None = None) -> Written:
-    """A text that somebody wrote, be it empty."""
+    """Return a written text, which may be empty."""
     status = BriefStatus.written if text.strip() else BriefStatus.empty
     return Written(seed, status, text, cut_by_provider, completion)

@@ -1,15 +1,15 @@
-"""What Harbor's attempts come to, under Harbor's two rules and under ours, beside one another.
+"""Score Harbor attempts under Harbor's two rules and ours.
 
-The rules differ in what an attempt without a reward is:
+The rules differ in how they treat an attempt without a reward:
 
 - Harbor 0.25 counts it as 0 and averages over all attempts.
-- Harbor 0.26 leaves it out, and a reward beside certain exceptions with it.
-- Ours asks why there is none. A report that is missing, corrupt or empty scores 0, as the published
-  scoring says. A verifier that failed says nothing about the report: no score, counted, and bounded
-  by what it could have been. Attempts are averaged within a task, then tasks. A report's attempts count
-  within [0, 1], as MissionReport has it; a brief's count unclamped, as MA-Bench has it.
+- Harbor 0.26 leaves it out, as well as a reward next to certain exceptions.
+- Ours depends on the reason. A report that is missing, corrupt or empty scores 0, as in the published
+  scoring. A failed verifier says nothing about the report: no score, but counted, with bounds. Attempts
+  are averaged within a task, then tasks. Reports are clamped to [0, 1], as in MissionReport; briefs are
+  not, as in MA-Bench.
 
-Harbor's rules were read off its installed packages, and give the means of two real jobs.
+Harbor's rules were taken from its installed packages and reproduce the means of two real jobs.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from flows.schema.harbor import (
 
 _NO_REPORT = (ReportState.missing, ReportState.corrupt, ReportState.empty)
 _TOLERANCE = 1e-3
-"""The reward kit rounds to four digits; a difference of points is far larger."""
+"""The reward kit rounds to four digits; real differences are far larger."""
 
 
 def summarize_job(job: HarborJob, lows: Mapping[str, float] | None = None) -> tuple[SystemSummary, ...]:
-    """Every system of a job (agent, model, effort, dataset), by name.
+    """Summarize every system of a job (agent, model, effort, dataset), sorted by name.
 
     Args:
         job: its attempts at one benchmark.
-        lows: None where each attempt counts within [0, 1]. Where it counts unclamped, the least that an
-            attempt can score, by task; a task that is not in it has no lower bound.
+        lows: None if attempts are clamped to [0, 1]. If unclamped, the lowest possible score by task; other
+            tasks have no lower bound.
     """
     systems = sorted({trial.system for trial in job.trials})
     return tuple(_summary(job, [t for t in job.trials if t.system == system], lows) for system in systems)
 
 
 def reported_key(trial: Trial) -> str:
-    """Harbor's name of what the trial's reward is averaged with in the job's own result."""
+    """Return Harbor's key of the mean in the job's result that includes this trial."""
     return "__".join(part for part in (trial.agent, trial.model, trial.dataset or "adhoc") if part)
 
 
 def lowest_score(criteria: Sequence[CriterionVerdict]) -> float | None:
-    """The unclamped score of a report or brief that meets no requirement and makes every wrong move.
+    """Return the unclamped score of a text that meets no requirement and makes every wrong move.
 
-    None unless every criterion has points, and the requirements add up to some.
+    None unless every criterion has points and those of the requirements sum to more than 0.
     """
     known = [verdict.points for verdict in criteria]
     if not known or any(points is None for points in known):
@@ -65,12 +65,12 @@ def lowest_score(criteria: Sequence[CriterionVerdict]) -> float | None:
 
 
 def score_trial(trial: Trial) -> AttemptScore:
-    """One attempt under our rule."""
+    """Score one attempt under our rule."""
     why = _interrupted(trial)
     if why:
         return _unscored(trial, Outcome.interrupted, why)
     reward = trial.reward if trial.has_valid_reward else None
-    # A verifier that gave points has seen a report that others did not: its word stands.
+    # A verifier that gave points has seen a report, even if nothing else found one.
     if trial.report_state in _NO_REPORT and not reward:
         return AttemptScore(trial, Outcome.no_report, 0.0, 0.0, _state(trial))
     if reward is not None:
@@ -79,21 +79,21 @@ def score_trial(trial: Trial) -> AttemptScore:
 
 
 def missed(attempt: AttemptScore) -> list[CriterionVerdict]:
-    """Requirements that the report missed, then penalties that it triggered, in file order."""
+    """Return missed requirements, then triggered penalties, in file order."""
     failed = [verdict for verdict in attempt.trial.criteria if verdict.passed is False]
     return sorted(failed, key=lambda verdict: verdict.is_penalty is True)
 
 
 def undecided(attempt: AttemptScore) -> list[CriterionVerdict]:
-    """Criteria that are neither passed nor failed: no yes or no, or nothing says which is good."""
+    """Return criteria that are neither passed nor failed: no verdict, or no known polarity."""
     return [verdict for verdict in attempt.trial.criteria if verdict.passed is None]
 
 
 def score_of_criteria(criteria: Sequence[CriterionVerdict]) -> float | None:
-    """(points of met requirements - points of met penalties) / points of requirements, unclamped.
+    """Return (points of met requirements - points of met penalties) / points of requirements, unclamped.
 
-    The published task reward before its clamping (MissionReport, Scoring). None unless every
-    criterion has points and a yes or no, and the requirements add up to points.
+    This is the published task reward before clamping (MissionReport, Scoring). None unless every criterion
+    has points and a verdict, and those of the requirements sum to more than 0.
     """
     known = [(verdict.points, verdict.met) for verdict in criteria]
     if not known or any(points is None or met is None for points, met in known):
@@ -104,14 +104,14 @@ def score_of_criteria(criteria: Sequence[CriterionVerdict]) -> float | None:
 
 
 def _scored(trial: Trial, reward: float) -> AttemptScore:
-    """The verifier's reward stands; its criteria add what the reward lost by being clamped."""
+    """Score an attempt by its reward; its criteria restore what clamping the reward lost."""
     clamped = min(max(reward, 0.0), 1.0)
     detail = _state(trial)
     own = score_of_criteria(trial.criteria)
     if own is None:
         return AttemptScore(trial, Outcome.scored, reward, clamped, detail)
     if min(abs(own - reward), abs(min(max(own, 0.0), 1.0) - reward)) <= _TOLERANCE:
-        # A penalty below zero shows only here; otherwise the reward is the better digits.
+        # Only the criteria show a score below zero; otherwise the reward is more precise.
         return AttemptScore(trial, Outcome.scored, reward if 0 <= own <= 1 else own, clamped, detail)
     more = f"the verifier's reward is {reward:g}, its criteria come to {own:.4g} by the published scoring"
     return AttemptScore(
@@ -120,7 +120,7 @@ def _scored(trial: Trial, reward: float) -> AttemptScore:
 
 
 def _interrupted(trial: Trial) -> str:
-    """What, other than the model, kept the attempt from being one; empty where nothing did."""
+    """Return what, other than the model, interrupted the attempt; empty if nothing did."""
     stopped = [f for f in trial.faults if f.voids_reward and f.kind not in VERIFIER_FAULTS]
     if stopped:
         return f"{stopped[0].kind}: {stopped[0].message}"
@@ -134,7 +134,7 @@ def _interrupted(trial: Trial) -> str:
 
 
 def _ungraded(trial: Trial) -> tuple[Outcome, str]:
-    """Why an attempt that may have a good report has no reward."""
+    """Return why an attempt that may have a good report has no reward."""
     failed = [fault for fault in trial.faults if fault.kind in VERIFIER_FAULTS]
     if failed:
         return Outcome.verifier_failed, f"{failed[0].kind}: {failed[0].message}"
@@ -145,7 +145,7 @@ def _ungraded(trial: Trial) -> tuple[Outcome, str]:
 
 
 def _state(trial: Trial) -> str:
-    """What is wrong with the report; empty where nothing is known to be."""
+    """Return what is wrong with the report; empty if nothing is known."""
     if trial.report_state not in _NO_REPORT:
         return ""
     return f"{trial.report_state.value}: {trial.report_detail}"
@@ -186,17 +186,17 @@ def _summary(job: HarborJob, trials: Sequence[Trial], lows: Mapping[str, float] 
 
 
 def _harbor_counts(trial: Trial) -> bool:
-    """True where Harbor would have had the attempt when it made its mean: one that ended."""
+    """True if Harbor included the attempt in its mean: it ended."""
     return trial.is_finished or (not trial.has_result and trial.reward is not None)
 
 
 def _harbors(trial: Trial) -> float | None:
-    """The reward that Harbor took up: without a result.json to say so, what the verifier wrote."""
+    """Return the reward that Harbor used, or without a result.json what the verifier wrote."""
     return trial.reward if trial.reward_source == "result.json" or not trial.has_result else None
 
 
 def _reported(job: HarborJob, trial: Trial) -> float | None:
-    """The job's own mean of a system; None where it pools the system with another one."""
+    """Return the job's own mean of a system; None if it pools the system with another one."""
     key = reported_key(trial)
     alike = {other.system for other in job.trials if other.system[:2] + other.system[3:] == _pool(trial)}
     if len(alike) > 1:
@@ -205,12 +205,12 @@ def _reported(job: HarborJob, trial: Trial) -> float | None:
 
 
 def _pool(trial: Trial) -> tuple[str, str, str]:
-    """What Harbor tells systems apart by: it has no word for the effort."""
+    """Return what identifies a system in Harbor, which ignores the effort."""
     return (trial.agent or "", trial.model or "", trial.dataset or "")
 
 
 def _bound(by_task: Sequence[Sequence[float | None]]) -> float | None:
-    """Mean over tasks of the mean of their attempts; None where an attempt has no bound."""
+    """Return the mean over tasks of the mean of their attempts; None if an attempt has no bound."""
     means = [None if None in scores else _mean([s for s in scores if s is not None]) for scores in by_task]
     return None if None in means else _mean([mean for mean in means if mean is not None])
 

@@ -1,8 +1,8 @@
-"""Limits of length: from an author's words to numbers, and from counts to a finding.
+"""Parse length limits and compare counts with them.
 
 Only plain upper limits are read: `200 words`, `one full page`, `two pages, 350 words`, `at most 1,500
-words`, `a 250-word limit`. Whatever asks for judgment (`about 200 words`, `200 to 300 words`, `half a page`,
-`under a page`, `two pages or 350 words`) is kept as unread and said so, never rounded to a limit.
+words`, `a 250-word limit`. Anything else (`about 200 words`, `200 to 300 words`, `half a page`,
+`under a page`, `two pages or 350 words`) is reported as unread, never rounded to a limit.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _PART = re.compile(rf"{_BEFORE}{_NUMBER}{_REPEAT}[\s-]+{_ADJECTIVE}{_UNIT}{_AFTE
 
 _LONGEST = 500
 
-# A comma within a number is no separator: it has digits on both sides.
+# A comma with digits on both sides is part of a number, not a separator.
 _SEPARATOR = re.compile(r"\s*(?:;|\+|&|\n|(?<!\d),|,(?!\d{3}(?!\d))|\band\b)\s*", re.IGNORECASE)
 
 
 def parse_length_limit(text: str) -> LengthLimit:
-    """Read a limit of length.
+    """Parse a length limit.
 
-    Where a unit is named twice, the smaller number holds: a report has to keep to both.
+    If a unit is given twice, the smaller number counts: a report must keep both.
 
     Args:
-        text: the author's words; anything longer than 500 characters is prose, and unread.
+        text: the author's words; anything longer than 500 characters is prose and stays unread.
 
     Returns:
         The limits that are plainly stated; every other part of `text` under `unread`.
@@ -73,15 +73,15 @@ def _number(text: str) -> int | None:
 
 
 def measure_length(limit: LengthLimit, *, words: int | None, pages: int | None) -> tuple[LengthMeasure, ...]:
-    """Hold counts against a limit.
+    """Compare counts with a limit.
 
     Args:
-        limit: what the task asks for.
-        words: of the report; None where it was not counted.
-        pages: of the report; None where it was not counted.
+        limit: the task's limit.
+        words: words of the report; None if not counted.
+        pages: pages of the report; None if not counted.
 
     Returns:
-        One measure for each number that the limit names, words first; empty where it names none.
+        One measurement per number in the limit, words first; may be empty.
     """
     measures: list[LengthMeasure] = []
     if limit.words is not None:
@@ -92,7 +92,7 @@ def measure_length(limit: LengthLimit, *, words: int | None, pages: int | None) 
 
 
 def length_text(limit: LengthLimit, measures: tuple[LengthMeasure, ...]) -> str:
-    """A finding in a phrase: `212 of 200 words, 12 over; pages not measured (limit 1)`."""
+    """Format measurements: `212 of 200 words, 12 over; pages not measured (limit 1)`."""
     parts: list[str] = []
     for measure in measures:
         unit = measure.unit.value if measure.limit != 1 else measure.unit.value.removesuffix("s")

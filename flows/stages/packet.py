@@ -1,4 +1,4 @@
-"""Documents to a packet, and evidence held against it."""
+"""Assemble documents into a packet, and check evidence against it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from flows.schema.fence import fenced
 from flows.schema.scenario import Item
 
 PACKET_VERSION = "1"
-"""Raised when documents are put together in another way."""
+"""Increment when documents are assembled differently."""
 
-_ELEMENTS = ("assignment", "packet", "document")  # that a document stands in, as prompts name them
+_ELEMENTS = ("assignment", "packet", "document")  # elements of prompts that contain a document
 _SPACE = re.compile(r"\s+")
 _TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+|<br>")
 
 
 def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
-    """All documents as one text, in order, each in an element that names it, which none of them can forge.
+    """Join all documents in order, each in an element with its name, which none of them can forge.
 
     Args:
-        scenario_id: whose packet it is.
-        documents: read whole, in the order of the scenario.
+        scenario_id: the scenario.
+        documents: all documents, in the order of the scenario.
     """
     parts = [
         f'<document number="{number}" name="{_attribute(document.name)}">\n'
@@ -41,16 +41,15 @@ def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
 
 
 def _attribute(name: str) -> str:
-    # A line break, a lone surrogate or a character that turns the line around may stand in a file's name.
+    # A file name may contain line breaks, lone surrogates or bidirectional characters.
     plain = escape(name, quote=False).replace('"', "&quot;")
     return "".join(sign if sign.isprintable() else f"&#{ord(sign)};" for sign in plain)
 
 
 def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchError]:
-    """One error for each quote that is not found in the document that it names.
+    """Return an error for each quote that is not found in its document.
 
-    White space is folded, and the marks of tables and of Markdown are passed over: a quote is about
-    words, not about how a reader prints them.
+    White space is folded, and table and Markdown marks are ignored: only the words of a quote count.
     """
     texts = {document.name: _plain(document.text) for document in packet.documents}
     return [
@@ -58,7 +57,7 @@ def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchEr
             f"{packet.scenario_id}/rubric.yaml",
             f"{item.item_id}: quote not found in {evidence.document}: {evidence.quote!r}",
             "words of that document",
-            "quote it as the packet has it (staffbench packets --show)",
+            "copy the quote from the packet (staffbench packets --show)",
         )
         for item in items
         for evidence in item.source

@@ -1,7 +1,7 @@
-"""What a run would cost, before anything is paid: calls left, tokens, price, what it could tell apart.
+"""Estimates before a run: remaining calls, tokens, cost and detectable difference.
 
-Nothing here is a measurement. Tokens are counted as characters / 4, the usual rule of thumb for
-English; a provider counts differently, and reasoning is in no estimate, only in the upper bound.
+Tokens are estimated as characters / 4, a rule of thumb for English. Reasoning is only included in the
+upper bound.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ CHARACTERS_PER_WORD = 6
 """White space included: 5.8 to 6.0 in the four control briefs of the scenarios in `data/`."""
 
 UNLIMITED_WORDS = 5_200
-"""Words of a brief whose writer is told no limit: the longest mean that the benchmark's paper reports
-of a writer that was told one (appendix J). Without a limit it may be more."""
+"""Words of a brief without a stated limit: the longest mean in the benchmark's paper with one
+(appendix J). Without a limit it may be more."""
 
 REFERENCE_HALF_WIDTH = 0.08
 """Half-width of a model's 95% interval on the score, as the paper reports it (section 5.2)."""
 
 REFERENCE_SCENARIOS = 10
-"""Number of scenarios that `REFERENCE_HALF_WIDTH` rests on."""
+"""Number of scenarios of `REFERENCE_HALF_WIDTH`."""
 
 
-_CENT = 0.01  # dollars; less than that must not read as nothing
+_CENT = 0.01  # dollars; smaller amounts must not be shown as 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One call that is left to make.
+    """One remaining call.
 
     Attributes:
         input_tokens: estimate.
         output_tokens: estimate, without reasoning.
-        most_output_tokens: the limit that is sent; None where none is.
-        is_assumed: True where its prompt is not known yet, as for a brief that nobody has written.
+        most_output_tokens: the output limit sent; None if none is.
+        is_assumed: True if its prompt is not known yet, such as a brief that is not yet written.
     """
 
     input_tokens: int
@@ -50,11 +50,11 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """US dollars.
+    """An amount in US dollars.
 
     Attributes:
-        usd: what is known of it; None where nothing is.
-        is_bound: True where a part is unknown, so that `usd` is a lower bound.
+        usd: the known part; None if unknown.
+        is_bound: True if a part is unknown, so that `usd` is a lower bound.
     """
 
     usd: float | None
@@ -63,15 +63,15 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Calls that are left to make, summed.
+    """Totals of the remaining calls.
 
     Attributes:
         calls: how many.
-        assumed: how many of them rest on a prompt that is not known yet.
+        assumed: number of calls with a prompt that is not known yet.
         input_tokens, output_tokens: estimates.
-        cost: of the estimates.
-        most: with every reply as long as the limit that is sent, reasoning included; a lower bound
-            where no limit is sent.
+        cost: cost of the estimates.
+        most: cost if every reply reaches its output limit, including reasoning; a lower bound without
+            a limit.
     """
 
     calls: int
@@ -83,36 +83,36 @@ class Load:
 
 
 def tokens_of(characters: int) -> int:
-    """Tokens of a text of that many characters, rounded up; an estimate."""
+    """Estimate the tokens of a text of that many characters, rounded up."""
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def brief_characters(told: int | None, cap: int | None = None) -> int:
-    """Length of a brief that nobody has written yet: as long as its writer may.
+def brief_characters(prompt_words: int | None, cap: int | None = None) -> int:
+    """Estimate the length of a brief that is not yet written: the longest allowed.
 
     Args:
-        told: words that the writer is told; None for no limit.
-        cap: words that are kept of it; None for all of them.
+        prompt_words: word limit in the prompt; None for no limit.
+        cap: word cap; None for none.
     """
-    words = UNLIMITED_WORDS if told is None else told
+    words = UNLIMITED_WORDS if prompt_words is None else prompt_words
     return CHARACTERS_PER_WORD * (words if cap is None else min(words, cap))
 
 
 def verdict_tokens(n_items: int, judge: JudgeSettings) -> int:
-    """Output of a judge on `n_items`, without reasoning: as if every item were listed."""
+    """Estimate a judge's output on `n_items`, without reasoning, as if every item were listed."""
     return judge.tokens_per_item * n_items
 
 
 def planned(
     request: Request, model: ModelSettings, output_tokens: int, *, is_assumed: bool = False
 ) -> PlannedCall:
-    """One call in tokens.
+    """Estimate the tokens of one call.
 
     Args:
-        request: as it would be sent.
-        model: whom it would go to; says which field holds the output limit.
-        output_tokens: length of the reply that is expected; lowered to the limit that is sent.
-        is_assumed: True where the prompt is not known yet.
+        request: the request.
+        model: the model, which names the field of the output limit.
+        output_tokens: expected length of the reply; lowered to the limit sent.
+        is_assumed: True if the prompt is not known yet.
     """
     limit = request.parameters.get(model.max_tokens_field)
     most = limit if isinstance(limit, int) else None
@@ -125,7 +125,7 @@ def planned(
 
 
 def summed(calls: Sequence[PlannedCall], price: Price) -> Load:
-    """Calls of one model, at its list price."""
+    """Sum calls of one model at its list price."""
     input_tokens = sum(call.input_tokens for call in calls)
     output_tokens = sum(call.output_tokens for call in calls)
     # Call by call: a long prompt may cost more for each token.
@@ -146,7 +146,7 @@ def summed(calls: Sequence[PlannedCall], price: Price) -> Load:
 
 
 def combined(loads: Sequence[Load]) -> Load:
-    """Several loads as one. Where a price is unknown, the sum of the others is a lower bound."""
+    """Sum several loads. If a price is unknown, the sum of the others is a lower bound."""
     paid = [load for load in loads if load.calls]
     return Load(
         calls=sum(load.calls for load in paid),
@@ -159,7 +159,7 @@ def combined(loads: Sequence[Load]) -> Load:
 
 
 def cost_text(cost: Cost) -> str:
-    """A cost for a table: `≥` before a lower bound, `unknown` where nothing is known."""
+    """Format a cost: `≥` before a lower bound, `unknown` if nothing is known."""
     if cost.usd is None:
         return "unknown"
     digits = 4 if 0 < cost.usd < _CENT else 2
@@ -167,12 +167,11 @@ def cost_text(cost: Cost) -> str:
 
 
 def detectable_difference(n_scenarios: int) -> float:
-    """Half-width of the interval to expect with `n_scenarios`: about 0.08 · sqrt(10 / n).
+    """Return the expected half-width of the interval with `n_scenarios`: about 0.08 · sqrt(10 / n).
 
-    The paper's half-width at its ten scenarios, scaled as the standard error of a mean over
-    independent scenarios is. It assumes scenarios that differ from one another as the paper's do. Two
-    conditions that are closer than this are not told apart by their intervals; a comparison paired by
-    scenario may do better.
+    This is the paper's half-width at ten scenarios, scaled like the standard error of a mean over
+    independent scenarios. It assumes the paper's variance between scenarios. Intervals don't separate two
+    conditions that are closer than this; a paired comparison may.
 
     Raises:
         ValueError: fewer than one scenario.
@@ -183,7 +182,7 @@ def detectable_difference(n_scenarios: int) -> float:
 
 
 def misfit(model: ModelSettings, call: PlannedCall) -> str | None:
-    """How a call exceeds the context length of `model`; None where it fits or the length is unknown."""
+    """Describe how a call exceeds the context length; None if it fits or the length is unknown."""
     if model.context_tokens is None:
         return None
     room = call.output_tokens if call.most_output_tokens is None else call.most_output_tokens
@@ -196,23 +195,23 @@ def misfit(model: ModelSettings, call: PlannedCall) -> str | None:
     )
 
 
-def cap_mismatch(told: int | None, cap: int | None) -> str | None:
-    """What follows where the writer is told another limit than is graded by; None where they agree."""
-    if told == cap:
+def cap_mismatch(prompt_words: int | None, cap: int | None) -> str | None:
+    """Describe the effect of a prompt limit that differs from the word cap; None if they agree."""
+    if prompt_words == cap:
         return None
-    if told is None:
-        return f"the writer is told no limit, and {cap:,} words are graded: what is cut, it may have needed"
+    if prompt_words is None:
+        return f"the prompt sets no limit, but {cap:,} words are graded: the cut may remove needed content"
     if cap is None:
-        return f"the writer is told {told:,} words, and whatever it writes is graded"
-    return f"the writer is told {told:,} words, and {cap:,} are graded"
+        return f"the prompt sets a limit of {prompt_words:,} words, but all words are graded"
+    return f"the prompt sets a limit of {prompt_words:,} words, but {cap:,} are graded"
 
 
 def room_shortfall(room: int, judge: JudgeSettings) -> str | None:
-    """What follows where a judge can't write what its rubric needs; None where it can.
+    """Describe the effect of a judge's output limit being too low for its rubric; None if it is not.
 
     Args:
-        room: tokens that its longest reply may need, reasoning included.
-        judge: how it is asked.
+        room: tokens that its longest reply may need, including reasoning.
+        judge: the judge's settings.
     """
     if judge.output_tokens is None or room <= judge.output_tokens:
         return None
@@ -234,7 +233,7 @@ def _cost(input_tokens: int, output_tokens: int, price: Price) -> Cost:
         if usd is not None
     ]
     if not input_tokens and not output_tokens:
-        return Cost(0.0)  # nothing is left to pay for, whatever it would cost
+        return Cost(0.0)  # nothing is left to pay for
     return Cost(sum(parts), is_bound=len(parts) < 2) if parts else Cost(None)  # noqa: PLR2004 -- input and output
 
 

@@ -1,4 +1,4 @@
-"""One judge's verdicts on one brief as a score, under one set of weights."""
+"""Score one judge's verdicts on one brief under one set of weights."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 
 POLARITIES = frozenset(polarity.value for polarity in Polarity)
-"""Keys of weights that count criteria by what they are, in place of their own points."""
+"""Keys of weights that replace the criteria's own points, by polarity."""
 
 SCORE_VERSION = "1"
-"""Raised when the same verdicts and weights would give another score."""
+"""Increment when the same verdicts and weights give another score."""
 
 
 def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: ScoringSettings) -> BriefScore:
-    """The severity-weighted score of one brief, with its bounds and its unweighted shares.
+    """Compute the severity-weighted score of one brief, with bounds and unweighted shares.
 
     score = (sum of the points of passed requirements - sum of the absolute points of wrong moves
     that were made) / sum of the points of all requirements. A perfect brief has 1, an empty one 0;
-    wrong moves can take it below 0. This is the score of both benchmarks (MA-Bench, 4.3 and
+    wrong moves can make it negative. This is the score of both benchmarks (MA-Bench, 4.3 and
     appendix D; MissionReport, Scoring), before any clamping.
 
-    An item without a verdict is neither passed nor failed: the score and the shares are None, and
-    the bounds say what it could have come to.
+    An item without a verdict is neither passed nor failed: the score and the shares are None, and the
+    bounds give the possible range.
 
-    A criterion counts its own points, or by its polarity where weights are given for that; an item
-    counts those of its severity.
+    A criterion counts its own points, or those of its polarity if given; an item counts those of its
+    severity.
 
     Args:
         items: the rubric.
-        verdicts: one for each item, in any order, all of one brief.
-        scoring: points by severity; for a rubric of criteria none, or by polarity.
+        verdicts: one per item of one brief, in any order.
+        scoring: points by severity; for criteria none, or by polarity.
 
     Raises:
         ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
-            the rubric has two items of one id, or no requirement that weighs anything.
-        ConfigError: a severity of the rubric has no weight, or one of the wrong sign; or weights are
-            given for criteria, which have their own.
+            the rubric has duplicate ids, or its requirements sum to no points.
+        ConfigError: a severity of the rubric has no weight or one of the wrong sign; or weights by
+            severity are given for criteria.
     """
     points = _points(items, scoring)
     by_id = _by_id(items, verdicts)
-    # Looked up once: a thousand briefs have a hundred thousand verdicts.
+    # Looked up once, as there may be 100,000 verdicts.
     rows = [(points[item.item_id], item.is_error, by_id[item.item_id].passed) for item in items]
     total = math.fsum(weight for weight, is_error, _ in rows if not is_error)
     if total <= 0:
         raise ScenarioError(
-            f"weights {scoring.name}", "the rubric's requirements add up to no points", "more than 0"
+            f"weights {scoring.name}", "the rubric's requirements sum to no points", "more than 0"
         )
 
     def share_of_points(*, ungraded_passes: bool) -> float:
-        # A requirement counts where it is passed, a wrong move (negative points) where it is not.
+        # A requirement counts if it passed, a wrong move (negative points) if it did not.
         return (
             math.fsum(
                 weight
@@ -93,11 +93,11 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
 def score_briefs(
     items: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], scoring: ScoringSettings
 ) -> list[BriefScore]:
-    """`score_brief` of every brief among the verdicts, in the order in which briefs first appear.
+    """Apply `score_brief` to every brief in the verdicts, in order of first appearance.
 
     Args:
         items: the rubrics by scenario.
-        verdicts: on whole briefs.
+        verdicts: complete verdicts of any number of briefs.
         scoring: the weights.
 
     Raises:
@@ -110,9 +110,9 @@ def score_briefs(
 
 
 def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
-    """Points by item id, after a look at the weights that this rubric uses.
+    """Return points by item id, after checking the weights that this rubric uses.
 
-    A weight of 0 is allowed: it leaves a severity out of the score.
+    A weight of 0 is allowed: it excludes a severity from the score.
     """
     if any(item.points is not None for item in items):
         return _points_of_criteria(items, scoring)
@@ -123,7 +123,7 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
         where = f"scoring.weights.{severity.value}"
         if severity.value not in scoring.weights:
             raise ConfigError(
-                where, "no weight", "a number for each severity of the rubric", "scoring=severity, say"
+                where, "no weight", "a number for each severity of the rubric", "for example scoring=severity"
             )
         weight = scoring.weights[severity.value]
         if not math.isfinite(weight):
@@ -143,7 +143,7 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
 def _points_of_criteria(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
     own = {item.item_id: item.points for item in items if item.points is not None}
     if len(own) != len(items):
-        raise ScenarioError("rubric", "criteria with points of their own among items without", "one kind")
+        raise ScenarioError("rubric", "criteria with points mixed with items without points", "one kind")
     if not scoring.weights:
         return own
     if scoring.weights.keys() == POLARITIES:
@@ -153,23 +153,23 @@ def _points_of_criteria(items: Sequence[Item], scoring: ScoringSettings) -> dict
         return {item.item_id: float(negative if item.is_error else positive) for item in items}
     raise ConfigError(
         f"scoring={scoring.name}",
-        "weights by severity for criteria that have points of their own",
+        "weights by severity for criteria, which have their own points",
         "scoring=points, or scoring=equal_points",
     )
 
 
 def _by_id(items: Sequence[Item], verdicts: Sequence[Verdict]) -> dict[str, Verdict]:
-    """The verdicts by item id, after a look that each item has one and all are of one brief."""
+    """Return verdicts by item id, after checking that each item has one and all are of one brief."""
     briefs = sorted({(verdict.scenario_id, verdict.seed) for verdict in verdicts})
     if len(briefs) != 1:
         raise ScenarioError("verdicts", f"of {len(briefs)} briefs", "those of one brief")
     where = f"verdicts on {briefs[0][0]}/{briefs[0][1]}"
     ids = {item.item_id for item in items}
     if len(ids) != len(items):
-        raise ScenarioError(where, f"{len(items)} items with {len(ids)} ids", "an id for each item")
+        raise ScenarioError(where, f"{len(items)} items with {len(ids)} ids", "unique ids")
     by_id = {verdict.item_id: verdict for verdict in verdicts}
     if len(by_id) != len(verdicts):
-        raise ScenarioError(where, f"{len(verdicts)} verdicts on {len(by_id)} items", "one an item")
+        raise ScenarioError(where, f"{len(verdicts)} verdicts on {len(by_id)} items", "one per item")
     odd = sorted(ids ^ by_id.keys())
     if odd:
         raise ScenarioError(

@@ -1,4 +1,4 @@
-"""A leaderboard as text: Markdown for people, CSV and JSON for programs. Nothing is computed here."""
+"""Format a leaderboard as Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
 
+from flows.common.text import count_of, number, percent
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness, Writer
@@ -18,7 +19,7 @@ from flows.schema.verdict import Agreement
 _POLARITIES = {"polarity=positive": "requirements", "polarity=negative": "wrong moves or penalties"}
 
 FEW_SCENARIOS = 6
-"""Below so many scenarios a bootstrap over them is narrower than it says; the table says that."""
+"""With fewer scenarios, a bootstrap interval is too narrow; the table says so."""
 
 _HEAD = (
     "model",
@@ -36,7 +37,7 @@ _HEAD = (
 
 
 def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
-    """The table that people see, head first: one text per cell."""
+    """Return the displayed table, header first, one text per cell."""
     table = [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
     if not has_harnesses(board):
         return table
@@ -45,17 +46,17 @@ def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
 
 
 def has_harnesses(board: Leaderboard) -> bool:
-    """True where rows may be of several harnesses, whose results are never pooled: the table names them."""
+    """True if rows may be of several harnesses, which the table then names."""
     return any(row.harness != Harness.single_prompt.value for row in board.rows)
 
 
 def word_columns(board: Leaderboard) -> int:
-    """How many of the first columns hold words."""
+    """Return how many of the first columns hold words."""
     return 5 if has_harnesses(board) else 4
 
 
 def notes(board: Leaderboard) -> list[str]:
-    """What stands under every table, a sentence or two each."""
+    """Return the notes under the table, one or two sentences each."""
     found = [_judge_note(note) for note in board.judges]
     found += [
         f"Judge {note.judge_id} on {agreement.labels}, accuracy and kappa: {_by_group(agreement)}."
@@ -97,7 +98,7 @@ def notes(board: Leaderboard) -> list[str]:
 
 
 def _no_width_notes(board: Leaderboard) -> list[str]:
-    """Rows whose scenarios all scored alike: their interval has no width, and is no certainty."""
+    """Warn about intervals without width, of rows whose scenarios all score alike."""
     rows: dict[tuple[float, int, float], set[str]] = {}
     for row in board.rows:
         if row.ci_unlike is not None:
@@ -112,12 +113,12 @@ def _no_width_notes(board: Leaderboard) -> list[str]:
 
 
 def rule_of_three(level: float) -> str:
-    """The rule's number at a level: 3 at 95%."""
+    """Return the numerator of the rule at a level: 3 at 95%."""
     return f"{round(-math.log(1 - level), 1):g}"
 
 
 def to_markdown(board: Leaderboard) -> str:
-    """The table with its notes."""
+    """Format the table and its notes as Markdown."""
     head, *rows = shown_rows(board)
     lines = [f"# {board.benchmark}: leaderboard ({board.scoring} scoring)", ""]
     n_words = word_columns(board)
@@ -129,7 +130,7 @@ def to_markdown(board: Leaderboard) -> str:
 
 
 def to_csv(board: Leaderboard) -> str:
-    """One line per row with every field; an empty cell is unknown."""
+    """Format every field, one line per row; an empty cell is unknown."""
     out = io.StringIO()
     writer = csv.DictWriter(out, [field.name for field in fields(LeaderboardRow)], lineterminator="\n")
     writer.writeheader()
@@ -139,14 +140,14 @@ def to_csv(board: Leaderboard) -> str:
 
 
 def to_json(board: Leaderboard) -> str:
-    """Everything, notes included; null is unknown."""
+    """Format everything, including notes; null is unknown."""
     content: dict[str, Any] = {"schema_version": "1", **asdict(board), "notes": notes(board)}
     content["rows"] = [{key: _rounded(value) for key, value in asdict(row).items()} for row in board.rows]
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
 def to_metrics(board: Leaderboard) -> str:
-    """The numbers by condition and judge, nested, for `dvc metrics`."""
+    """Format the numbers, nested by condition and judge, for `dvc metrics`."""
     content: dict[str, dict[str, Any]] = {}
     for row in board.rows:
         numbers = {"score": row.score, "correct": row.correct, "passed": row.passed, "wrong": row.wrong}
@@ -154,16 +155,6 @@ def to_metrics(board: Leaderboard) -> str:
         shown = {key: _rounded(value) for key, value in numbers.items() if value is not None}
         content.setdefault(row.judge_id, {})[row.condition] = {**shown, **counts}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
-
-
-def percent(value: float | None) -> str:
-    """A share as printed; a dash where it is unknown."""
-    return "-" if value is None else f"{100 * value:.1f}%"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number as printed; a dash where it is unknown."""
-    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:
@@ -178,26 +169,22 @@ def _shown(row: LeaderboardRow) -> tuple[str, ...]:
         percent(row.correct),
         percent(row.passed),
         number(row.wrong, 1),
-        _of(row.n_scenarios, row.n_scenarios_all),
-        _of(row.n_briefs, row.n_briefs_all),
+        count_of(row.n_scenarios, row.n_scenarios_all),
+        count_of(row.n_briefs, row.n_briefs_all),
         str(row.n_ungraded),
         str(row.n_refused),
         str(row.n_cut + row.n_cut_by_provider),
     )
 
 
-def _of(part: int, whole: int) -> str:
-    return str(part) if part == whole else f"{part} of {whole}"
-
-
 def _noun(board: Leaderboard) -> str:
-    """What was graded: only reports have a limit of length, or open or don't."""
+    """Return `report` if the rows have fields that only reports have, else `brief`."""
     is_report = any(row.n_over_limit is not None or row.n_missing or row.n_corrupt for row in board.rows)
     return "report" if is_report else "brief"
 
 
 def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
-    # Each judge has a row on a condition; the briefs are the same.
+    # Conditions have one row per judge, with the same briefs.
     hidden = {row.condition: row.n_hidden for row in board.rows}
     noticed = {row.condition: row.n_noticed for row in board.rows}
     found: list[str] = []
@@ -209,13 +196,13 @@ def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
     if number_of := sum(noticed.values()):
         found.append(
             f"{_counted_as(number_of, noun)} came from a file of which the reader left something "
-            "out or mended it, such as hidden text; the briefs table says what, under detail."
+            "out or repaired it, such as hidden text; the briefs table says what, under detail."
         )
     return found
 
 
 def _empty_notes(board: Leaderboard, noun: str) -> list[str]:
-    """Rows with texts without a word; the control that writes none is named by its own note."""
+    """List rows with empty texts, except the control that writes none, which has its own note."""
     controls = {label for label, _ in board.model_notes if label == Writer.empty.value}
     told = {row.condition: _emptiness(row) for row in board.rows if row.n_empty and row.model not in controls}
     if not told:
@@ -225,9 +212,9 @@ def _empty_notes(board: Leaderboard, noun: str) -> list[str]:
 
 
 def _emptiness(row: LeaderboardRow) -> str:
-    """How many of how many, and of how many the output limit is known to be the cause."""
+    """Format the number of empty briefs, and how many of them are due to the output limit."""
     how = f"{row.n_empty} of {row.n_briefs_all}"
-    # Only both counts are known: each stopped one may be an empty one, as far as there is room for both.
+    # Only the two totals are known, so the overlap is a range.
     texts = row.n_briefs_all - row.n_refused - row.n_error - row.n_missing - row.n_corrupt
     most = min(row.n_empty, row.n_cut_by_provider)
     least = max(0, row.n_empty + row.n_cut_by_provider - texts)
@@ -252,11 +239,11 @@ def _length_notes(board: Leaderboard) -> list[str]:
 
 
 def _attempt_notes(board: Leaderboard) -> list[str]:
-    """Attempts that scored 0 unjudged, and those that did not end by themselves."""
+    """List attempts that scored 0 without a judge, and those that ended at a limit."""
     kinds = {
         "Attempts without a report, which score 0": [(row.condition, row.n_missing) for row in board.rows],
         "Reports that don't open, which score 0": [(row.condition, row.n_corrupt) for row in board.rows],
-        "Attempts that ended at a limit, judged by what lay there": [
+        "Attempts that ended at a limit, judged as they were then": [
             (row.condition, row.n_at_limit) for row in board.rows
         ],
     }
@@ -265,7 +252,7 @@ def _attempt_notes(board: Leaderboard) -> list[str]:
 
 
 def _counted(counts: Iterable[tuple[str, int]]) -> str:
-    """Conditions with their counts, each once, those without any left out."""
+    """Format conditions with their counts, each once, without zeros."""
     return ", ".join(f"{name} {count}" for name, count in sorted(dict(counts).items()) if count)
 
 
@@ -306,7 +293,7 @@ def _agreement_note(note: JudgeNote) -> str:
 
 
 def _by_group(agreement: Agreement) -> str:
-    """Accuracy and kappa of each group of items, with its n."""
+    """Format accuracy and kappa of each group of items, with n."""
     return "; ".join(
         f"{_POLARITIES.get(name, name)} {number(accuracy, 2)}, {number(kappa, 2)} (n {n})"
         for name, n, accuracy, kappa in agreement.groups
@@ -314,7 +301,7 @@ def _by_group(agreement: Agreement) -> str:
 
 
 def agreement_text(agreement: Agreement) -> str:
-    """An agreement in a phrase."""
+    """Format an agreement as a phrase."""
     if agreement.accuracy is None:
         return f"{agreement.labels}: nothing to compare"
     kappa = "kappa undefined" if agreement.kappa is None else f"kappa {agreement.kappa:.2f}"
@@ -326,5 +313,5 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Floats to twelve digits: sums in another order must not change the bytes."""
+    """Round floats to twelve digits, so the order of summation does not change the bytes."""
     return float(f"{value:.12g}") if isinstance(value, float) else value

@@ -1,18 +1,18 @@
-"""Cut a brief at the word cap. The one place that says what a word is.
+"""Cut a brief at the word cap. The only definition of a word.
 
 The rule, version `w1`. A word is what a word processor counts: a stretch between white space that
-holds at least one letter or digit. So `#`, `|` and `---` are no words, and `3,000`, `12.5`,
-`2026-03-14`, `well-known` and `staff's` are one each. Beyond that:
+contains at least one letter or digit. So `#`, `|` and `---` are not words, and `3,000`, `12.5`,
+`2026-03-14`, `well-known` and `staff's` are one each. In addition:
 
-- Characters that look like nothing separate, or words could be joined without a reader seeing it:
+- Invisible characters separate words, or they could join words unnoticed:
   control characters, zero-width spaces and joiners, marks of direction, blank fillers, tags. The
   zero-width joiner and non-joiner separate only after Latin, Greek and Cyrillic letters and ASCII;
   Persian and the scripts of India write them within a word. A soft hyphen joins, as a hyphen does.
 - Dashes (en, em and longer, and two or more hyphens in a row), slashes and bars separate, with or
   without spaces around them. A single hyphen joins.
-- An ideograph or kana is one word each, whatever stands beside it. Hangul counts by white space.
+- Each ideograph or kana is a word. Hangul counts by white space.
 
-A word ends where its stretch ends, so the punctuation that closes it belongs to it.
+Closing punctuation belongs to the word.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flows.common.errors import ConfigError
 from flows.schema.brief import Brief, BriefStatus
 
 WORD_COUNTER = "w1"
-"""Version of the rule above; raised when any text would be counted or cut differently."""
+"""Version of the rule above; increment when any text is counted or cut differently."""
 
 _SEPARATORS = (
     r"\s\x00-\x20\x7f-\xa0"  # white space, controls
@@ -36,11 +36,11 @@ _SEPARATORS = (
 )
 _IDEOGRAPHS = (
     r"\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    r"\U00020000-\U0003ffff"  # planes 2 and 3 are kept for ideographs
+    r"\U00020000-\U0003ffff"  # planes 2 and 3 are reserved for ideographs
     r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d\U0001aff0-\U0001b16f"
 )
 _JOINERS = r"\u200c\u200d"
-# The brackets and quotation marks that open what follows: they don't close an ideograph.
+# Opening brackets and quotation marks, which don't belong to the ideograph before them.
 _OPENING = (
     r"(\[{\u2018\u201c\u00ab\u3008\u300a\u300c\u300e\u3010\u3014\u3016\u3018\u301d\uff08\uff3b\uff5b\uff62"
 )
@@ -57,20 +57,19 @@ _WORD = re.compile(
 
 
 def count_words(text: str) -> int:
-    """Number of words in `text` under rule `w1`. Time is linear in the text's length."""
+    """Count the words in `text` under rule `w1`, in linear time."""
     return len(_WORD.findall(text))
 
 
 def cut_words(text: str, cap: int | None) -> str:
-    """The longest start of `text` that holds at most `cap` words.
+    """Return the longest prefix of `text` with at most `cap` words.
 
-    A text that is within the cap comes back as it is; otherwise the result ends with the end of the
-    last kept word, its closing punctuation included and no white space after it. So
-    `count_words(cut_words(text, cap)) == min(cap, count_words(text))`, and cutting again changes
-    nothing.
+    A text within the cap is returned unchanged; otherwise the result ends with the last kept word, including
+    its closing punctuation, without trailing white space. So
+    `count_words(cut_words(text, cap)) == min(cap, count_words(text))`, and cutting is idempotent.
 
     Args:
-        text: the text as written.
+        text: the text.
         cap: number of words to keep, from 0; None keeps everything.
 
     Raises:
@@ -100,23 +99,23 @@ def truncate(
     completion: str | None,
     cut_by_provider: bool,
 ) -> Brief:
-    """The brief that is graded, from the text that was written.
+    """Build the graded brief from the written text.
 
-    A text without a single word makes an `empty` brief, which is graded like any other.
+    A text without words makes an `empty` brief, which is graded like any other.
 
     Args:
-        scenario_id: the scenario that it answers.
+        scenario_id: the scenario.
         seed: number of the repeat, from 1.
-        text: what was written, whole.
+        text: the complete text.
         cap: number of words to keep, from 0; None keeps everything.
-        completion: key of the reply that it came from; None for briefs written elsewhere.
-        cut_by_provider: True where the provider stopped at its output limit.
+        completion: key of the stored reply; None for briefs written elsewhere.
+        cut_by_provider: True if the reply stopped at the provider's output limit.
 
     Raises:
         ConfigError: `cap` is negative.
     """
     _check_cap(cap)
-    ends = [word.end() for word in _WORD.finditer(text)]  # one pass counts and cuts
+    ends = [word.end() for word in _WORD.finditer(text)]  # counts and cuts in one pass
     words_raw = len(ends)
     kept = text if cap is None or words_raw <= cap else text[: ends[cap - 1] if cap else 0]
     return Brief(
@@ -136,14 +135,14 @@ def truncate(
 def without_text(
     scenario_id: str, seed: int, status: BriefStatus, detail: str, *, completion: str | None
 ) -> Brief:
-    """The brief of a request that brought no text: its counts are null, not 0.
+    """Build the brief of a request without a text: its counts are null, not 0.
 
     Args:
-        scenario_id: the scenario that was asked about.
+        scenario_id: the scenario.
         seed: number of the repeat, from 1.
         status: `refused` or `error`.
         detail: why there is no text.
-        completion: key of the reply that says so; None where there is none.
+        completion: key of the stored reply; None if there is none.
 
     Raises:
         ValueError: `status` is one that has a text.

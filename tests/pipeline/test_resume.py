@@ -326,7 +326,7 @@ def test_settings_with_a_secret_of_the_environment_leave_nothing(bench, endpoint
     words = remote(endpoint, "judge.api_key_env=JUDGE_KEY", "model.parameters.user=sk-judge-9876543210")
     done = bench("run", *words, JUDGE_KEY="sk-judge-9876543210")
     assert done.code == 2
-    assert "model: a key, header or password of the environment stands in these settings" in done.err
+    assert "model: contains a key, header or password from the environment" in done.err
     assert endpoint.calls == []
     left = b"".join(path.read_bytes() for path in bench.results.rglob("*") if path.is_file())
     assert b"sk-judge" not in left

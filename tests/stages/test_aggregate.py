@@ -115,9 +115,9 @@ ONE = [scored("a", 1, 0.2), scored("b", 1, 0.4)]
     [
         (ONE, ["a", "b", "c"], 1, r"c/1: no score of this brief \(1 such\)"),
         (ONE, ["a", "b"], 2, r"a/2: no score of this brief \(2 such\)"),
-        (ONE, ["a"], 1, "b/1: a score not asked for of this brief"),
+        (ONE, ["a"], 1, "b/1: an unexpected score of this brief"),
         ([*ONE, ONE[0]], ["a", "b"], 1, "scores: 3 of 2 briefs"),
-        (ONE, ["a", "b", "a"], 1, "one is asked for twice"),
+        (ONE, ["a", "b", "a"], 1, "duplicate ids"),
     ],
 )
 def test_briefs_that_are_not_those_asked_for_are_refused(scores, scenario_ids, seeds, message):
@@ -276,7 +276,7 @@ def test_conditions_without_a_common_scenario_have_no_difference():
 
 
 def test_a_difference_of_other_scenarios_is_refused():
-    with pytest.raises(ScenarioError, match="b: a score of a scenario not asked for"):
+    with pytest.raises(ScenarioError, match="b: a score of an unexpected scenario"):
         paired_difference([scored("a", 1, 0.9)], [scored("b", 1, 0.1)], ["a"], SCORING)
     with pytest.raises(ScenarioError, match="two of one brief"):
         paired_difference([scored("a", 1, 0.9)] * 2, [scored("a", 1, 0.1)], ["a"], SCORING)

@@ -229,7 +229,7 @@ def test_the_repeat_of_the_judge_is_part_of_the_key():
 
 
 def test_a_rubric_must_have_items_with_ids_of_their_own():
-    with pytest.raises(ScenarioError, match="item R1: two items have this id"):
+    with pytest.raises(ScenarioError, match="item R1: duplicate id"):
         build_requests([R1, R2, R1], "b", JUDGE, PROMPT, 1)
     with pytest.raises(ScenarioError, match="no items"):
         build_requests([], "b", JUDGE, PROMPT, 1)

@@ -241,7 +241,7 @@ def test_a_file_that_need_not_be_here_is_named_and_not_linked_to():
 
 def test_places_that_the_reader_counts_are_told_from_those_of_the_tools():
     page = Page(a_report(replace(BRIEF, detail="hidden_text, paragraph 7: white text")))
-    assert "Left out or mended on readinghidden_text, paragraph 7: white text" in page.said
+    assert "Left out or repaired while readinghidden_text, paragraph 7: white text" in page.said
     assert "not the places (p7, t1r2c1)" in page.said
     assert "p7" not in Page(a_report()).said
 

@@ -193,9 +193,9 @@ def test_a_prompt_and_its_reply_must_fit_the_context_together():
 def test_a_cap_that_the_writer_is_not_told_is_a_warning():
     assert cap_mismatch(3000, 3000) is None
     assert cap_mismatch(None, None) is None
-    assert cap_mismatch(3000, 500) == "the writer is told 3,000 words, and 500 are graded"
-    assert "told no limit, and 3,000 words are graded" in (cap_mismatch(None, 3000) or "")
-    assert "told 3,000 words, and whatever" in (cap_mismatch(3000, None) or "")
+    assert cap_mismatch(3000, 500) == "the prompt sets a limit of 3,000 words, but 500 are graded"
+    assert "no limit, but 3,000 words are graded" in (cap_mismatch(None, 3000) or "")
+    assert "3,000 words, but all words are graded" in (cap_mismatch(3000, None) or "")
 
 
 def test_a_judge_without_room_for_its_rubric_is_a_warning():
@@ -363,7 +363,7 @@ def test_a_sweep_over_caps_pays_for_its_briefs_once(project):
     # Half of the briefs: 6 + 300 characters are 77 tokens.
     assert [int(row[4]) for row in shown.rows] == [318, 154, 472]
     assert (
-        "- Warning: prompt.words and word_cap: the writer is told 100 words, and 50 are graded."
+        "- Warning: prompt.words and word_cap: the prompt sets a limit of 100 words, but 50 are graded."
         in shown.notes
     )
 

@@ -170,7 +170,7 @@ GOLD = verdicts(R5=True, R9=True, R2=True, E5=True, E9=True)
         (ITEMS, [*GOLD[:4], replace(GOLD[4], scenario_id="ridge")], "verdicts: of 2 briefs"),
         (ITEMS, [], "verdicts: of 0 briefs"),
         ([*ITEMS, ITEMS[0]], GOLD, "6 items with 5 ids"),
-        (ITEMS[3:], GOLD[3:], "add up to no points"),
+        (ITEMS[3:], GOLD[3:], "sum to no points"),
     ],
 )
 def test_verdicts_that_do_not_cover_the_rubric_are_refused(items, given_verdicts, message):
@@ -198,9 +198,7 @@ def test_weights_that_make_no_sense_are_refused(severity, weight, message):
 
 def test_requirements_that_weigh_nothing_are_refused():
     nothing = SCORING.weights | {"important": 0, "critically_important": 0, "slightly_important": 0}
-    with pytest.raises(
-        ScenarioError, match="weights severity: the rubric's requirements add up to no points"
-    ):
+    with pytest.raises(ScenarioError, match="weights severity: the rubric's requirements sum to no points"):
         score_brief(ITEMS, GOLD, replace(SCORING, weights=nothing))
 
 

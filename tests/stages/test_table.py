@@ -62,7 +62,7 @@ def test_attempts_that_scored_nothing_or_stopped_at_a_limit_are_named_with_their
     found = notes(replace(board(is_stand_in=False), rows=rows))
     assert "Attempts without a report, which score 0: a 2." in found
     assert "Reports that don't open, which score 0: b 1." in found
-    assert "Attempts that ended at a limit, judged by what lay there: a 1." in found
+    assert "Attempts that ended at a limit, judged as they were then: a 1." in found
     assert "Not measured, so neither within a limit nor over it: a 3." in found
     (length,) = [note for note in found if note.startswith("Reports over")]
     assert "measured): b 2." in length

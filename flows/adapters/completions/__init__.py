@@ -1,9 +1,9 @@
-"""The store of paid replies, and the client that pays for them.
+"""The store of paid replies, and the client that makes paid calls.
 
     request -> client -> (store: is it there?) -> sender -> reply -> store -> completion
 
-`store` is the truth that resume and replay rest on: append-only files, content-addressed, durable
-before anything uses a reply. `client` holds the only retry layer, the limits and the budget. Each
-transport has a sender; a sender makes one try and says what happened, and decides nothing. `turns` is
-how a chat with images and tool calls goes out, `calls` and `carried` how what comes back is read.
+`store` is the source of truth for resume and replay: append-only, content-addressed files, synced before a
+reply is used. `client` has the only retry layer, the limits and the budget. Each transport has a sender,
+which makes one try and reports the result. `turns` encodes chats with images and tool calls, `calls` and
+`provider_state` read the replies.
 """

@@ -1,10 +1,9 @@
-"""What a run may spend, held before each call.
+"""Enforce a run's budget before each call.
 
-A call is let go only where what it may cost at most still fits, beside what was spent and what the calls in
-flight may cost at most. Otherwise it waits for these to end, and the run stops when none is left that could
-make room. So a limit is passed by no more than what one reply costs beyond the limit of output that was asked
-for: until a model's first reply has come, no second call of it goes out, and where a provider does not keep
-to the limit, each call may cost as much as the longest reply so far.
+A call is only sent if its maximum cost fits, in addition to what was spent and the maximum cost of calls in
+flight. Otherwise it waits for those to end; if none is left, the run stops. So a limit is exceeded by at most
+what one reply costs beyond its requested output limit: before a model's first reply no second call is sent,
+and if a provider ignores the output limit, each call is assumed to cost as much as the longest reply so far.
 """
 
 from __future__ import annotations
@@ -19,17 +18,15 @@ from flows.schema.call import estimated_input_tokens
 from flows.schema.completion import Request, Usage
 from flows.schema.settings import BudgetSettings, ModelSettings, Price
 
-_OUTPUT_TOKENS = 4096  # a brief of 3,000 words; used until a reply of the model has been counted
-_UNDECLARED_TOKENS = (
-    131_072  # of a reply to a request that sets no limit: about what models can write at most
-)
+_OUTPUT_TOKENS = 4096  # a brief of 3,000 words; used until the model's first reply
+_UNDECLARED_TOKENS = 131_072  # of a reply without an output limit: about the maximum of current models
 _LIMIT_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 def price_usd(usage: Usage, price: Price) -> float | None:
-    """List price of one call in US dollars; None where a price or a count is unknown.
+    """Return the list price of one call in US dollars; None if a price or a count is unknown.
 
-    Cached input counts at the full price, so where a provider grants a discount this is an upper bound.
+    Cached input counts at the full price, so this is an upper bound with cache discounts.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
@@ -40,7 +37,7 @@ def price_usd(usage: Usage, price: Price) -> float | None:
 
 
 def total_tokens(usage: Usage) -> int | None:
-    """Input and output together; None where one is unknown."""
+    """Return input plus output tokens; None if one is unknown."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     return usage.input_tokens + usage.output_tokens
@@ -48,7 +45,7 @@ def total_tokens(usage: Usage) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one try costs, known or estimated."""
+    """The cost of one try, known or estimated."""
 
     tokens: int
     usd: float
@@ -56,12 +53,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """What is held for one try.
+    """The amount reserved for one try.
 
     Attributes:
-        label: of its model.
-        most: what it may cost at most.
-        uncounted: what it is taken to have cost where nobody counted.
+        label: the model's label.
+        most: its maximum cost.
+        uncounted: its assumed cost without the provider's count.
     """
 
     label: str
@@ -70,12 +67,12 @@ class Reservation:
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What is known of a model's replies.
+class _ReplyStatistics:
+    """Statistics of a model's replies.
 
     Attributes:
-        replies, output, longest: their number, and tokens of output, of all and of the longest.
-        ratio: how much more tokens than estimated an input had, at most; from 1.
+        replies, output, longest: number of replies, their total and longest output in tokens.
+        ratio: the largest ratio of actual to estimated input tokens, at least 1.
     """
 
     replies: int = 0
@@ -85,15 +82,15 @@ class _Heard:
 
 
 class Budget:
-    """The budget of a run. Belongs to one event loop."""
+    """The budget of a run. Use it from one event loop only."""
 
     def __init__(self, settings: BudgetSettings, halts: StopConditions, *, first_alone: bool = True) -> None:
-        """Begin with nothing spent.
+        """Create a budget with nothing spent.
 
         Args:
             settings: the limits.
-            halts: what stops everything.
-            first_alone: whether a model's first reply is waited for; not where it comes in a day's batch.
+            halts: the stop conditions.
+            first_alone: whether to wait for a model's first reply; False for batches.
         """
         self._settings = settings
         self._halts = halts
@@ -104,10 +101,10 @@ class Budget:
         self._usd = 0.0
         self._in_flight: list[Reservation] = []
         self._waiting: list[asyncio.Future[None]] = []
-        self._heard: dict[str, _Heard] = {}
+        self._heard: dict[str, _ReplyStatistics] = {}
 
     def check_price(self, model: ModelSettings) -> None:
-        """Refuse to promise a limit in dollars that can't be held.
+        """Reject a limit in dollars that can't be enforced.
 
         Raises:
             ConfigError: `max_usd` is set, and a price of the model is unknown.
@@ -121,27 +118,27 @@ class Budget:
             )
 
     def estimate(self, request: Request, model: ModelSettings) -> Cost:
-        """What a call will likely cost: characters / 4 in; out, the mean of the model's replies so far.
+        """Estimate a call's cost: input from characters / 4, output as the mean of replies so far.
 
-        Before the first reply: its output limit, at most 4,096 tokens. An image counts as 1,600 tokens,
-        whatever its size, and the tools that are offered as their JSON.
+        Before the first reply, output is its limit, at most 4,096 tokens. An image counts as 1,600 tokens,
+        tools as their JSON.
         """
-        heard = self._heard.get(model.label, _Heard())
+        heard = self._heard.get(model.label, _ReplyStatistics())
         output = heard.output // heard.replies if heard.replies else _OUTPUT_TOKENS
         limit = _output_limit(request, model)
         return self._cost(request, model, output if limit is None else min(output, limit))
 
     async def admit(self, request: Request, model: ModelSettings, target: Target) -> Reservation:
-        """Let one try go, when the budget has room for the most that it may cost.
+        """Wait until the budget has room for a try's maximum cost, and reserve it.
 
-        A request that sets no limit of output goes, alone, if a reply as long as those before would fit.
+        A request without an output limit is sent alone, if a reply as long as earlier ones fits.
 
         Raises:
-            BudgetReached: there is no room, and nothing in flight that could make any; nothing more goes out.
+            BudgetReached: there is no room, and no call in flight that could free some; nothing more is sent.
         """
         while True:
             self._halts.check(target)
-            heard = self._heard.get(model.label, _Heard())
+            heard = self._heard.get(model.label, _ReplyStatistics())
             limit = _output_limit(request, model)
             most = self._cost(request, model, max(limit or _UNDECLARED_TOKENS, heard.longest))
             if not self._in_flight:
@@ -165,18 +162,18 @@ class Budget:
     def record_spend(
         self, held: Reservation, request: Request, usage: Usage | None, model: ModelSettings, *, charged: bool
     ) -> None:
-        """A try that was admitted has ended.
+        """Record the end of an admitted try.
 
         Args:
-            held: what `admit` gave.
-            request: that was sent.
-            usage: of what came; None where nothing did.
-            model: whom it went to.
-            charged: whether the provider may charge for it. What it did not count is charged as most, here
-                only: no record says so.
+            held: the reservation from `admit`.
+            request: the request.
+            usage: the reply's usage; None without a reply.
+            model: the model.
+            charged: whether the provider may charge for it. Without a count, the maximum is charged to the
+                budget only, not in any record.
         """
         self._in_flight.remove(held)
-        heard = self._heard.setdefault(model.label, _Heard())
+        heard = self._heard.setdefault(model.label, _ReplyStatistics())
         if charged:
             usage = usage or Usage()
             tokens, usd = total_tokens(usage), price_usd(usage, model.price)
@@ -195,12 +192,12 @@ class Budget:
             resolve_if_pending(future)()
 
     def _cost(self, request: Request, model: ModelSettings, output_tokens: int) -> Cost:
-        ratio = self._heard.get(model.label, _Heard()).ratio
+        ratio = self._heard.get(model.label, _ReplyStatistics()).ratio
         usage = Usage(math.ceil(estimated_input_tokens(request) * ratio), output_tokens)
         return Cost(total_tokens(usage) or 0, price_usd(usage, model.price) or 0.0)
 
     def _lacking(self, cost: Cost) -> BudgetReached | None:
-        """Why there is no room for a call beside those in flight; None where there is."""
+        """Return why there is no room for a call in addition to those in flight; None if there is."""
         limits, out = self._settings, [held.most for held in self._in_flight]
         for name, limit, spent, held, wanted, unit in (
             ("max_usd", limits.max_usd, self._usd, sum(c.usd for c in out), cost.usd, "US dollars"),
@@ -224,14 +221,14 @@ class Budget:
             return BudgetReached(
                 f"budget.{name}={limit}",
                 shown,
-                remedy="what was paid is stored: the same command with a new budget resumes; a lower "
+                remedy="resume with the same command and a higher budget; paid replies are stored; a lower "
                 "model.output_tokens lets more calls fit",
             )
         return None
 
 
 def _output_limit(request: Request, model: ModelSettings) -> int | None:
-    """Tokens of output that a request allows, of all its replies; None where it sets no limit."""
+    """Return the maximum output tokens of a request, for all its choices; None without a limit."""
     names = {model.max_tokens_field, *_LIMIT_FIELDS}
     limits = [value for name in names if isinstance(value := request.parameters.get(name), int)]
     several = request.parameters.get("n")

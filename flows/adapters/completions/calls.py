@@ -1,7 +1,7 @@
-"""Tool calls as endpoints send them, whole or in pieces.
+"""Read tool calls from replies, whole or in chunks.
 
-What follows from a call is for whoever offered the tools: a name that no tool has and arguments that
-are no JSON are kept as they came. Only what can't be answered at all is a fault: a call without a name.
+Unknown tool names and arguments that are not JSON are kept for the tool loop to handle. Only a call without a
+name, which can't be answered, is a fault.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flows.common.digests import sha256_text
 from flows.schema.completion import ToolCall
 
 CARRIED_OF_CALL = ("extra_content", "provider_specific_fields")
-"""Fields of a tool call that are sent back with it: Gemini's thought signatures lie there."""
+"""Fields of a tool call that are sent back with it, such as Gemini's thought signatures."""
 
 
 _ID_CHARS = 9
@@ -25,7 +25,7 @@ _ID_CHARS = 9
 
 @dataclass(slots=True)
 class _Piece:
-    """A call as far as it has come."""
+    """A partially received call."""
 
     index: int | None
     call_id: str = ""
@@ -38,7 +38,7 @@ class Calls:
     """The tool calls of one reply, in order of their first piece.
 
     Attributes:
-        chars: how much has come.
+        chars: number of characters received.
     """
 
     def __init__(self) -> None:
@@ -49,23 +49,23 @@ class Calls:
         return len(self._pieces)
 
     def add(self, message: Mapping[str, Any], *, streamed: bool = False) -> None:
-        """Take the calls of a whole message, or the pieces of calls in a chunk of one.
+        """Add the calls of a whole message or the pieces in a chunk.
 
         Raises:
-            Fault: they are none.
+            Fault: they are malformed.
         """
         items = listed(message.get("tool_calls"), "the tool calls")
-        if not items and message.get("function_call"):  # the protocol's old form: one call, without an id
+        if not items and message.get("function_call"):  # the old format: one call without an id
             items = ({"index": 0, "function": message["function_call"]},)
         for item in items:
             self._add(mapping(item, "a tool call"), streamed=streamed)
 
     def read(self, *, cut: bool = False) -> tuple[tuple[ToolCall, ...], list[Mapping[str, Any]]]:
-        """The calls, each with its further fields.
+        """Return the calls, each with its further fields.
 
         Args:
-            cut: whether the reply stopped at its limit: then the last call may be half written. It stays
-                as far as it came, unless its name did not.
+            cut: whether the reply reached its output limit: then the last call may be incomplete. It is
+                kept unless its name is missing.
 
         Raises:
             Fault: one has no name.
@@ -77,7 +77,7 @@ class Calls:
         for piece in pieces:
             arguments = clean("".join(piece.arguments))[0]
             if not cut and not arguments.strip():
-                arguments = "{}"  # what some servers leave out for a tool that takes none
+                arguments = "{}"  # some servers omit empty arguments
             calls.append(ToolCall(clean(piece.call_id)[0], clean(piece.name)[0], arguments))
         return tuple(calls), [piece.further for piece in pieces]
 
@@ -107,10 +107,10 @@ class Calls:
         self.chars += len(call_id) + len(name) + len(arguments)
 
     def _of(self, index: int | None, call_id: str, name: str) -> _Piece | None:
-        """The call that a piece continues; None where it begins one.
+        """Return the call that a piece continues; None if it begins a new one.
 
-        Several calls at once are told apart by `index`. Some servers leave it out, or give 0 to every
-        call: then another id, or without ids a name after arguments, begins the next call.
+        Parallel calls have different `index` values. Some servers omit it or always send 0: then another id,
+        or without ids a name after arguments, begins the next call.
         """
         known = (
             [piece for piece in self._pieces if piece.index == index] if index is not None else self._pieces
@@ -126,17 +126,17 @@ class Calls:
 
 
 def with_ids(calls: Sequence[ToolCall], key: str) -> tuple[tuple[ToolCall, ...], str]:
-    """Calls with an id each, which their answers name: some servers give none, or one to several.
+    """Give each call a unique id for its answer: some servers send none, or duplicates.
 
-    An id that is made has nine letters and digits, the only ones that every provider takes
-    (Mistral's are no longer), and is made from the request, so that no two turns of a chat share one.
+    A generated id has nine letters and digits, which every provider accepts (Mistral requires nine),
+    and depends on the request, so that no two turns of a chat share one.
 
     Args:
-        calls: of one reply.
-        key: of its request.
+        calls: the calls of one reply.
+        key: the request's key.
 
     Returns:
-        the calls, and a note where ids were made.
+        The calls, and a note if ids were generated.
     """
     found: list[ToolCall] = []
     made = 0

@@ -1,4 +1,4 @@
-"""The client that pays for completions: once, within its limits, and not before the store has room."""
+"""The client for paid completions: each is paid for once, within limits, if the store has room."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ __all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "che
 
 _log = logging.getLogger(__name__)
 
-# Fields that the request has elsewhere, and, for litellm, those with which it would retry, route or
-# drop on its own.
+# Fields that the request has elsewhere and, for litellm, those that make it retry, route or drop fields.
 _RESERVED: Mapping[Transport, frozenset[str]] = {
     Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
     Transport.gguf: frozenset({"model", "messages"}),
@@ -60,12 +59,12 @@ _RESERVED: Mapping[Transport, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """A completion, as the store has it.
+    """A completion from the store.
 
     Attributes:
         completion: answer, refusal or error.
-        replayed: True where it was in the store and nobody was called.
-        earlier: True where it was there before this run.
+        replayed: True if it was in the store and no call was made.
+        earlier: True if it was stored before this run.
     """
 
     completion: Completion
@@ -74,10 +73,10 @@ class CallOutcome:
 
 
 class Client:
-    """Completes requests from the store, or else by paying for them. Belongs to one event loop.
+    """Completes requests from the store or by paid calls. Use it from one event loop only.
 
     Attributes:
-        totals: sums over this run, for a progress display.
+        totals: sums over this run, for progress displays.
     """
 
     def __init__(
@@ -89,14 +88,14 @@ class Client:
         *,
         on_event: Callable[[CallEvent], None] | None = None,
     ) -> None:
-        """Prepare; nothing is opened before the first paid call.
+        """Create a client; nothing is opened before the first paid call.
 
         Args:
-            store: where completions come from and go to; the caller closes it.
-            runner: limits, for each provider.
-            budget: limits of this run.
-            retry: which stored outcomes are asked again.
-            on_event: told of what happens; must be quick.
+            store: the completion store; the caller closes it.
+            runner: limits per provider.
+            budget: spending limits of this run.
+            retry: which stored outcomes are retried.
+            on_event: called for each event; must be fast.
         """
         self.totals = Totals()
         self._store = store
@@ -115,28 +114,28 @@ class Client:
         self._probed = False
 
     async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
-        """The completion of `request`: stored, or paid for now and then stored.
+        """Return the completion of `request` from the store, or pay for it and store it.
 
-        A caller that is cancelled does not undo a try that is out: its reply is stored all the same.
+        If the caller is cancelled, the reply of a try in flight is still stored.
 
         Args:
-            request: what to send.
-            model: whom to ask; its provider's limits are shared, its key is read when a try is made.
-            asked: what the condition asked for, kept in the record.
+            request: the request.
+            model: the model; its provider's limits are shared, its key is read for each try.
+            asked: what the condition requested, kept in the record.
 
         Raises:
-            ConfigError: the request can't be sent or stored as it is, or the budget can't be held.
-            ProviderError: the endpoint, the model or the key can't be used at all.
-            BudgetReached: the run may not spend more.
-            StoreError: the reply could not be stored, or would not be. Nothing more is sent.
-            Stopped: a person stopped the run.
+            ConfigError: the request can't be sent or stored, or the budget can't be enforced.
+            ProviderError: the endpoint, the model or the key can't be used.
+            BudgetReached: the budget is used up.
+            StoreError: the reply can't be stored. Nothing more is sent.
+            Stopped: the user stopped the run.
         """
         key = _key(request)
         stored = self._store.get(key)
         if stored is not None and stands(stored, self._retry):
             return self._replay(stored, model)
         if self._batches is not None:
-            # Recorded with what was asked for: a batch is cheaper, and its requests do not stream.
+            # Recorded, as a batch is cheaper and does not stream.
             model, asked = replace(model, price=batch_price(model.price)), {**asked, "batch": True}
         call = Call(request, key, model, asked, Target.of(model))
         self._halts.check(call.target)
@@ -154,29 +153,29 @@ class Client:
             raise
 
     def knows(self, request: Request) -> bool:
-        """True where something is stored for `request`, whatever it is. May be called from another thread."""
+        """True if any completion is stored for `request`. Thread-safe."""
         return self._store.get(_key(request)) is not None
 
     def stored(self, key: str) -> Completion | None:
-        """The stored completion of `key`; None where there is none. From any thread."""
+        """Return the stored completion of `key`; None if there is none. Thread-safe."""
         return self._store.get(key)
 
     def stop(self) -> None:
-        """Send nothing more: calls in flight end and are stored, waiting ones raise `Stopped`.
+        """Stop sending: calls in flight finish and are stored, waiting ones raise `Stopped`.
 
         May be called from a signal handler or another thread.
         """
-        left = "what was paid is stored" if self._batches is None else "batches under way run on"
-        reason = Stopped("run", "stopped", remedy=f"{left}: the same command resumes")
+        left = "paid replies are stored" if self._batches is None else "batches in progress continue"
+        reason = Stopped("run", "stopped", remedy=f"{left}: run the same command again to resume")
         loop = self._loop
         if loop is None or loop.is_closed() or _running_loop() is loop:
             self._halts.set(EVERYTHING, reason)
         if loop is not None and not loop.is_closed():
-            # Also from within the loop: a signal may have come while it sleeps.
+            # Wakes the loop: a signal may have arrived while it sleeps.
             loop.call_soon_threadsafe(self._halts.set, EVERYTHING, reason)
 
     async def aclose(self) -> None:
-        """Let calls in flight end and be stored, then close the connections."""
+        """Wait for calls in flight to be stored, then close the connections."""
         self._halts.set(EVERYTHING, Stopped("client", "closed"))
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for sender in self._senders.values():
@@ -186,7 +185,7 @@ class Client:
             self._batches.close()
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
-        """Pay for a call, unless whoever held its lock before has done so."""
+        """Pay for a call, unless the previous holder of its lock has done so."""
         try:
             lock = self._store.lock(call.key, lambda: self._halts.check(call.target))
         except StoreError as error:
@@ -201,7 +200,7 @@ class Client:
                 return self._replay(stored, call.model)
             sender, limits = self._ready(call.model)
             completion = await self._attempts.complete(call, sender, limits)
-            self._asked_now.add(call.key)  # before it is there for others to find
+            self._asked_now.add(call.key)  # before others can find it
             try:
                 await self._store.put(call.request, completion)
                 kept = self._kept(call.key)
@@ -221,12 +220,12 @@ class Client:
             return CallOutcome(kept, replayed=False)
 
     def _kept(self, key: str) -> Completion:
-        """What the store has now: that, and nothing else, is handed on."""
+        """Return the completion as the store has it now."""
         kept = self._store.get(key)
         if kept is None:
             raise StoreError(
                 self._store.folder,
-                f"completion {key[:12]} is not there after it was stored",
+                f"completion {key[:12]} is missing after it was stored",
                 remedy="check the disk, then start the same command again",
             )
         return kept
@@ -237,13 +236,13 @@ class Client:
         return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
-        """Refuse before anything is sent what would go wrong afterwards."""
+        """Reject requests that would fail after sending."""
         request, model = call.request, call.model
         if (request.transport, request.model, request.api_base) != (
             model.transport.value,
             model.name,
             model.api_base,
-        ):  # the key of one must not go to the other, nor the reply be stored under it
+        ):  # neither the key nor the reply may be mixed up
             raise ConfigError(
                 f"model {model.label}",
                 f"the request goes to {request.model} at {request.api_base} by {request.transport}",
@@ -259,7 +258,7 @@ class Client:
         self._budget.check_price(model)
 
     def _ready(self, model: ModelSettings) -> tuple[Sender, ProviderLimits]:
-        """The sender and the limits of a model; the first time, the store is probed too."""
+        """Return a model's sender and limits; probe the store the first time."""
         if not self._probed:
             self._store.probe()
             self._probed = True
@@ -272,7 +271,7 @@ class Client:
 
     def _new_sender(self, model: ModelSettings) -> Sender:
         if self._batches is not None:
-            # Imported here, so that whoever only replays does not wait for an HTTP library.
+            # Imported here, so that replays don't import an HTTP library.
             from flows.adapters.completions.batches.sender import BatchSender
 
             return BatchSender(model, self._runner, self._store, self._batches, self._halts)
@@ -283,20 +282,20 @@ class Client:
             return
         try:
             self._on_event(event)
-        except Exception:  # noqa: BLE001 -- a display that fails must not lose a reply
-            _log.exception("the listener to calls failed and is not told any more")
+        except Exception:  # noqa: BLE001 -- a failing display must not lose a reply
+            _log.exception("the event listener failed and is no longer called")
             self._on_event = None
 
     def _done(self, task: asyncio.Task[CallOutcome]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # heard, also where the caller was cancelled and nobody else asks
+            task.exception()  # retrieved, even if the caller was cancelled
 
 
 def _key(request: Request) -> str:
     try:
         return request.key
-    except (TypeError, ValueError) as error:  # what JSON or UTF-8 has no form for
+    except (TypeError, ValueError) as error:  # not representable in JSON or UTF-8
         raise ConfigError(f"request to {request.model}", f"can't be stored: {error}") from error
 
 

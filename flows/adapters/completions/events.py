@@ -1,4 +1,4 @@
-"""What the client tells while it works, and the sums for a progress display."""
+"""Events of the client, and sums for progress displays."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from flows.schema.completion import Completion, CompletionStatus
 
 
 class CallEventKind(StrEnum):
-    """What happened to a call."""
+    """The kind of an event."""
 
     replayed = "replayed"  # its completion was in the store
-    sent = "sent"  # a try went out
-    throttled = "throttled"  # the provider had no room; it waits
-    retrying = "retrying"  # a try failed; it waits and goes out again
+    sent = "sent"  # a try was sent
+    throttled = "throttled"  # rate-limited; it waits
+    retrying = "retrying"  # a try failed; it waits and is sent again
     stored = "stored"  # its completion is durable
 
 
 @dataclass(frozen=True, slots=True)
 class CallEvent:
-    """One thing that happened to a call.
+    """An event of a call.
 
     Attributes:
-        kind: what.
-        key: of the request.
-        model: label of the model.
-        attempt: number of the try, from 1; None where there was none.
-        wait_s: seconds until the next try; None where there is none.
-        detail: the fault, with the key taken out; empty where there was none.
+        kind: its kind.
+        key: the request's key.
+        model: the model's label.
+        attempt: number of the try, from 1; None without a try.
+        wait_s: seconds until the next try; None if there is none.
+        detail: the fault, without secrets; may be empty.
     """
 
     kind: CallEventKind
@@ -41,17 +41,17 @@ class CallEvent:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over the completions of a run, always those of its records.
+    """Sums over the completions of a run, from their records.
 
     Attributes:
         replayed: completions that came from the store.
-        paid: calls that brought an answer or a refusal.
+        paid: calls that returned an answer or a refusal.
         failed: calls that ended in an error.
-        in_flight: tries that are out now.
-        input_tokens, output_tokens, reasoning_tokens: of the paid calls, as far as the providers counted.
-        price_usd: of the paid calls, as far as known.
-        unknown_price: calls whose price is unknown, or that lost a try which may have been charged:
-            where it is not 0, `price_usd` is a lower bound.
+        in_flight: tries in flight.
+        input_tokens, output_tokens, reasoning_tokens: of the paid calls with known counts.
+        price_usd: known prices of the paid calls.
+        unknown_price: calls with an unknown price or a lost try that may have been charged: if not 0,
+            `price_usd` is a lower bound.
     """
 
     replayed: int = 0
@@ -65,7 +65,7 @@ class Totals:
     unknown_price: int = 0
 
     def add(self, completion: Completion, *, lost_tries: int) -> None:
-        """Take in the record of a call of this run; `lost_tries` may have been charged too."""
+        """Add the record of a call of this run; `lost_tries` may have been charged too."""
         if completion.status is CompletionStatus.error:
             self.failed += 1
         else:

@@ -1,4 +1,4 @@
-"""What can go wrong with one try of a call, and what follows from it."""
+"""Faults of a try, and how to handle them."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from flows.schema.completion import Usage
 
 
 class FaultKind(StrEnum):
-    """Where it went wrong."""
+    """The kind of a fault."""
 
-    connect = "connect"  # no connection came about: nothing was sent
-    connection = "connection"  # it broke
-    timeout = "timeout"  # it fell silent, or took too long
+    connect = "connect"  # could not connect: nothing was sent
+    connection = "connection"  # the connection broke
+    timeout = "timeout"  # no data for too long, or too long in total
     status = "http"  # the endpoint answered with an error
-    reply = "bad reply"  # it answered with something that is no completion
-    empty = "no content"  # it answered with a completion that holds no text, not even an empty one
+    reply = "bad reply"  # the response is not a completion
+    empty = "no content"  # a completion without a text, not even an empty one
     parameter = "parameter"  # the transport can't express the request: nothing was sent
 
 
 class RetryDecision(StrEnum):
-    """What follows from a fault."""
+    """How to handle a fault."""
 
     retry = "retry"  # again, a bounded number of times
-    wait = "wait"  # throttled: again, when the provider has room
-    refused = "refused"  # an outcome: the content filter did not let the prompt pass
+    wait = "wait"  # rate-limited: again later
+    refused = "refused"  # an outcome: the content filter blocked the prompt
     failed = "failed"  # this request will never work; others may
-    fatal = "fatal"  # nothing will work until a person mends it
+    fatal = "fatal"  # nothing will work until the user fixes it
 
 
-class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no person ever sees one raised
-    """One try that gave no completion.
+class Fault(Exception):  # noqa: N818 -- never shown to users as an exception
+    """A try without a completion.
 
     Attributes:
-        kind: where it went wrong.
-        detail: the endpoint's message, whole: a key must be taken out of it before it is shortened.
+        kind: its kind.
+        detail: the endpoint's full message: remove secrets before shortening it.
         status: HTTP status; None unless `kind` is `status`.
-        code: the endpoint's word for the fault; empty where it gave none.
-        retry_after: seconds that the endpoint asks to wait; None where it does not say.
-        raw: what came, for a person to look at; empty where nothing did.
-        usage: tokens of what came; None where nothing did.
+        code: the endpoint's error code; may be empty.
+        retry_after: requested wait in seconds; None if not given.
+        raw: the response, for debugging; may be empty.
+        usage: tokens of the response; None without one.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Fault(Exception):  # noqa: N818 -- "fault" is the word for it, and no pers
 
     @property
     def outcome(self) -> str:
-        """The word for it in an `Attempt`."""
+        """The word for it in a `Try`."""
         return f"http {self.status}" if self.status is not None else self.kind.value
 
     @property
     def billable(self) -> bool:
-        """Whether the provider may charge for it: it may have written a reply that did not arrive.
+        """Whether the provider may charge for it, as a reply may have been lost.
 
-        A request that was answered with an HTTP error is taken not to be charged.
+        HTTP errors are assumed not to be charged.
         """
         return self.kind in (FaultKind.connection, FaultKind.timeout, FaultKind.reply, FaultKind.empty)
 
@@ -98,12 +98,12 @@ _NOT_HERE = frozenset({403, 404, 405})
 
 
 def course(fault: Fault, *, served: bool) -> RetryDecision:
-    """What follows from `fault`.
+    """Decide how to handle `fault`.
 
     Args:
-        fault: of one try.
-        served: whether the same endpoint, model and key have answered a request before: then a 403 or
-            404 is about this request (a prompt that was flagged), not about the model.
+        fault: the fault of one try.
+        served: whether the endpoint, model and key have answered before: then a 403 or 404 is about
+            this request (a flagged prompt), not about the model.
     """
     status = fault.status
     if fault.code in _REFUSED:
@@ -118,12 +118,12 @@ def course(fault: Fault, *, served: bool) -> RetryDecision:
 
 
 def error_fault(status: int, payload: object, text: str, retry_after: float | None = None) -> Fault:
-    """The fault that an HTTP error tells of.
+    """Create the fault of an HTTP error.
 
     Args:
-        status: of the response.
-        payload: its body as JSON; anything where it is not.
-        text: its body as text, used where the JSON has no message.
+        status: the HTTP status.
+        payload: its body as JSON; any value if it is not JSON.
+        text: its body as text, used if the JSON has no message.
         retry_after: from its headers.
     """
     message, code = text, ""
@@ -140,16 +140,16 @@ def error_fault(status: int, payload: object, text: str, retry_after: float | No
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that `Retry-After` asks for, given as seconds or as a date (RFC 9110, 10.2.3).
+    """Read `Retry-After` in seconds, given as seconds or as a date (RFC 9110, 10.2.3).
 
-    `retry-after-ms`, which some providers send beside it, is more exact and wins.
+    `retry-after-ms`, which some providers also send, is more precise and takes precedence.
 
     Args:
-        headers: of the response, looked up without regard to case by the caller's mapping.
-        now: the present, for the date form.
+        headers: the response headers, a case-insensitive mapping.
+        now: the current time, for dates.
 
     Returns:
-        None where the header is missing or makes no sense; never negative.
+        Seconds, never negative; None if the header is missing or invalid.
     """
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         value = headers.get(name)

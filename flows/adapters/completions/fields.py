@@ -1,4 +1,4 @@
-"""Fields of what an endpoint sent: taken as what they should be, or else a fault."""
+"""Read typed fields from a response; other types are a fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 from flows.adapters.completions.faults import Fault, FaultKind
 
 RAW_CHARS = 64_000
-"""Of a body that is kept for a person to look at."""
+"""Maximum length of a body kept for debugging."""
 
 _TOO_LARGE = 1 << 63
 _DIGITS = 20
@@ -20,12 +20,12 @@ _DEEPEST = 100  # orjson writes 254, and a record adds some
 
 
 def load_json(data: bytes) -> tuple[Any, str]:
-    """JSON, read leniently: what a strict reader refuses must not lose a reply that was paid for.
+    """Parse JSON leniently: a strict parser could lose a paid reply.
 
-    Lone surrogates come through; `clean` replaces them. Bytes that are not UTF-8 become U+FFFD.
+    Lone surrogates are kept for `clean` to replace. Bytes that are not UTF-8 become U+FFFD.
 
     Returns:
-        the value, and a note where bytes were replaced.
+        The value, and a note if bytes were replaced.
 
     Raises:
         Fault: it is not JSON.
@@ -37,7 +37,7 @@ def load_json(data: bytes) -> tuple[Any, str]:
     text = data.decode("utf-8", "replace")
     note = "bytes that are not UTF-8 were replaced by U+FFFD" if text.encode() != data else ""
     try:
-        # Python refuses to read a number of more than 4,300 digits; nothing counts so far.
+        # Python rejects numbers of more than 4,300 digits.
         return json.loads(
             text, parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else math.inf
         ), note
@@ -47,10 +47,10 @@ def load_json(data: bytes) -> tuple[Any, str]:
 
 
 def clean(text: str) -> tuple[str, str]:
-    """Text that UTF-8 can hold: pairs of surrogates are joined, lone ones become U+FFFD.
+    """Make text encodable in UTF-8: surrogate pairs are joined, lone ones become U+FFFD.
 
     Returns:
-        the text, and a note where something was replaced.
+        The text, and a note if something was replaced.
     """
     try:
         text.encode()
@@ -65,10 +65,10 @@ def clean(text: str) -> tuple[str, str]:
 
 
 def tame(value: Any, depth: int = 0) -> Any:
-    """A JSON value without what the store has no form for.
+    """Make a JSON value storable.
 
-    Lone surrogates become U+FFFD, numbers that are not finite null, and integers beyond 64 bits and what is
-    nested too deeply text.
+    Lone surrogates become U+FFFD, non-finite numbers null, and integers beyond 64 bits and deeply nested
+    values text.
     """
     if isinstance(value, dict | list | tuple):
         if depth >= _DEEPEST:
@@ -85,7 +85,7 @@ def tame(value: Any, depth: int = 0) -> Any:
 
 
 def escaped(value: object) -> str:
-    """What came, in ASCII and shortened: kept for a person to look at."""
+    """Format a response in ASCII, shortened, for debugging."""
     if not isinstance(value, str):
         try:
             value = json.dumps(value, default=str)
@@ -95,10 +95,10 @@ def escaped(value: object) -> str:
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
-    """An object.
+    """Check that a value is an object.
 
     Raises:
-        Fault: it is none.
+        Fault: it is not one.
     """
     if not isinstance(value, Mapping):
         raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not an object")
@@ -106,10 +106,10 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
 
 
 def listed(value: object, what: str) -> Sequence[object]:
-    """A list; null is an empty one.
+    """Check that a value is a list; null is an empty one.
 
     Raises:
-        Fault: it is none.
+        Fault: it is not one.
     """
     if value is None:
         return ()
@@ -119,7 +119,7 @@ def listed(value: object, what: str) -> Sequence[object]:
 
 
 def string(value: object, what: str) -> str | None:
-    """A text, or None for null.
+    """Check that a value is text or null.
 
     Raises:
         Fault: it is neither.
@@ -130,12 +130,12 @@ def string(value: object, what: str) -> str | None:
 
 
 def word(value: object) -> str | None:
-    """A word of the endpoint; what is no text is taken as it looks: a paid text must not be lost for it."""
+    """Return a word of the endpoint; other types are formatted, so as not to lose a paid text."""
     return value if value is None or isinstance(value, str) else escaped(value)
 
 
 def content(value: object) -> str | None:
-    """Text of a message; a list of parts is joined, and what the model only thought is left out."""
+    """Return the text of a message, joining parts and omitting reasoning."""
     if value is None or isinstance(value, str):
         return value
     texts: list[str] = []
@@ -150,5 +150,5 @@ def content(value: object) -> str | None:
 
 
 def storable(value: Any) -> Any:
-    """A JSON value as the store gives it back; see `tame`."""
+    """Return a JSON value as the store returns it; see `tame`."""
     return orjson.loads(orjson.dumps(tame(value)))

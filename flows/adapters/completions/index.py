@@ -1,7 +1,6 @@
-"""What a folder of segments holds: where each key's record lies, and what is damaged.
+"""Index of a folder of segments: the location of each record, and damage.
 
-Only places are kept in memory, never texts. Scanning is incremental: what another process appended
-is taken in from where the last look ended.
+Only locations are kept in memory, not texts. Scanning is incremental: it continues where the last scan ended.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ SUFFIX = ".jsonl"
 
 _log = logging.getLogger(__name__)
 
-# An answer is final. A refusal and half a text may be asked again on request, an error on any later run; none
-# takes the place of something better. Between equals the first answer, the last refusal, the last
-# error stays: a replay must give what was used, a diagnosis should be the latest.
+# An answer is final. Refusals and partial texts may be retried on request, errors on any later run; none
+# replaces something better. Among equals, the first answer is kept, as a replay must return what was used,
+# but the last refusal or error, as a diagnosis should be the latest.
 _RANK = {
     CompletionStatus.complete: 2,
     CompletionStatus.cut: 2,
@@ -37,13 +36,13 @@ _ANSWER = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record lies.
+    """The location of a record.
 
     Attributes:
         segment: the file.
-        offset: of its first byte.
-        length: in bytes, newline included where there is one.
-        status: of the completion; None for a text.
+        offset: offset of its first byte.
+        length: length in bytes, including a newline.
+        status: the completion's status; None for a text.
     """
 
     segment: Path
@@ -54,14 +53,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """How far a segment was taken in: its size then, and the end of its last whole line."""
+    """How far a segment was scanned: its size, and the end of its last complete line."""
 
     size: int = 0
     offset: int = 0
 
 
 class Index:
-    """Places of all records of a folder.
+    """Locations of all records of a folder.
 
     Attributes:
         completions: by key.
@@ -79,11 +78,11 @@ class Index:
         self._open_ends: dict[Path, StoreError] = {}
 
     def own(self, segment: Path) -> None:
-        """Leave `segment` to its writer, this process: its records enter when they are durable."""
+        """Skip `segment`, which this process writes: its records are added when they are durable."""
         self._own.add(segment)
 
     def add(self, head: Head, place: Place) -> None:
-        """Take in one record, unless a better one is there."""
+        """Add one record, unless there is a better one."""
         if (place.segment, place.offset) in self._rejected:
             return
         if head.kind == "text":
@@ -94,20 +93,20 @@ class Index:
             self.completions[head.id] = place
 
     def refresh(self) -> None:
-        """Take in what appeared since the last look.
+        """Scan what was added since the last scan.
 
         Raises:
-            StoreError: the folder can't be read, or holds a later format.
+            StoreError: the folder can't be read, or has a newer format.
         """
         for segment, size in self._sizes():
             seen = self._seen.get(segment)
             if segment not in self._own and (seen is None or size != seen.size):
-                # What was cut from outside is scanned anew; the records that it held are verified
-                # when they are read.
+                # A truncated file is scanned again; records that it had are verified when they are
+                # read.
                 self._scan(segment, seen.offset if seen and size > seen.size else 0)
 
     def rebuild(self) -> None:
-        """Scan everything again, own segments too: something was found damaged."""
+        """Scan everything again, including our own segments, after finding damage."""
         self.completions, self.texts, self._seen, self._open_ends = {}, {}, {}, {}
         own, self._own = self._own, set()
         try:
@@ -116,12 +115,12 @@ class Index:
             self._own = own
 
     def reject(self, place: Place, found: str) -> None:
-        """Count a record as damaged for good, although its checksum is right."""
+        """Mark a record as permanently damaged, although its checksum is right."""
         self._rejected.add((place.segment, place.offset))
         self._report(place.segment, place.offset, found)
 
     def problems(self) -> tuple[StoreError, ...]:
-        """Damaged places in order of finding, and segments that end in half a record."""
+        """Return damage in order of discovery, and segments that end in a partial record."""
         ends = [end for segment, end in self._open_ends.items() if not _being_written(segment)]
         return (*self._damaged.values(), *ends)
 
@@ -131,13 +130,13 @@ class Index:
             with os.scandir(self._folder) as entries:
                 for entry in entries:
                     if entry.name.endswith(SUFFIX):
-                        with suppress(FileNotFoundError):  # it went away after the listing
+                        with suppress(FileNotFoundError):  # it was removed after the listing
                             sizes.append((self._folder / entry.name, entry.stat().st_size))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise StoreError(self._folder, f"can't be read: {error.strerror}") from error
-        return sorted(sizes)  # by name, so that equal folders give equal answers
+        return sorted(sizes)  # by name, for reproducible results
 
     def _scan(self, segment: Path, start: int) -> None:
         self._open_ends.pop(segment, None)
@@ -180,7 +179,7 @@ class Index:
             self._end(segment, offset, "the last record is cut")
 
     def _end(self, segment: Path, offset: int, found: str) -> None:
-        """Remember an unfinished end: damage, unless its writer lives and is in the middle of it."""
+        """Remember a partial record at the end: damage, unless its writer is alive."""
         problem = self._open_ends[segment] = _damage(segment, offset, found)
         if not _being_written(segment):
             _log.warning("%s", problem)
@@ -207,12 +206,14 @@ def _candidates(line: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _damage(segment: Path, offset: int, found: str) -> StoreError:
     return StoreError(
-        f"{segment.name} at byte {offset}", found, remedy="what it held counts as absent and is asked again"
+        f"{segment.name} at byte {offset}",
+        found,
+        remedy="its content counts as missing and is requested again",
     )
 
 
 def _being_written(segment: Path) -> bool:
-    """Whether its writer lives: it holds a lock on its segment for as long as it does."""
+    """Whether its writer is alive and so holds a lock on its segment."""
     try:
         with segment.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

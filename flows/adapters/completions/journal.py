@@ -1,7 +1,6 @@
-"""The writer of a process: one segment, one thread, one write and one fsync for all that is waiting.
+"""The writer of a process: one segment and one thread, with group commit.
 
-While an fsync runs, further records gather and share the next one (group commit): a hundred replies
-that come together cost two or three of them.
+Records that arrive during an fsync share the next one: a hundred concurrent replies cost two or three.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from flows.common.files import sync
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One completion to store, and who waits for it.
+    """A completion to store, and its waiter.
 
     Attributes:
-        head: of its record.
+        head: head of its record.
         line: its record.
-        texts: of its request, by sha256; those that are stored already are left out when it is written.
-        loop: of the task that waits.
-        stored: set when the record is durable, or can't be made so.
+        texts: texts of its request by sha256; stored ones are not written again.
+        loop: event loop of the waiter.
+        stored: done when the record is durable or has failed.
     """
 
     head: Head
@@ -45,19 +44,19 @@ class Entry:
 
 
 class Journal:
-    """Appends entries to a segment of its own.
+    """Appends entries to its own segment.
 
     Attributes:
         commits: number of fsyncs so far.
     """
 
     def __init__(self, folder: Path, index: Index, guard: threading.Lock) -> None:
-        """Prepare; nothing is created before the first entry.
+        """Create a journal; no file is created before the first entry.
 
         Args:
-            folder: of the store.
-            index: told of each record when it is durable.
-            guard: held while the index is changed.
+            folder: the store's folder.
+            index: updated with each durable record.
+            guard: lock for changes of the index.
         """
         self.commits = 0
         self._folder = folder
@@ -69,14 +68,14 @@ class Journal:
         self._segment = folder
 
     def submit(self, entry: Entry) -> None:
-        """Hand an entry to the writer; `entry.stored` tells when it is durable."""
+        """Pass an entry to the writer; `entry.stored` is done when it is durable."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="completion-store", daemon=True)
             self._thread.start()
         self._queue.put(entry)
 
     def close(self) -> None:
-        """Write what is waiting, and end the writer."""
+        """Write waiting entries and end the writer."""
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join()
@@ -102,12 +101,12 @@ class Journal:
             self._write(batch)
         except OSError as error:
             if len(batch) > 1:
-                # On a disk that is nearly full some of them may still fit.
+                # On a nearly full disk some of them may still fit.
                 for entry in batch:
                     self._commit([entry])
             else:
                 _notify_waiters(batch, _unwritable(self._segment, error))
-        except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, and the thread must live
+        except Exception as error:  # noqa: BLE001 -- waiters must get the error, and the thread must survive
             _notify_waiters(batch, StoreError(self._segment, f"can't store: {error!r}"))
         else:
             _notify_waiters(batch, None)
@@ -126,8 +125,8 @@ class Journal:
             _write_all(descriptor, b"".join(line for _, line in records))
             os.fsync(descriptor)
         except OSError:
-            # After a failed fsync the state of the file is unknown, after a failed write its end is
-            # half a record: neither is appended to again.
+            # After a failed fsync the file's state is unknown, after a failed write it ends in a
+            # partial record: start a new file in both cases.
             self._abandon(cut_at=start)
             raise
         self.commits += 1
@@ -137,10 +136,10 @@ class Journal:
                 start += len(line)
 
     def _open(self) -> tuple[int, int]:
-        """The segment's descriptor, and where the next record will lie."""
+        """Return the segment's descriptor and the offset of the next record."""
         if self._descriptor is not None:
             status = os.fstat(self._descriptor)
-            if status.st_nlink:  # asked each time: someone may have removed or emptied the file
+            if status.st_nlink:  # checked each time: the file may have been removed or truncated
                 return self._descriptor, status.st_size
             self._abandon()
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +147,7 @@ class Journal:
         self._segment = self._folder / f"{now}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._descriptor = os.open(self._segment, flags, 0o666)
-        with suppress(OSError):  # tells other processes that its writer lives; only a hint
+        with suppress(OSError):  # tells other processes that its writer is alive; only a hint
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         with self._guard:
             self._index.own(self._segment)
@@ -156,7 +155,7 @@ class Journal:
         return self._descriptor, 0
 
     def _abandon(self, cut_at: int | None = None) -> None:
-        """Close the segment; cut off what was not made durable, and leave no empty file behind."""
+        """Close the segment, truncate it to what is durable and remove it if empty."""
         if self._descriptor is None:
             return
         try:
@@ -166,7 +165,7 @@ class Journal:
             if status.st_size == 0 and status.st_nlink:
                 self._segment.unlink(missing_ok=True)
         except OSError:
-            pass  # half a record at its end is recognised when it is read
+            pass  # a partial record at its end is detected when read
         os.close(self._descriptor)
         self._descriptor = None
 
@@ -185,7 +184,7 @@ def _notify_waiters(batch: Sequence[Entry], error: StoreError | None) -> None:
         try:
             loop.call_soon_threadsafe(_resolve, futures, error)
         except RuntimeError:
-            continue  # the loop is closed: nobody waits any more
+            continue  # the loop is closed: there is no waiter
 
 
 def _resolve(futures: Sequence[asyncio.Future[None]], error: StoreError | None) -> None:
@@ -202,6 +201,6 @@ def _unwritable(segment: Path, error: OSError) -> StoreError:
     return StoreError(
         segment,
         f"can't be written: {error.strerror}",
-        remedy="a reply that was paid for could not be stored and will be asked again: "
-        "make room or make the folder writable, then start the same command again",
+        remedy="free disk space or fix the permissions, then run the same command again; "
+        "the paid reply could not be stored and will be requested again",
     )

@@ -1,15 +1,14 @@
-"""Secrets: read from the environment when a call is sent, and taken out of whatever comes back.
+"""Secrets: read from the environment for each call, and removed from everything received.
 
-Looked for are all that the run was given: keys and headers of its writers, judges and members of panels,
-passwords of proxies, and what litellm finds in the environment by itself. How a secret is looked for
-depends on whether a text may hold it by chance:
+This covers keys and headers of writers, judges and panel members, passwords of proxies, and what litellm
+reads from the environment. How a secret is searched for depends on whether a text may contain it by chance:
 
 - sixteen characters or more: anywhere, in every form;
-- from six, where a letter and a digit touch, or that begins as keys do ("k3y-77", "sk-1234"): anywhere, in
-  every form, but plainly only where it stands by itself;
-- what else is shorter, such as words, dates and numbers ("not-needed", "team-1"): a placeholder for servers
-  that take any key, or a header that is no secret. In messages from eight characters, and below that after
-  what introduces a key; never in the text of a reply.
+- from six, if a letter and a digit are adjacent or the prefix is typical of keys ("k3y-77", "sk-1234"):
+  anywhere, in every form, but unencoded only as a separate word;
+- other short ones, such as words, dates and numbers ("not-needed", "team-1"): placeholders or headers that
+  are not secret. In messages from eight characters, and shorter ones after a word that introduces a key;
+  never in a reply.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ _FOUND_BY_LITELLM = re.compile(r"(?:KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 _names: set[str] = set()
-"""Environment variables that hold secrets of this process. Their values are read when they are needed."""
+"""Environment variables with secrets of this process. Their values are read when needed."""
 
 
 def read_key(model: ModelSettings) -> str | None:
-    """The key of `model`, from the environment; None where it needs none.
+    """Read the key of `model` from the environment; None if it needs none.
 
     Raises:
-        ProviderError: the variable is not set, or holds what no HTTP header can.
+        ProviderError: the variable is not set or not valid in an HTTP header.
     """
     name = model.api_key_env
     if name is None:
@@ -61,10 +60,10 @@ def read_key(model: ModelSettings) -> str | None:
 
 
 def read_headers(model: ModelSettings) -> dict[str, str]:
-    """The further headers of `model` by name, from the environment.
+    """Read the further headers of `model` by name from the environment.
 
     Raises:
-        ProviderError: a variable is not set, or holds what no HTTP header can.
+        ProviderError: a variable is not set or not valid in an HTTP header.
     """
     found: dict[str, str] = {}
     for header, name in (model.headers or {}).items():
@@ -81,7 +80,7 @@ def read_headers(model: ModelSettings) -> dict[str, str]:
 
 def _read(model: ModelSettings, name: str, expected: str, remedy: str) -> str:
     _names.add(name)
-    value = os.environ.get(name, "").strip()  # a newline at the end is what `echo` leaves
+    value = os.environ.get(name, "").strip()  # `echo` leaves a newline at the end
     if not value:
         found = f"the environment variable {_shown(name)} is not set"
         raise ProviderError(f"model {model.label}", found, expected, remedy)
@@ -89,15 +88,15 @@ def _read(model: ModelSettings, name: str, expected: str, remedy: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """A variable's name; not what may be a key in its place."""
+    """Return a variable's name, hiding what may be a key instead."""
     return name if _VARIABLE.fullmatch(name) or name in os.environ else "NAME"
 
 
 def check_key(model: ModelSettings) -> None:
-    """Make sure, before anything runs, that the key and the headers of `model` are there.
+    """Check before a run that the key and headers of `model` are set.
 
     Raises:
-        ProviderError: one is not.
+        ProviderError: one is not set.
     """
     read_key(model)
     read_headers(model)
@@ -106,34 +105,34 @@ def check_key(model: ModelSettings) -> None:
 
 
 def check_no_secret(where: str, settings: object) -> None:
-    """Refuse settings that hold a secret of the environment: they are stored with every result.
+    """Reject settings that contain a secret: they are stored with every result.
 
     Args:
         where: the section, for the message.
-        settings: it, as JSON can hold it.
+        settings: the section as a JSON value.
 
     Raises:
-        ConfigError: one is in them. It is not shown.
+        ConfigError: they contain a secret, which is not shown.
     """
     text = json.dumps(settings, ensure_ascii=False)
     if any(_is_certain(secret) and _pattern(secret).search(text) for secret in _secrets(None)):
         raise ConfigError(
             where,
-            "a key, header or password of the environment stands in these settings, which are stored",
+            "contains a key, header or password from the environment, and settings are stored",
             remedy="name its environment variable: in api_key_env, or in headers",
         )
 
 
 def check_no_key(model: ModelSettings, sent: str, key: str | None) -> None:
-    """Refuse a request that carries a secret: what is sent is stored.
+    """Reject a request that contains a secret: requests are stored.
 
     Args:
-        model: whom to ask.
+        model: the model.
         sent: everything but the messages, as text.
-        key: of the model.
+        key: the model's key.
 
     Raises:
-        ConfigError: one is in it, or the address holds a password.
+        ConfigError: it contains a secret, or the address a password.
     """
     host = urllib.parse.urlsplit(model.api_base or "").netloc
     found = any(_is_certain(one) and _pattern(one).search(sent) for one in _secrets(key))
@@ -146,7 +145,7 @@ def check_no_key(model: ModelSettings, sent: str, key: str | None) -> None:
 
 
 def scrub(text: str, key: str | None) -> str:
-    """A message without any secret, however it is written: plain, quoted, escaped, in hex, in base64."""
+    """Remove every secret from a message: plain, quoted, escaped, in hex or base64."""
     for secret in _secrets(key):
         if _is_certain(secret) or len(secret) >= _SHORTEST_WORD:
             text = _pattern(secret).sub(_PLACE, text)
@@ -157,9 +156,9 @@ def scrub(text: str, key: str | None) -> str:
 
 
 def scrub_reply(text: str, key: str | None) -> tuple[str, str]:
-    """The text of a reply without secrets, and a note where one was there.
+    """Remove secrets from a reply, and return a note if there were any.
 
-    Only what no brief holds by chance is taken out of one.
+    Only secrets that no brief contains by chance are removed.
     """
     cleaned = text
     for secret in _secrets(key):
@@ -169,7 +168,7 @@ def scrub_reply(text: str, key: str | None) -> tuple[str, str]:
 
 
 def scrub_value(value: Any, key: str | None) -> tuple[Any, str]:
-    """A JSON value of a reply without the key, and a note, as for its text."""
+    """Remove secrets from a JSON value of a reply, as `scrub_reply`."""
     if isinstance(value, str):
         return scrub_reply(value, key)
     if isinstance(value, list):
@@ -184,7 +183,7 @@ def scrub_value(value: Any, key: str | None) -> tuple[Any, str]:
 
 @functools.lru_cache(maxsize=64)
 def _forms(key: str) -> tuple[str, ...]:
-    """How the key may be written, longest first."""
+    """Return the encodings of a key, longest first."""
     raw = key.encode()
     escaped = json.dumps(key)[1:-1]
     forms = {
@@ -199,7 +198,7 @@ def _forms(key: str) -> tuple[str, ...]:
         "".join(f"\\x{byte:02x}" for byte in raw),
         "".join(f"\\u{byte:04x}" for byte in raw),
     }
-    for lead in range(3):  # base64 looks different at each alignment; its middle does not
+    for lead in range(3):  # base64 differs by alignment, except in its middle
         coded = base64.b64encode(b"\0" * lead + raw).decode()
         middle = coded[(0, 2, 3)[lead] : len(coded) - (4 if coded.endswith("=") else 0)]
         forms |= {middle, middle.replace("+", "-").replace("/", "_")}
@@ -210,28 +209,28 @@ def _forms(key: str) -> tuple[str, ...]:
 def _pattern(key: str) -> re.Pattern[str]:
     forms = [re.escape(form) for form in _forms(key) if form != key]
     if len(key) >= _LONG or not _is_certain(key):
-        return re.compile("|".join([re.escape(key), *forms]), re.IGNORECASE)  # hex comes in both cases
+        return re.compile("|".join([re.escape(key), *forms]), re.IGNORECASE)  # hex may be upper or lower case
     return re.compile("|".join([rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])", *forms]))
 
 
 def _is_certain(secret: str) -> bool:
-    """True where no ordinary text holds it by chance."""
+    """True if no ordinary text contains it by chance."""
     if len(secret) >= _LONG:
         return True
     return len(secret) >= _SHORTEST_MIXED and bool(_MIXED.search(secret))
 
 
 def _secrets(key: str | None) -> list[str]:
-    """What is looked for, longest first: one may hold another."""
+    """Return the secrets, longest first, as one may contain another."""
     found = {key or "", *_of_proxies()}
     for name in _names:
-        # A header may name its scheme before what is secret.
+        # A header may have a scheme before the secret.
         found.add(os.environ.get(name, "").strip().rpartition(" ")[2])
     return sorted(found - {""}, key=lambda secret: (-len(secret), secret))
 
 
 def _of_proxies() -> Iterator[str]:
-    """Passwords of the proxies that the environment names, and the pairs that are sent in base64."""
+    """Yield passwords of proxies from the environment, and user:password pairs, which are sent in base64."""
     for address in urllib.request.getproxies().values():
         host = address.rpartition("@")[0].rpartition("//")[2]
         for pair in (host, urllib.parse.unquote(host)):

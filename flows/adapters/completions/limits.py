@@ -1,12 +1,11 @@
-"""One limit for each provider, on concurrency, requests and tokens, shared by all calls to it.
+"""Limits of a provider on concurrency, requests and tokens, shared by all its calls.
 
-Concurrency adapts. A throttled call takes its slot with it: the limit falls by one for each 429, and
-rises by a tenth for each success. An endpoint that holds C calls and refuses the rest is thus left
-with C at once, however many were sent; and where a 429 falls at random, the limit holds as long as
-fewer than one call in eleven is throttled. (Halving it at each 429, as TCP does, would leave a
-handful of calls in flight at five random 429s in a hundred.) When a call is throttled and no other is
-in flight, the provider is closed: nothing is sent until the pause that it asked for is over, and then
-the limit doubles from one, as TCP's does in its slow start, until the next 429.
+Concurrency adapts: the limit falls by one for each 429 and rises by a tenth for each success. So an endpoint
+that accepts C concurrent calls gets C at once; with random 429s, the limit is stable if fewer than one call
+in eleven is throttled. (Halving it at each 429, as in TCP, would leave only a few calls in flight at five
+random 429s in a hundred.) If a call is throttled while no other is in flight, the provider is closed: nothing
+is sent until the requested pause is over, and then the limit doubles from one, like TCP slow start, until the
+next 429.
 """
 
 from __future__ import annotations
@@ -40,35 +39,35 @@ class _Waiter:
 
 @dataclass(slots=True, eq=False)
 class Lease:
-    """The right to send one request; give it back with one of its methods."""
+    """Permission to send one request; release it with one of its methods."""
 
     limits: ProviderLimits
     sent: _Sent
 
     def unused(self) -> None:
-        """Nothing was sent."""
+        """Release it without having sent anything."""
         self.limits.forget(self.sent)
 
     def served(self, tokens: int | None) -> None:
-        """A reply came, of `tokens` input and output together; None where they were not counted."""
+        """Release it after a reply of `tokens` input and output tokens; None if not counted."""
         self.limits.served(self.sent, tokens)
 
     def throttled(self, pause_s: float) -> None:
-        """The provider had no room, and is left alone for `pause_s` if nothing else is in flight."""
+        """Release it after a rate limit; pause for `pause_s` if nothing else is in flight."""
         self.limits.throttled(self.sent, pause_s)
 
     def broken(self) -> None:
-        """It failed for a reason that says nothing about the load."""
+        """Release it after a fault that is unrelated to load."""
         self.limits.broken()
 
 
 class ProviderLimits:
-    """The limits of one provider. Belongs to one event loop.
+    """The limits of one provider. Use it from one event loop only.
 
     Attributes:
-        concurrency: the present limit; its whole part counts.
-        in_flight: requests that are out.
-        closings: how often it was found closed since it last served a call.
+        concurrency: the current limit, rounded down.
+        in_flight: requests in flight.
+        closings: times it was closed since it last served a call.
     """
 
     def __init__(self, runner: RunnerSettings, halts: StopConditions, window_s: float = WINDOW_S) -> None:
@@ -77,7 +76,7 @@ class ProviderLimits:
         Args:
             runner: the limits.
             halts: what ends the waiting.
-            window_s: seconds that "a minute" has.
+            window_s: length of "a minute" in seconds.
         """
         self.concurrency = float(runner.concurrency)
         self.in_flight = 0
@@ -96,12 +95,12 @@ class ProviderLimits:
         self._loop = asyncio.get_running_loop()
 
     async def acquire(self, tokens: int, target: Target, *, first: bool) -> Lease:
-        """Wait for the right to send one request.
+        """Wait for permission to send one request.
 
         Args:
-            tokens: estimate of its input and output.
-            target: whom it goes to; a halt of it ends the waiting.
-            first: False for a further try of a call, which goes ahead of calls that have not begun.
+            tokens: estimated input and output tokens.
+            target: its target; a stop condition ends the wait.
+            first: False for a retry, which goes ahead of new calls.
         """
         waiter = _Waiter(tokens, self._loop.create_future())
         if first:
@@ -160,7 +159,7 @@ class ProviderLimits:
         sent.tokens = tokens
 
     def _pump(self) -> None:
-        """Let go whoever may go now, and come back when the next one may."""
+        """Release waiters that may go now, and schedule the next pump."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -193,7 +192,7 @@ class ProviderLimits:
         if self._requests is not None and len(self._window) >= self._requests:
             at = max(at, self._window[-self._requests].at + self._window_s)
         if self._tokens is not None:
-            # A call that is larger than the limit may go when it has the window to itself.
+            # A call larger than the limit may go alone in a window.
             used = self._window_tokens
             for sent in self._window:
                 if used + tokens <= self._tokens:

@@ -1,14 +1,13 @@
-"""One lock a key, across tasks, threads and processes, that a crash releases.
+"""One lock per key across tasks, threads and processes, released on a crash.
 
 The lock of a key is one byte of one lock file, at an offset taken from the key (POSIX record locks,
-`fcntl(2)`): the kernel drops it when its holder dies, however it dies. Two rules of POSIX shape this
-module. Closing *any* descriptor of the file drops every lock that the process holds on it, so a
-process opens the file once, shares it between its stores, and closes it with the last of them. And
-such a lock never excludes its own process, so the keys that this process holds are kept beside it.
-The file is never unlinked here: a second one would let two holders in. Where somebody else removes it,
-whoever has it open goes on with it, and nobody else comes in: the folder is locked too (`flock(2)`), shared
-by all who have a lock file open, and a new file is made only by whoever has the folder alone. Where somebody
-puts another file in its place, the locks that are held are taken there too.
+`fcntl(2)`): the kernel releases it when its holder dies. Two rules of POSIX matter here. Closing *any*
+descriptor of the file drops every lock that the process holds on it, so a process opens the file once, shares
+it between its stores and closes it with the last one. And such a lock never excludes its own process, so this
+process also keeps its own set of held keys.
+The file is never removed here: a second one would allow two holders. If someone else removes it, processes
+that have it open continue, and no other can join: they hold a shared lock on the folder (`flock(2)`), and
+creating the file needs an exclusive one. If the file is replaced, held locks are taken on the new one too.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from flows.common.errors import StoreError
 _FIRST_POLL_S = 0.005
 _LAST_POLL_S = 0.25
 _CREATED_WITHIN_S = 1.0
-_OFFSET_BITS = 62  # of the key; an offset must fit into a signed 64-bit number
+_OFFSET_BITS = 62  # of the key; an offset is a signed 64-bit number
 
 _open_files: dict[tuple[int, int], KeyLocks] = {}
 _registry = threading.Lock()
@@ -37,15 +36,15 @@ _registry = threading.Lock()
 class KeyLocks:
     """The locks of one lock file, for this process. Get one from `open_locks`.
 
-    Waiting is by polling, within the process too: a record lock can't be awaited, and one mechanism
-    serves tasks of several event loops and threads, which an `asyncio.Lock` would not.
+    Waiting polls, even within the process: a record lock can't be awaited, and this works across event loops
+    and threads, unlike `asyncio.Lock`.
 
     Attributes:
-        path: of the file.
+        path: the lock file.
     """
 
     def __init__(self, path: Path, folder: int) -> None:
-        """Open the file, which is created where it is missing; `folder` is a descriptor of the folder."""
+        """Open or create the file; `folder` is a descriptor of its folder."""
         self.path = path
         self._folder = folder
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -56,7 +55,7 @@ class KeyLocks:
         self._guard = threading.Lock()
 
     def try_acquire(self, key: str) -> bool:
-        """Take the lock of `key` if nobody has it.
+        """Acquire the lock of `key` if it is free.
 
         Raises:
             StoreError: the file system has no such locks.
@@ -83,7 +82,7 @@ class KeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """Give the lock of `key` back."""
+        """Release the lock of `key`."""
         offset = _offset(key)
         with self._guard:
             self._held.discard(offset)
@@ -106,7 +105,7 @@ class KeyLocks:
             self.release(key)
 
     def close(self) -> None:
-        """Give up this user's share; the last one closes the file."""
+        """Drop one user; the last one closes the file."""
         with _registry:
             self._users -= 1
             if self._users == 0:
@@ -115,27 +114,25 @@ class KeyLocks:
                     os.close(descriptor)
 
     def share(self) -> KeyLocks:
-        """Count one more user. Called under the registry's lock."""
+        """Add one user. Call it with the registry's lock held."""
         self._users += 1
         _open_files[self._identity] = self
         return self
 
     def _is_replaced(self) -> bool:
-        """Whether the path names another file now; not where it names none."""
+        """Whether the path is now another file; False if there is none."""
         try:
             return _identity(self.path.stat()) != self._identity
         except OSError:
             return False
 
     def _follow(self) -> None:
-        """Go over to the file that the path names now, with all locks that are held."""
+        """Switch to the file now at the path, with all held locks."""
         while self._is_replaced():
             with _registry:
                 descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
                 for offset in self._held:
-                    with suppress(
-                        OSError
-                    ):  # somebody has it there: what is paid twice by that can't be undone
+                    with suppress(OSError):  # held by another process there: double payments can't be undone
                         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
                 del _open_files[self._identity]
                 self._left.append(self._descriptor)
@@ -144,14 +141,14 @@ class KeyLocks:
 
 
 def open_locks(path: Path) -> KeyLocks:
-    """The locks of the file at `path`, which is created; one object a process and file.
+    """Open or create the locks at `path`; one object per process and file.
 
     Raises:
         StoreError: the file can't be created or written.
     """
     with _registry:
-        # A second descriptor of a file that is already open here must not be opened, not even to
-        # look whether it is the same one: closing it would drop the locks.
+        # Never open a second descriptor of a file that is open here, not even to compare files:
+        # closing it would release the locks.
         try:
             status = path.stat()
         except FileNotFoundError:
@@ -178,10 +175,10 @@ def open_locks(path: Path) -> KeyLocks:
 
 
 def _enter(folder: int, path: Path) -> None:
-    """Lock the folder: shared where the lock file is there, else alone.
+    """Lock the folder: shared if the lock file exists, else exclusively.
 
     Raises:
-        StoreError: others have a lock file open, and it was removed.
+        StoreError: another process has the removed lock file open.
     """
     give_up_at = time.monotonic() + _CREATED_WITHIN_S
     while True:
@@ -197,7 +194,7 @@ def _enter(folder: int, path: Path) -> None:
                 ) from None
             time.sleep(_FIRST_POLL_S)
         except OSError:
-            return  # a file system without such locks of folders
+            return  # a file system without folder locks
         else:
             if not there or path.exists():
                 return
@@ -211,7 +208,7 @@ def _unusable(path: Path, error: OSError) -> StoreError:
     return StoreError(
         path,
         f"can't be opened for writing: {error.strerror}",
-        remedy="make the folder writable; stored replies can be read without",
+        remedy="fix the permissions of the folder; stored replies can be read without them",
     )
 
 

@@ -1,7 +1,7 @@
-"""Fields of a reply that its provider wants back unchanged when the chat goes on.
+"""Fields of a reply that its provider requires back unchanged in the next turn.
 
-A model that thinks between two calls of tools is asked to go on from what it thought, and some
-providers sign that: without it they refuse the next turn, or the model starts anew.
+Some providers sign the reasoning between tool calls: without it they reject the next turn, or the model
+starts over.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, cast
 from flows.adapters.completions.fields import storable
 
 FIELDS = (
-    "reasoning_content",  # DeepSeek and others: refuse the next turn of a tool loop without it
-    "reasoning",  # vLLM's word for it
+    "reasoning_content",  # DeepSeek and others: reject the next turn of a tool loop without it
+    "reasoning",  # vLLM's name for it
     "reasoning_details",  # OpenRouter: blocks, signed by some of its hosts
     "thinking_blocks",  # litellm: Anthropic's signed thinking
 )
-"""Of a message; all others stay here."""
+"""Fields of a message; others are not sent back."""
 
 FURTHER = "provider_specific_fields"
-"""Where litellm puts what it has no field for: some of `FIELDS`, others a second time, and `_SIGNED`."""
+"""litellm's place for other fields: some of `FIELDS`, duplicates, and `_SIGNED`."""
 
-_SIGNED = "thought_signatures"  # Gemini's, of the text; those of calls come with the calls
+_SIGNED = "thought_signatures"  # Gemini's signatures of the text; calls have their own
 CALLS = "tool_calls"
 """Field of `carried` that holds, for each tool call in order, the further fields of that call."""
 
@@ -31,10 +31,10 @@ _IN_PIECES = ("thinking", "reasoning.text", "reasoning.summary")
 
 
 class ProviderState:
-    """What must go back with one reply, whole or as its pieces come.
+    """Collects the fields to send back, from a whole reply or its chunks.
 
     Attributes:
-        chars: about how much has come.
+        chars: approximate number of characters received.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ProviderState:
         self._pieces: dict[str, list[Any]] = {}
 
     def add(self, message: Mapping[str, Any]) -> None:
-        """Take the fields of a message, or of a chunk of one."""
+        """Add the fields of a message or a chunk."""
         given: object = message.get(FURTHER)
         further: Mapping[str, Any] = (
             cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else dict[str, Any]()
@@ -53,10 +53,10 @@ class ProviderState:
             self._take(FURTHER, {_SIGNED: further[_SIGNED]})
 
     def read(self, further: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """The fields as `Message.carried` has them; empty where there are none.
+        """Return the fields for `Message.carried`; may be empty.
 
         Args:
-            further: fields of each tool call, from `Calls.read`.
+            further: further fields of each tool call, from `Calls.read`.
         """
         found = {name: _whole(pieces) for name, pieces in self._pieces.items()}
         calls = [dict(fields) for fields in further]
@@ -71,7 +71,7 @@ class ProviderState:
 
 
 def _whole(pieces: Sequence[Any]) -> Any:
-    """A field from its pieces: text is joined, lists follow one another, objects are united."""
+    """Join the pieces of a field: text and lists are concatenated, objects are merged."""
     last = pieces[-1]
     if isinstance(last, str):
         return "".join(piece for piece in pieces if isinstance(piece, str))
@@ -85,14 +85,14 @@ def _whole(pieces: Sequence[Any]) -> Any:
 
 
 def _given(pieces: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The values of each field, nulls left out."""
+    """Return the values of each field without nulls."""
     names = dict.fromkeys(name for piece in pieces for name in piece)
     given = {name: [piece[name] for piece in pieces if piece.get(name) is not None] for name in names}
     return {name: values for name, values in given.items() if values}
 
 
 def _blocks(blocks: Sequence[Any]) -> list[Any]:
-    """Blocks of reasoning, each from its pieces: a signature ends one."""
+    """Join the pieces of reasoning blocks, each ended by a signature."""
     groups: list[list[Any]] = []
     for block in blocks:
         if groups and _continues(groups[-1], block):

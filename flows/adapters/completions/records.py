@@ -1,13 +1,12 @@
-"""How one stored record looks: a line of JSON that carries the checksum of its own bytes.
+"""The format of stored records: a line of JSON with a checksum.
 
     {"checksum":"<sha256>","format":1,"kind":"completion","id":"<key>","status":"complete","body":{...}}
     {"checksum":"<sha256>","format":1,"kind":"text","id":"<sha256 of the text>","body":"..."}
 
-The checksum covers every byte between the comma after it and the line's end. The head has a fixed
-layout, so that a store opens by hashing lines, without parsing them. The text of a message is stored
-once, however many requests send it: a completion's record names it by its sha256. An image is stored
-as the text of its bytes in base64, an assistant's tool calls and what it carries as the text of their
-JSON. What only some turns and replies have is a field only where it is there.
+The checksum covers every byte from after its comma to the end of the line. The head has a fixed layout, so a
+store is opened by hashing lines without parsing them. Message texts are stored once and referred to by their
+sha256. Images are stored as base64 texts, an assistant's tool calls and carried fields as JSON texts.
+Optional fields are omitted.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ from flows.schema.completion import (
 )
 
 FORMAT = 2
-"""Raised when an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
-that equal records are equal bytes."""
+"""Increment if an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
+equal records have equal bytes."""
 
 _SELDOM = ("fragment", "reasoning", "raw")
 
@@ -53,12 +52,12 @@ _ANY_FORMAT = re.compile(rb'\{"checksum":"[0-9a-f]{64}","format":(?P<format>[0-9
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a record says about itself without being parsed.
+    """The head of a record, readable without parsing JSON.
 
     Attributes:
         kind: `completion` or `text`.
-        id: key of the request, or sha256 of the text.
-        status: of the completion; None for a text.
+        id: the request's key, or the text's sha256.
+        status: the completion's status; None for a text.
     """
 
     kind: str
@@ -71,18 +70,18 @@ def _encode(kind: str, name: str, status: CompletionStatus | None, body: object)
     head = {"format": form, "kind": kind, "id": name} | ({"status": status.value} if status else {})
     try:
         covered = orjson.dumps({**head, "body": body})[1:]
-    except TypeError:  # orjson's own error is one: a number out of range, half a surrogate pair
+    except TypeError:  # raised by orjson: a number out of range, half a surrogate pair
         covered = orjson.dumps({**head, "body": tame(body)})[1:]
     return b'%b%b",%b\n' % (_LEAD, hashlib.sha256(covered).hexdigest().encode(), covered)
 
 
 def encode_text(name: str, text: str) -> bytes:
-    """The line of a text; `name` is its sha256."""
+    """Encode a text as a line; `name` is its sha256."""
     return _encode("text", name, None, text)
 
 
 def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
-    """The line of a completion; `sent` comes from `request_body`."""
+    """Encode a completion as a line; `sent` is from `request_body`."""
     usage = completion.usage
     body: dict[str, Any] = {
         "text": completion.text,
@@ -111,7 +110,7 @@ def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
 
 
 def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
-    """A request as it is stored: every field, with each text replaced by its sha256; and the texts."""
+    """Return a request as stored, with texts replaced by their sha256, and the texts."""
     texts: dict[str, str] = {}
 
     def named(text: str) -> str:
@@ -134,7 +133,7 @@ def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
         if message.tool_call_id is not None:
             turn["tool_call_id"] = message.tool_call_id
         if message.tool_calls or message.carried:
-            # By name, as texts are: each request of a chat repeats all its turns.
+            # By name, like texts: each request of a chat repeats all its turns.
             further = {"tool_calls": _calls(message.tool_calls), "carried": dict(message.carried)}
             turn["further"] = named(canonical_json(further))
         messages.append(turn)
@@ -155,26 +154,26 @@ def _calls(calls: Iterable[ToolCall]) -> list[dict[str, str]]:
 
 
 def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
-    """Refuse before anything is paid what could not be stored afterwards.
+    """Reject a request that could not be stored after paying for it.
 
     Raises:
-        ConfigError: a parameter or an asked-for value has no JSON form.
+        ConfigError: a parameter or a value in `asked` can't be represented in JSON.
     """
     for name, value in (("parameters", request.parameters), ("asked", asked)):
         try:
             orjson.dumps(dict(value))
-        except TypeError as error:  # orjson's own error is one
+        except TypeError as error:  # raised by orjson
             raise ConfigError(f"request to {request.model}", f"{name} can't be stored: {error}") from error
 
 
 def verify(line: bytes) -> Head | None:
-    """The head of a whole, undamaged record; None for anything else.
+    """Return the head of a complete, undamaged record; None for anything else.
 
     Args:
         line: with or without its newline.
 
     Raises:
-        StoreError: the record was written by a later version, in a format that this one can't read.
+        StoreError: the record has a newer, unknown format.
     """
     match = _HEAD.match(line)
     end = len(line) - 1 if line.endswith(b"\n") else len(line)
@@ -204,21 +203,21 @@ def _later(found: int) -> StoreError:
         "completion store",
         f"a record of format {found}",
         f"format {FORMAT} or below",
-        "it was written by a later version of staffbench: upgrade",
+        "upgrade staffbench: it was written by a newer version",
     )
 
 
 def resync(line: bytes, start: int) -> int:
-    """Where the next record may begin inside a damaged line; -1 for nowhere.
+    """Find where the next record may begin inside a damaged line; -1 if nowhere.
 
-    A newline that was overwritten joins two records; the second is still whole. Inside a JSON string
-    the quotes of a record's lead are escaped, so text can't be taken for one.
+    If a newline was overwritten, the second of two records is still complete. Quotes are escaped inside a
+    JSON string, so text can't look like a record.
     """
     return line.find(_LEAD, start)
 
 
 def decode_text(line: bytes) -> str:
-    """The text of a verified `text` record.
+    """Decode the text of a verified `text` record.
 
     Raises:
         ValueError: it is not the text that its id names.
@@ -231,10 +230,10 @@ def decode_text(line: bytes) -> str:
 
 
 def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
-    """The completion of a verified record, and its request as `request_body` gave it.
+    """Decode the completion of a verified record, and its request as from `request_body`.
 
     Raises:
-        ValueError, KeyError, TypeError: the record has not the fields of a completion.
+        ValueError, KeyError, TypeError: the record lacks fields of a completion.
     """
     record = orjson.loads(line)
     body = record["body"]["completion"]
@@ -257,10 +256,10 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
 
 
 def texts_of(body: Mapping[str, Any]) -> Iterator[str]:
-    """The sha256 of each text that a request, as it is stored, names.
+    """Yield the sha256 of each text in a stored request.
 
     Raises:
-        KeyError, TypeError: the record has not the fields of a request.
+        KeyError, TypeError: the record lacks fields of a request.
     """
     for turn in body["messages"]:
         yield turn["text"]
@@ -270,10 +269,10 @@ def texts_of(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def decode_request(body: Mapping[str, Any], texts: Mapping[str, str]) -> Request:
-    """The request of a record, with its texts put back.
+    """Decode the request of a record with its texts.
 
     Raises:
-        KeyError, TypeError, ValueError: a text or a field is missing, or an image is not itself.
+        KeyError, TypeError, ValueError: a text or a field is missing, or an image does not match its digest.
     """
     return Request(
         transport=body["transport"],

@@ -1,7 +1,6 @@
-"""Reading what an endpoint sent back: the finish reason decides what it is.
+"""Read replies in the OpenAI chat format: the finish reason decides the status.
 
-Both transports end here: the OpenAI chat format, whole (`read_completion`) or in chunks
-(`StreamedReply`).
+Both transports use this, for whole replies (`read_completion`) and streams (`StreamedReply`).
 """
 
 from __future__ import annotations
@@ -19,33 +18,34 @@ from flows.adapters.completions.usage import read_usage
 from flows.schema.completion import CompletionStatus, ToolCall, Usage
 
 MAX_TEXT_CHARS = 16_000_000
-"""More than any model writes; an endpoint that does not end is cut off there."""
+"""More than any model writes; stops an endless stream."""
 
-# The OpenAI protocol's words, and those that servers behind it let through. A word that is not here
-# is an error: what it stands for is unknown, so the text may be half a reply.
+# OpenAI's finish reasons and those that compatible servers pass through. An unknown one means that the text
+# may be incomplete.
 _COMPLETE = frozenset({"stop", "stop_sequence", "end_turn", "eos", "eos_token", "STOP", "COMPLETE"})
 _CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "model_context_window_exceeded"})
 _REFUSED = frozenset({"content_filter", "refusal"})
-_CALLS = frozenset({"tool_calls", "function_call", "tool_use", "TOOL_CALL"})  # or a word for complete
+_CALLS = frozenset({"tool_calls", "function_call", "tool_use", "TOOL_CALL"})  # or a reason for complete
 
 _HTTP_ERRORS = range(400, 600)
-_KEPT_CHUNKS = 200  # of a stream, for a person to look at
+_KEPT_CHUNKS = 200  # of a stream, kept for debugging
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one try brought.
+    """The reply of one try.
 
     Attributes:
-        status: never `error` for a fault of the connection; those raise.
+        status: its status; connection faults are raised instead.
         text: None unless complete or cut.
         finish_reason: the provider's word.
         provider_model: the model as the provider named it.
         usage: tokens.
-        detail: what a reader must know; empty otherwise.
-        tool_calls: what it asks for; where it is cut, the last may be half a call. Ids may be empty or
-            repeated, as the provider gave them.
-        carried: what must go back with it, where tools were offered: else the chat ends with it.
+        detail: remarks; may be empty.
+        tool_calls: requested calls; if it is cut, the last may be incomplete. Ids are the provider's and may
+        be
+            empty or repeated.
+        carried: fields to send back, if tools were offered: else the chat ends here.
         fragment, reasoning, raw: as in `Completion`.
     """
 
@@ -63,15 +63,15 @@ class Reply:
 
 
 def read_completion(payload: object, note: str = "", *, tools: bool = False) -> Reply:
-    """A whole reply.
+    """Read a whole reply.
 
     Args:
         payload: the response's JSON.
-        note: from reading it, for `detail`.
-        tools: whether the request offered any; where not, calls of tools are no answer.
+        note: a remark from parsing, for `detail`.
+        tools: whether the request offered tools; otherwise tool calls are not an answer.
 
     Raises:
-        Fault: it is no chat completion, or holds no reply; with its body and usage.
+        Fault: it is not a chat completion or has no reply; with its body and usage.
     """
     try:
         return _read(mapping(payload, "the reply"), note, tools=tools)
@@ -106,7 +106,7 @@ def _read(body: Mapping[str, Any], note: str, *, tools: bool) -> Reply:
 
 
 class _Asked:
-    """What a reply asks of whoever offered tools, and what must go back with it."""
+    """A reply's tool calls and the fields to send back with it."""
 
     def __init__(self) -> None:
         self.calls = Calls()
@@ -118,10 +118,10 @@ class _Asked:
 
 
 class StreamedReply:
-    """A reply that comes in chunks."""
+    """A reply received in chunks."""
 
     def __init__(self, *, tools: bool = False) -> None:
-        """Begin; `tools` as for `read_completion`."""
+        """Create an empty reply; `tools` as for `read_completion`."""
         self._asked = _Asked() if tools else None
         self._text: list[str] = []
         self._opened = self._given = self._other = self._unoffered = False
@@ -134,10 +134,10 @@ class StreamedReply:
         self._payloads: list[object] = []
 
     def feed(self, payload: object, note: str = "") -> None:
-        """Take one chunk.
+        """Add a chunk.
 
         Raises:
-            Fault: it is no chunk of a chat completion, or tells of an error, or there are too many.
+            Fault: it is not a chunk of a chat completion, reports an error, or there are too many.
         """
         if len(self._payloads) < _KEPT_CHUNKS:
             self._payloads.append(payload)
@@ -150,7 +150,7 @@ class StreamedReply:
 
     @property
     def finished(self) -> bool:
-        """Whether the finish reason has come: the text is whole, only the usage may follow."""
+        """Whether the finish reason was received: only the usage may follow."""
         return self._finish_reason is not None
 
     def remark(self, note: str) -> None:
@@ -159,12 +159,12 @@ class StreamedReply:
             self._notes.append(note)
 
     def end(self) -> Reply:
-        """The reply, when the stream has ended.
+        """Return the reply when the stream has ended.
 
-        The empty text with which a server opens a message is a text where nothing else follows.
+        An empty text at the start of a message counts as a text if nothing follows.
 
         Raises:
-            Fault: it holds no reply.
+            Fault: it has no reply.
         """
         given = self._given or (self._opened and not self._other)
         return decide(
@@ -231,22 +231,22 @@ def decide(
     unoffered: bool = False,
     payload: object = None,
 ) -> Reply:
-    """What a reply is, by its finish reason. Empty is not refused is not failed.
+    """Determine a reply's status by its finish reason. Empty, refused and failed are different.
 
     Args:
-        text: None where the reply has none, not even an empty one.
-        refusal: the model's words for it; None where there is none.
-        finish_reason: the provider's word.
+        text: None if the reply has none, not even an empty one.
+        refusal: the model's refusal text; None if there is none.
+        finish_reason: the provider's finish reason.
         provider_model: the model as the provider named it.
         usage: tokens.
         note: for `detail`.
-        asked: calls of tools; None where none were offered.
+        asked: tool calls; None if no tools were offered.
         unoffered: whether it calls tools.
-        payload: all of it, for a person to look at where it is not taken as it is.
+        payload: the whole reply, kept for debugging if it is not used as received.
 
     Raises:
-        Fault: a server's broken reply: it says that it is done and gives no text, or calls tools that nobody
-            offered, or calls none and stopped for one.
+        Fault: a broken reply: finished without a text, calls of tools that were not offered, or stopped
+            for a tool call without one.
     """
     absent = text is None
     text, replaced = clean(text or "")
@@ -304,7 +304,7 @@ def _calls_tools(message: Mapping[str, Any]) -> bool:
 
 
 def _check_error(body: Mapping[str, Any]) -> None:
-    """Some providers report an error inside a response of status 200, also in mid-stream."""
+    """Raise an error that a provider reports inside a response of status 200 or a stream."""
     error = body.get("error")
     if not error:
         return

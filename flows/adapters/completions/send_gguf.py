@@ -1,4 +1,4 @@
-"""A GGUF file on this machine: a server process is started for it, and asked like any endpoint."""
+"""A GGUF file on this machine, served by a local process that is called like any endpoint."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
 _SERVER = "flows.adapters.local_server.server"
-_LOAD_S = 600.0  # a file of tens of gigabytes from a slow disk, read twice: loaded, and its digest
+_LOAD_S = 600.0  # tens of gigabytes from a slow disk, read twice: to load and to hash
 _END_S = 10.0
 _TAIL_BYTES = 2000
 
 
 class GGUFSender:
-    """Starts a server for each file with its first call. Belongs to one event loop.
+    """Starts a server per file at its first call. Use it from one event loop only.
 
-    A request's `api_base` is the file, as `flows.adapters.local_server` reads it. It stands in the
-    request's key, and the server's address does not: a run finds its replies again on any port. The
-    server takes text alone; `turns.check_turns` refuses tools and images before it is started.
+    A request's `api_base` is the file, as in `flows.adapters.local_server`. The server's address is not part
+    of the request's key, so the port may change. The server only accepts text; `turns.check_turns` rejects
+    tools and images before it is started.
     """
 
     def __init__(self, runner: RunnerSettings) -> None:
@@ -41,15 +41,15 @@ class GGUFSender:
         key: str | None,
         headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the server is ours
     ) -> Reply:
-        """Make one try; the server is started where it does not run, or no longer.
+        """Make one try, starting the server if it is not running.
 
         Args:
-            request: what to send.
+            request: the request.
             key: not needed.
             headers: not needed.
 
         Raises:
-            Fault: there is no completion, or no server.
+            Fault: no completion, or the server can't be started.
         """
         place = request.api_base or ""
         async with self._starting:
@@ -61,7 +61,7 @@ class GGUFSender:
         return await self._http.send(replace(request, api_base=server.base), key)
 
     async def aclose(self) -> None:
-        """Close the connections and end the servers."""
+        """Close the connections and stop the servers."""
         await self._http.aclose()
         for server in self._servers.values():
             await server.stop()
@@ -93,10 +93,10 @@ class _Server:
             "-m",
             _SERVER,
             place,
-            stdin=asyncio.subprocess.PIPE,  # its end is the server's
+            stdin=asyncio.subprocess.PIPE,  # the server ends when it is closed
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
-            start_new_session=True,  # Ctrl-C is for us: calls in flight are let end
+            start_new_session=True,  # not stopped by Ctrl-C: calls in flight finish
         )
         server = cls(process, log)
         try:
@@ -108,11 +108,11 @@ class _Server:
 
     @property
     def has_ended(self) -> bool:
-        """True where it is gone."""
+        """True if the process has ended."""
         return self._process.returncode is not None
 
     async def stop(self) -> None:
-        """End it, and wait for that."""
+        """Stop the process and wait for its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:

@@ -1,12 +1,10 @@
-"""Every other provider, by way of litellm: one try, no retry, nothing dropped.
+"""All other providers, through litellm: one try without retries or dropped parameters.
 
-What was found by running litellm 1.110, and is undone here: it turns a finish reason that it does not
-know, and a missing one, into `stop`; it reports an endpoint's error and a stream without a single
-chunk as a reply; it counts tokens itself where the provider did not, or gives 0; it wraps a connection
-that never came about into an HTTP 500; it appends Gemini's signatures to the ids of tool calls; its clients
-follow redirects, with the prompt. Not
-undone: a chunk of a stream that holds nothing but `reasoning_details`, as OpenRouter sends them where a
-host encrypts its reasoning, does not get through it.
+Works around litellm 1.110: it turns unknown and missing finish reasons into `stop`; it reports an endpoint's
+error and a stream without chunks as a reply; it counts tokens itself, or gives 0, if the provider did not; it
+wraps a failed connection in an HTTP 500; it appends Gemini's signatures to the ids of tool calls; its clients
+follow redirects, with the prompt. Not worked around: it drops stream chunks with only `reasoning_details`,
+which OpenRouter sends if a host encrypts its reasoning.
 """
 
 from __future__ import annotations
@@ -35,16 +33,16 @@ _OK = 200
 _TIMED_OUT = 408
 
 _FINISH = ("finish_reason", "finish_details", "finishReason", "stop_reason", "stopReason")
-"""Where OpenAI's, Gemini's, Anthropic's and Bedrock's forms have it. Elsewhere a missing one goes unseen."""
+"""Finish reason fields of OpenAI, Gemini, Anthropic and Bedrock. Elsewhere a missing one is not detected."""
 
 _heard: ContextVar[list[Any] | None] = ContextVar("heard", default=None)
-"""Responses of the call that is being made; None outside of one."""
+"""Responses of the current call; None outside a call."""
 
-_SIGNATURE = "__thought__"  # between a call's id and its signature, which may have thousands of characters
+_SIGNATURE = "__thought__"  # between a call's id and its signature of up to thousands of characters
 
 
 class LiteLLMSender:
-    """Sends requests through litellm, which is imported with the first one. Belongs to one event loop."""
+    """Sends requests through litellm, imported at the first one. Use it from one event loop only."""
 
     def __init__(self, runner: RunnerSettings) -> None:
         self._runner = runner
@@ -57,18 +55,18 @@ class LiteLLMSender:
         """Make one try.
 
         Args:
-            request: what to send; its parameters are litellm's, and are passed as they are.
-            key: of the provider; None where litellm finds its credentials itself.
-            headers: further ones; None for none.
+            request: the request; its parameters are passed to litellm unchanged.
+            key: the provider's key; None if litellm finds the credentials itself.
+            headers: further headers; None for none.
 
         Raises:
-            Fault: there is no completion.
+            Fault: no completion.
         """
         library = await self._import()
         heard: list[Any] = []
         _heard.set(heard)
         fault: Fault
-        # Raised after its cause was let go: litellm's errors hold the request, with its headers.
+        # Raised outside `except`: litellm's errors hold the request with its headers.
         try:
             async with asyncio.timeout(self._runner.total_timeout_s):
                 return await self._send(library, request, key, headers or {}, heard)
@@ -77,10 +75,10 @@ class LiteLLMSender:
             heard.clear()
         except TimeoutError:
             fault = Fault(FaultKind.timeout, f"not done within {self._runner.total_timeout_s:g} s")
-        except Exception as error:  # noqa: BLE001 -- litellm raises what its many providers' code raises
+        except Exception as error:  # noqa: BLE001 -- litellm passes on any exception of its providers' code
             fault = _fault(library, error, heard)
         if "choices" in (sent := _sent(heard)):
-            # A reply that the protocol has and litellm's types have not, such as odd counts in it.
+            # A valid reply that litellm's types reject, for example for odd counts.
             return read_completion(sent, tools=offers_tools(request))
         raise fault
 
@@ -123,15 +121,15 @@ class LiteLLMSender:
     async def _import(self) -> Any:
         async with self._importing:
             if self._library is None:
-                # Importing takes seconds; the calls of other providers go on meanwhile.
+                # Importing takes seconds; calls of other providers continue meanwhile.
                 self._library = await asyncio.to_thread(_import_litellm)
         return self._library
 
 
 def _hear_responses() -> None:
-    """Let no request of a call of ours be redirected, and keep its response as the provider sent it.
+    """Prevent redirects of our requests, and keep the provider's original responses.
 
-    litellm opens clients of several kinds in many places; all of them send here.
+    litellm opens several kinds of clients in many places; all of them call `send`.
     """
     import httpx
 
@@ -139,7 +137,7 @@ def _hear_responses() -> None:
 
     async def heard(client: httpx.AsyncClient, request: httpx.Request, **how: Any) -> httpx.Response:
         responses = _heard.get()
-        if responses is None:  # someone else's request
+        if responses is None:  # not one of our requests
             return await send(client, request, **how)
         response = await send(client, request, **{**how, "follow_redirects": False})
         responses.append(response)
@@ -149,7 +147,7 @@ def _hear_responses() -> None:
 
 
 def _sent(heard: Sequence[Any]) -> Mapping[str, Any]:
-    """The body of the provider's reply; empty where there is none, or no object."""
+    """Return the body of the provider's reply; empty if it is missing or not an object."""
     try:
         body = load_json(heard[-1].content)[0] if heard and heard[-1].status_code == _OK else None
     except (Fault, RuntimeError):  # no JSON, or not read to its end
@@ -158,10 +156,10 @@ def _sent(heard: Sequence[Any]) -> Mapping[str, Any]:
 
 
 def _import_litellm() -> Any:
-    # Both are read at import: without them it fetches its price table and loads ./.env.
+    # Read at import: without them it fetches its price table and loads ./.env.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"
-    # Its own types make pydantic warn, about nothing that a person could do.
+    # litellm's types cause pydantic warnings that users can't fix.
     warnings.filterwarnings("ignore", message="Item '.*' on TypedDict class", category=UserWarning)
     import litellm  # slow to import, and only some runs need it
 
@@ -177,10 +175,10 @@ def _import_litellm() -> Any:
 
 
 async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
-    """A streamed reply.
+    """Read a streamed reply.
 
-    Its chunks' text is litellm's. Finish reason and usage are taken from what the provider sent: in
-    the last chunks litellm puts its own where there are none.
+    Texts are from litellm's chunks. Finish reason and usage are the provider's, as litellm adds its own in
+    the last chunks if they are missing.
     """
     failed = False
     try:
@@ -193,10 +191,10 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
     except Fault:
         raise
     except Exception as error:
-        # It raises at the end of a stream without a finish reason: what that is, is decided elsewhere. What
-        # breaks after the reply's end, such as odd counts, costs no text.
+        # It raises at the end of a stream without a finish reason, which is handled elsewhere. Errors after
+        # the end of the reply, such as odd counts, lose no text.
         ended = any(isinstance(cause, StopAsyncIteration) for cause in _causes(error))
-        failed = "finish_reason: error" in str(error)  # it raises at that word, too
+        failed = "finish_reason: error" in str(error)  # it also raises at that finish reason
         if not ended and not failed and not getattr(stream, "received_finish_reason", None):
             raise
         if not ended:
@@ -216,7 +214,7 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """A litellm object as plain JSON values."""
+    """Convert a litellm object to plain JSON values."""
     return value.model_dump(warnings=False) if hasattr(value, "model_dump") else dict(value)
 
 
@@ -225,26 +223,26 @@ def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _native(body: dict[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A whole reply with the provider's words and counts, where litellm put its own.
+    """Restore the provider's finish reasons and counts in a whole reply.
 
     Args:
-        body: litellm's.
-        sent: the provider's, in whatever form; empty where unknown.
+        body: litellm's body.
+        sent: the provider's body in its own format; empty if unknown.
     """
     own = next((_first(sent, name) for name in ("choices", "candidates") if name in sent), sent)
     for choice in _choices(body):
         fields: dict[str, Any] = choice.get("provider_specific_fields") or {}
         native = fields.get("native_finish_reason")
         if choice.get("finish_reason") == "content_filter":
-            continue  # its reading of the many words for a refusal is taken over
-        # What it calls `stop` includes "error", "network_error" and "MALFORMED_RESPONSE".
+            continue  # litellm's mapping of refusals is kept
+        # litellm's `stop` includes "error", "network_error" and "MALFORMED_RESPONSE".
         choice["finish_reason"] = native or choice.get("finish_reason")
         said = [own[name] for name in _FINISH if name in own]
         if not any(said) and (said or own is not sent):
             choice["finish_reason"] = None
         elif "choices" in sent:
             choice["finish_reason"] = own.get("finish_reason")
-    if "choices" in sent:  # the same form, before litellm read it
+    if "choices" in sent:  # the same format, before litellm
         for choice in _choices(body)[:1]:
             own = {**own, "finish_reason": choice.get("finish_reason")}
         return {**sent, "choices": [own]}
@@ -258,13 +256,13 @@ def _first(sent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _short_ids(reply: Reply) -> Reply:
-    """Tool calls without the signature that litellm appends to their ids: it is carried beside them."""
+    """Remove the signatures that litellm appends to tool call ids; they are carried separately."""
     calls = [replace(call, call_id=call.call_id.split(_SIGNATURE)[0]) for call in reply.tool_calls]
     return replace(reply, tool_calls=tuple(calls))
 
 
 def _usage(usage: dict[str, Any]) -> dict[str, Any] | None:
-    """The counts; None where all are 0, which is what litellm gives where the provider said nothing."""
+    """Return the counts; None if all are 0, which litellm gives if the provider sent none."""
     return usage if usage.get("total_tokens") else None
 
 
@@ -273,12 +271,12 @@ def _fault(library: Any, error: Exception, heard: Sequence[Any]) -> Fault:
 
 
 def _answered(heard: Sequence[Any], error: Exception) -> Fault | None:
-    """The fault of an answer that litellm takes for another; None for any other."""
+    """Return the fault of a response that litellm misinterprets; None for any other."""
     answer = heard[-1] if heard else None
     if answer is not None and (answer.is_redirect or answer.status_code == _TIMED_OUT):
         moved = f"moved to {answer.headers['Location']}" if answer.is_redirect else str(error)
         return error_fault(answer.status_code, None, moved, retry_after_s(answer.headers))
-    if answer is not None and answer.status_code == _OK and hasattr(answer, "_content"):  # it came whole
+    if answer is not None and answer.status_code == _OK and hasattr(answer, "_content"):  # complete
         return Fault(FaultKind.reply, f"{type(error).__name__}: {error}", raw=escaped(answer.text))
     return None
 
@@ -294,7 +292,7 @@ def _raised(library: Any, error: Exception) -> Fault:
     headers: Any = getattr(error, "litellm_response_headers", None)
     status: Any = getattr(error, "status_code", None)
     if headers is None or not isinstance(status, int):
-        # No response: litellm wraps what broke as a 500. What it refuses to build is a 400.
+        # No response: litellm wraps broken connections as 500 and invalid requests as 400.
         refused = isinstance(error, library.BadRequestError)
         return Fault(FaultKind.parameter if refused else FaultKind.connection, detail)
     if isinstance(error, library.APIConnectionError):
@@ -304,7 +302,7 @@ def _raised(library: Any, error: Exception) -> Fault:
 
 
 def _code(error: Exception) -> str:
-    """The endpoint's word for the fault."""
+    """Return the endpoint's error code."""
     body: object = getattr(error, "body", None)
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     return str(fields.get("code") or getattr(error, "code", None) or fields.get("type") or "")

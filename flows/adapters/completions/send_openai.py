@@ -1,4 +1,4 @@
-"""The OpenAI chat protocol, spoken directly: one try, no retry."""
+"""The OpenAI chat protocol over HTTP: one try, no retries."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from flows.schema.settings import RunnerSettings
 
 OPENAI_BASE = "https://api.openai.com/v1"
 
-_MAX_BODY_BYTES = 64 << 20  # of a reply that comes whole: four times the longest text
+_MAX_BODY_BYTES = 64 << 20  # of a whole reply: four times the longest text
 _MAX_LINE_BYTES = 64 << 20  # of a stream
 _MAX_ERROR_BYTES = 64 << 10
-_WARNED_BODY_BYTES = 1 << 20  # aiohttp wants a file object above that
+_WARNED_BODY_BYTES = 1 << 20  # above this aiohttp warns about in-memory bodies
 _OK = 200
 
-# A peer that is gone is noticed within 30 + 4 * 15 seconds also while a model thinks in silence; a
-# peer that is there may think as long as `idle_timeout_s` allows.
+# A lost peer is detected within 30 + 4 * 15 seconds even while a model is thinking silently, for which
+# `idle_timeout_s` is the limit.
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 
 
 class OpenAISender:
-    """Sends requests over one pool of connections. Belongs to one event loop."""
+    """Sends requests over one pool of connections. Use it from one event loop only."""
 
     def __init__(self, runner: RunnerSettings) -> None:
         self._timeout = aiohttp.ClientTimeout(
@@ -53,15 +53,15 @@ class OpenAISender:
         """Make one try.
 
         Args:
-            request: what to send.
-            key: of the endpoint; None to send none.
-            headers: further ones, which go before our own; None for none.
+            request: the request.
+            key: the endpoint's key; None for none.
+            headers: further headers, which override our own; None for none.
 
         Raises:
-            Fault: there is no completion.
+            Fault: no completion.
         """
         fault: Fault
-        # Raised after its cause was let go: see WIRE_ERRORS.
+        # Raised outside `except`: see WIRE_ERRORS.
         try:
             return await self._send(request, key, headers or {})
         except Fault as raised:
@@ -94,7 +94,7 @@ class OpenAISender:
             f"{base.rstrip('/')}/chat/completions",
             data=body if len(body) <= _WARNED_BODY_BYTES else io.BytesIO(body),
             headers=headers,
-            allow_redirects=False,  # the key must not follow one
+            allow_redirects=False,  # the key must not be redirected
             proxy=self._proxy(base),
         ) as response:
             if response.status != _OK:
@@ -110,7 +110,7 @@ class OpenAISender:
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                # How many connections there are is decided by the provider's limit, not here.
+                # The number of connections is set by the provider's limit.
                 connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, socket_factory=_keepalive_socket),
                 timeout=self._timeout,
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -118,9 +118,9 @@ class OpenAISender:
         return self._session
 
     def _proxy(self, base: str) -> str | None:
-        """The proxy that the environment names for `base`; never for this machine itself.
+        """Return the proxy for `base` from the environment; never for localhost.
 
-        aiohttp's own `trust_env` would also read `~/.netrc` and refuse the key beside it.
+        aiohttp's `trust_env` would also read `~/.netrc`, which conflicts with the key.
         """
         if base not in self._proxies:
             parts = urllib.parse.urlsplit(base)
@@ -135,7 +135,7 @@ def _keepalive_socket(address: tuple[Any, ...]) -> socket.socket:
     family, kind, protocol = address[:3]
     opened = socket.socket(family, kind, protocol)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, seconds in _KEEPALIVE.items():  # each system knows some of them
+    for name, seconds in _KEEPALIVE.items():  # each system supports some of them
         if hasattr(socket, name):
             opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
     return opened
@@ -154,7 +154,7 @@ async def _error(response: aiohttp.ClientResponse) -> Fault:
 
 
 async def _read_whole(response: aiohttp.ClientResponse, most: int) -> bytes | None:
-    """The body; None where it is longer than `most`."""
+    """Return the body; None if it is longer than `most`."""
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_any():
@@ -169,7 +169,7 @@ async def _read_stream(response: aiohttp.ClientResponse, reply: StreamedReply) -
     done = False
     try:
         async for data in _events(response.content):
-            # After the end the rest is read too, so that the connection can be used again.
+            # The rest is read too, so that the connection can be reused.
             done = done or data == b"[DONE]"
             if not done:
                 reply.feed(*load_json(data))
@@ -181,8 +181,8 @@ async def _read_stream(response: aiohttp.ClientResponse, reply: StreamedReply) -
 
 
 async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """The data of each server-sent event (WHATWG HTML, 9.2.6); comments and other fields are skipped."""
-    pieces: list[bytes] = []  # of a line that is not whole yet
+    """Yield the data of each server-sent event (WHATWG HTML, 9.2.6), ignoring other fields."""
+    pieces: list[bytes] = []  # of an incomplete line
     size = 0
     data: list[bytes] = []
     async for part in content.iter_any():
@@ -192,7 +192,7 @@ async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             if size > _MAX_LINE_BYTES:
                 raise Fault(FaultKind.reply, f"a line of more than {_MAX_LINE_BYTES >> 20} MB")
             continue
-        # A stream may end its lines with CR, LF or both. JSON holds no bare CR, so none is lost.
+        # Lines may end with CR, LF or both. JSON has no unescaped CR, so none is lost.
         lines = b"".join(pieces).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         pieces = [lines.pop()]
         size = len(pieces[0])
@@ -203,13 +203,13 @@ async def _events(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
                 yield b"\n".join(data)
                 data = []
     rest = b"".join(pieces)
-    if rest.startswith(b"data:"):  # some servers leave out the last blank line
+    if rest.startswith(b"data:"):  # some servers omit the last blank line
         data.append(rest[5:].removeprefix(b" "))
     if data:
         yield b"\n".join(data)
 
 
 def _encode(fields: dict[str, Any]) -> bytes:
-    # Not by orjson, which first takes eight times the text's size: with packets of a hundred thousand
-    # characters and a hundred calls in flight that left 70 MB of holes behind.
+    # Not orjson, which allocates eight times the text's size: with large packets and a hundred calls in
+    # flight that fragmented 70 MB.
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,4 +1,4 @@
-"""The sender of each transport, imported with its first call: whoever only replays waits for no library."""
+"""The sender of each transport, imported at its first call, so that replays import no HTTP library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flows.schema.settings import RunnerSettings, Transport
 
 
 def new_sender(transport: Transport, runner: RunnerSettings) -> Sender:
-    """A sender; it belongs to the event loop that first uses it."""
+    """Create a sender, for use in one event loop."""
     match transport:
         case Transport.litellm:
             from flows.adapters.completions.send_litellm import LiteLLMSender

@@ -1,6 +1,6 @@
-"""What keeps a call from being sent: a person, the budget, the store, an endpoint that can't be used.
+"""Conditions that stop calls: the user, the budget, the store, an unusable endpoint.
 
-Whatever waits - for room, for the end of a pause - waits through here, so that one word ends it.
+All waiting (for room, for the end of a pause) goes through this module, so that a stop ends it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ EVERYTHING = ("everything",)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Whom a call goes to.
+    """The target of a call.
 
     Attributes:
         endpoint: transport and address.
-        account: those, the model and the variables of key and headers: what a bad key or an unknown
-            model spoils.
+        account: endpoint, model and the variables of key and headers: the scope of a bad key or an
+            unknown model.
     """
 
     endpoint: tuple[str, ...] = field(repr=False)
@@ -30,21 +30,21 @@ class Target:
 
     @classmethod
     def of(cls, model: ModelSettings) -> Target:
-        """The target of a model's calls."""
+        """Return the target of a model's calls."""
         endpoint = (model.transport.value, model.api_base or f"provider {model.provider}")
         headers = [part for header in sorted((model.headers or {}).items()) for part in header]
         return cls(endpoint, (*endpoint, model.name or "", model.api_key_env or "", *headers))
 
 
 class StopConditions:
-    """Reasons to send nothing, each for everything, an endpoint or an account."""
+    """Reasons to stop sending, each for everything, an endpoint or an account."""
 
     def __init__(self) -> None:
         self._reasons: dict[tuple[str, ...], StaffbenchError] = {}
         self._waiting: dict[asyncio.Future[None], Target] = {}
 
     def set(self, scope: tuple[str, ...], reason: StaffbenchError) -> None:
-        """Stop what falls under `scope`, and let whatever waits under it end with `reason`."""
+        """Stop everything in `scope`: waiting calls raise `reason`."""
         self._reasons.setdefault(scope, reason)
         for future, target in list(self._waiting.items()):
             error = self._find(target)
@@ -52,7 +52,7 @@ class StopConditions:
                 future.set_exception(error)
 
     def check(self, target: Target) -> None:
-        """Raise the reason why nothing may be sent to `target`, if there is one.
+        """Raise the reason to send nothing to `target`, if there is one.
 
         Raises:
             StaffbenchError: the reason that was set.
@@ -62,7 +62,7 @@ class StopConditions:
             raise error
 
     async def wait(self, future: asyncio.Future[None], target: Target) -> None:
-        """Wait for `future`, or raise the reason that ends it."""
+        """Wait for `future`, or raise the stop reason."""
         self.check(target)
         self._waiting[future] = target
         try:
@@ -71,7 +71,7 @@ class StopConditions:
             del self._waiting[future]
 
     async def sleep(self, seconds: float, target: Target) -> None:
-        """Pause, or raise the reason that ends it."""
+        """Pause, or raise the stop reason."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         handle = asyncio.get_running_loop().call_later(seconds, resolve_if_pending(future))
         try:
@@ -83,13 +83,13 @@ class StopConditions:
         for scope in (EVERYTHING, target.endpoint, target.account):
             reason = self._reasons.get(scope)
             if reason is not None:
-                # A new one for each that hears it: an exception that many raise collects their frames.
+                # A copy for each caller: an exception raised many times collects their frames.
                 return type(reason)(reason.where, reason.found, reason.expected, reason.remedy)
         return None
 
 
 def resolve_if_pending(future: asyncio.Future[None]) -> Callable[[], None]:
-    """A callback that ends the waiting for `future`, unless it has ended already."""
+    """Return a callback that resolves `future` if it is still pending."""
 
     def done() -> None:
         if not future.done():

@@ -1,4 +1,4 @@
-"""Every paid reply, content-addressed and append-only: the truth that resume and replay rest on."""
+"""The store of paid replies: content-addressed, append-only, the source of truth for resume and replay."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from flows.schema.completion import Completion, Request
 
 _Decoded = TypeVar("_Decoded")
 
-_READS = 4  # of one record, each from another place or after everything was looked at again
+_READS = 4  # attempts to read one record, each from another location or after a rescan
 
 LOCK_FILE = "lock"
 MIN_FREE_BYTES = 32 << 20
-"""Below this much free space nothing is paid for: the replies in flight might not fit."""
+"""With less free space no calls are made, as replies in flight might not fit."""
 
 
 class CompletionStore:
-    """Paid replies in `folder`: segment files `<utc>-<pid>-<random>.jsonl`, one for each process.
+    """Paid replies in `folder`: segment files `<utc>-<pid>-<random>.jsonl`, one per process.
 
     Several processes may use one folder at once. Threads and event loops may share one store; a
-    forked child must open its own. A record that is cut, emptied or edited counts as absent and is
-    listed in `problems`.
+    forked child must open its own. A damaged record counts as missing and is listed
+    in `problems`.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open the store; the folder is created where it is missing, and may be read-only where not.
+        """Open the store, creating the folder if needed; an existing one may be read-only.
 
         Raises:
-            StoreError: the folder can't be created or read, or was written by a later version.
+            StoreError: the folder can't be created or read, or was written by a newer version.
         """
         self._folder = folder
         try:
@@ -67,42 +67,42 @@ class CompletionStore:
 
     @property
     def folder(self) -> Path:
-        """Where the segments lie."""
+        """The folder of the segments."""
         return self._folder
 
     @property
     def problems(self) -> tuple[StoreError, ...]:
-        """Damaged places found so far, each once."""
+        """Damage found so far, without duplicates."""
         with self._guard:
             return self._index.problems()
 
     @property
     def commits(self) -> int:
-        """Number of fsyncs that this store has cost."""
+        """Number of fsyncs so far."""
         return self._journal.commits
 
     def __len__(self) -> int:
         return len(self._index.completions)
 
     def keys(self) -> Iterator[str]:
-        """Keys of all completions, refusals and errors included."""
+        """Iterate over the keys of all completions, including refusals and errors."""
         with self._guard:
             return iter(list(self._index.completions))
 
     def get(self, key: str) -> Completion | None:
-        """The completion of `key`, verified; None where there is none or it is damaged.
+        """Return the verified completion of `key`; None if it is missing or damaged.
 
         Raises:
-            StoreError: a file is there and can't be read.
+            StoreError: an existing file can't be read.
         """
         found = self._find(lambda index: index.completions, key, decode_completion)
         return None if found is None else found[0]
 
     def request(self, key: str) -> Request | None:
-        """What was sent for `key`, whole; None where it is not known or a part of it is damaged.
+        """Return the complete request of `key`; None if it is missing or damaged.
 
         Raises:
-            StoreError: a file is there and can't be read.
+            StoreError: an existing file can't be read.
         """
         found = self._find(lambda index: index.completions, key, decode_completion)
         if found is None:
@@ -120,16 +120,16 @@ class CompletionStore:
         return request if request.key == key else None
 
     async def put(self, request: Request, completion: Completion) -> None:
-        """Store a completion; returns when it is durable.
+        """Store a completion durably.
 
-        The first answer of a key stays its answer; a refusal or an error gives way to what is better.
+        The first answer of a key is final; a refusal or an error is replaced by something better.
 
         Args:
-            request: what was sent. `completion.key` is its key.
-            completion: what came back.
+            request: the request, with the key `completion.key`.
+            completion: the completion.
 
         Raises:
-            StoreError: it could not be stored. It was paid for, and must not be used.
+            StoreError: it could not be stored. It must not be used, although it was paid for.
         """
         loop = asyncio.get_running_loop()
         sent, texts = request_body(request)
@@ -145,12 +145,12 @@ class CompletionStore:
     def lock(
         self, key: str, waiting: Callable[[], None] | None = None
     ) -> AbstractAsyncContextManager[None, bool | None]:
-        """Hold the one right to pay for `key`, across tasks and processes; a crash gives it up.
+        """Hold the lock to pay for `key`, across tasks and processes; a crash releases it.
 
-        Whoever gets it must `refresh` and look again before paying: the holder before may have paid.
+        After acquiring it, `refresh` and check again: the previous holder may have paid.
 
         Args:
-            key: of the request.
+            key: the request's key.
             waiting: called before each try; may raise to give up.
 
         Raises:
@@ -162,16 +162,16 @@ class CompletionStore:
             return self._locks.hold(key, waiting)
 
     def refresh(self) -> None:
-        """Take in what other processes appended.
+        """Read what other processes appended.
 
         Raises:
-            StoreError: the folder can't be read, or holds a later format.
+            StoreError: the folder can't be read, or has a newer format.
         """
         with self._guard:
             self._index.refresh()
 
     def probe(self) -> None:
-        """Make sure, before anything is paid for, that a reply can be stored.
+        """Check that a reply can be stored before paying for it.
 
         Raises:
             StoreError: the folder can't be written, or its disk is nearly full.
@@ -187,18 +187,18 @@ class CompletionStore:
             raise StoreError(
                 self._folder,
                 f"can't be written: {error.strerror}",
-                remedy="nothing was paid for: make the folder writable, or make room on its disk",
+                remedy="fix the permissions of the folder or free disk space; nothing was paid for",
             ) from error
         if free < MIN_FREE_BYTES:
             raise StoreError(
                 self._folder,
                 f"{free / 1e6:.0f} MB left on its disk",
                 f"at least {MIN_FREE_BYTES / 1e6:.0f} MB",
-                "nothing was paid for: make room, then start the same command again",
+                "free disk space, then run the same command again; nothing was paid for",
             )
 
     def close(self) -> None:
-        """Store what is waiting, and let go of the files. Reading still works afterwards."""
+        """Store waiting entries and close the files. Reading still works afterwards."""
         self._journal.close()
         with self._guard:
             if self._locks is not None:
@@ -208,10 +208,9 @@ class CompletionStore:
     def _find(
         self, places: Callable[[Index], Mapping[str, Place]], name: str, decode: Callable[[bytes], _Decoded]
     ) -> _Decoded | None:
-        """What the record of `name` holds, verified; None where there is none or it is damaged.
+        """Return the verified content of the record of `name`; None if it is missing or damaged.
 
-        What is found damaged makes everything be looked at again: the record may lie elsewhere too,
-        and whatever else was damaged with it must be known before it is relied on.
+        Damage causes a rescan: there may be another copy of the record, and other damage must be known too.
         """
         for _ in range(_READS):
             with self._guard:
@@ -232,7 +231,7 @@ class CompletionStore:
 
 
 def _read_place(place: Place) -> bytes:
-    """The bytes at a place; fewer, or none, where the file was cut or removed."""
+    """Read the bytes at a location; fewer if the file was truncated or removed."""
     try:
         with place.segment.open("rb", buffering=0) as file:
             return os.pread(file.fileno(), place.length, place.offset)

@@ -1,4 +1,4 @@
-"""Reasoning that an endpoint sends in the text, in tags, where it belongs in a field of its own."""
+"""Separate reasoning in tags from the text of a reply."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _UNOPENED = re.compile(r"(?:(?!<think>).)*?</think>\s*", re.DOTALL | re.IGNORECA
 
 
 def split_thoughts(text: str) -> tuple[str, str]:
-    """What a model thought before its reply, tags included, and the reply.
+    """Split a text into the reasoning before the reply, tags included, and the reply.
 
-    Only blocks at the beginning are taken off. One may lack its end, where the output limit came first, and
-    its opening tag, which chat templates of DeepSeek and Qwen put into the prompt. JSON has no such block.
+    Only blocks at the beginning are split off. One may lack its end, if the output limit was reached, or its
+    opening tag, which chat templates of DeepSeek and Qwen put into the prompt. JSON has no such block.
     """
     end = 0
     while block := _BLOCK.match(text, end):

@@ -1,8 +1,8 @@
-"""A client in a thread and an event loop of its own.
+"""A client in its own thread and event loop.
 
-Between its calls a chain has some milliseconds of work for the processor. In one loop with that work, a reply
-waits until all chains have had their turn, and so does each of the half dozen steps from it to the request
-that takes its place. In a loop of their own the calls wait for Python's lock only.
+A chain of calls does some milliseconds of CPU work between calls. In a shared event loop, each of the several
+steps from a reply to the next request waits for the work of all chains. In a separate loop it only waits for
+the GIL.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _Result = TypeVar("_Result")
 
 
 class ThreadedClient:
-    """A client that any one event loop can use."""
+    """A client that can be used from any one event loop."""
 
     def __init__(self, client: Client) -> None:
-        """Take the client over; nothing is started before the first call."""
+        """Wrap a client; the thread starts with the first call."""
         self._client = client
         self._aside: _Aside | None = None
         self._closed = False
@@ -38,7 +38,7 @@ class ThreadedClient:
         """See `Client.complete`."""
         work = self._client.complete(request, model, asked)
         if self._closed:
-            return await work  # replays, or says that it is closed
+            return await work  # replays, or raises that it is closed
         if self._aside is None:
             self._aside = _Aside()
         return await self._aside.do(work)
@@ -66,11 +66,11 @@ class ThreadedClient:
 
 
 class _Aside:
-    """A thread with an event loop in it."""
+    """A thread that runs an event loop."""
 
     def __init__(self) -> None:
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        # A daemon: a person who interrupts twice does not wait for it.
+        # A daemon, so that a second interrupt does not wait for it.
         self._thread = threading.Thread(
             target=lambda: asyncio.run(_until_ended(started)), name="calls", daemon=True
         )

@@ -1,4 +1,4 @@
-"""The only retry layer: tries of one call until it has an outcome, each of them recorded."""
+"""The only retry layer: makes and records tries of a call until it has an outcome."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from flows.schema.settings import ModelSettings, RunnerSettings
 
 DETAIL_CHARS = 500
 THROTTLE_PATIENCE_S = 3600.0
-"""How long a provider may throttle a call while it serves no other; then it is called unusable."""
+"""Seconds for which a provider may throttle a call without serving any other before it counts as unusable."""
 _TRIES_TO_CONNECT = 3
 
 _log = logging.getLogger(__name__)
 
 
 class Sender(Protocol):
-    """One transport: makes one try, and decides nothing."""
+    """A transport, which makes single tries."""
 
     async def send(
         self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """The reply, or a `Fault`."""
+        """Return the reply, or raise a `Fault`."""
         ...
 
     async def aclose(self) -> None:
@@ -51,15 +51,15 @@ class Sender(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One call on its way to an outcome.
+    """The state of one call.
 
     Attributes:
-        request, key, model, asked, target: what is sent, and where.
-        attempts: every try so far.
-        lost: tries without a reply that may have been charged.
-        out: whether a try is out now.
-        abandoned: nobody waits for it any more: a try that is out ends, another is not made.
-        leave: gives its place in flight to the next call; called when its outcome is stored.
+        request, key, model, asked, target: the call.
+        attempts: the tries so far.
+        lost: number of tries without a reply that may have been charged.
+        out: whether a try is in flight.
+        abandoned: the caller was cancelled: a try in flight ends, and no other is made.
+        leave: frees its place in flight; called when its outcome is stored.
     """
 
     request: Request
@@ -75,7 +75,7 @@ class Call:
 
 
 class Tries:
-    """Makes tries. Belongs to one event loop."""
+    """Makes tries. Use it from one event loop only."""
 
     def __init__(
         self,
@@ -90,19 +90,19 @@ class Tries:
         self._halts = halts
         self._totals = totals
         self._emit = emit
-        # Jitter only: no number that is measured depends on it.
-        self._pauses = Pauses(runner.backoff_s, runner.backoff_max_s, random.Random())  # noqa: S311 -- no secret
+        # Only for jitter: no measured number depends on it.
+        self._pauses = Pauses(runner.backoff_s, runner.backoff_max_s, random.Random())  # noqa: S311 -- not a secret
         self._reached: set[tuple[str, ...]] = set()
         self._served: set[tuple[str, ...]] = set()
         self._last_served: dict[str, float] = {}
 
     async def complete(self, call: Call, sender: Sender, limits: ProviderLimits) -> Completion:
-        """Try until there is an outcome: an answer, a refusal, or an error after the last try.
+        """Make tries until there is an outcome: an answer, a refusal, or an error after the last try.
 
-        The caller stores it, and then calls `call.leave`.
+        The caller stores it and then calls `call.leave`.
 
         Raises:
-            ProviderError: nothing can work with this endpoint, model or key.
+            ProviderError: the endpoint, model or key can't be used.
             Stopped, BudgetReached, StoreError: nothing more may be sent.
         """
         faults = throttles = 0
@@ -136,7 +136,7 @@ class Tries:
             await self._halts.sleep(pause_s, call.target)
 
     async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
-        """Wait for room, make one try, and record it."""
+        """Wait for room, make one try and record it."""
         key, headers = read_key(call.model), read_headers(call.model)
         estimate = self._budget.estimate(call.request, call.model)
         lease = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
@@ -156,11 +156,11 @@ class Tries:
             call.out = False
             self._totals.in_flight -= 1
             usage = None if result is None else result.usage
-            # A try that was cancelled may have been charged, so it counts.
+            # A cancelled try may have been charged, so it counts.
             charged = not isinstance(result, Fault) or result.billable
             self._budget.record_spend(held, call.request, usage, call.model, charged=charged)
             self._give_back(call, lease, limits, result)
-        assert result is not None  # else `_send` raised
+        assert result is not None  # otherwise `_send` raised
         seconds = round(time.monotonic() - started, 3)
         if isinstance(result, Fault):
             call.lost += result.billable
@@ -178,8 +178,8 @@ class Tries:
         self, call: Call, lease: Lease, limits: ProviderLimits, result: Reply | Fault | None
     ) -> None:
         if isinstance(result, Reply):
-            # It stays in flight until it is durable: a crash then costs no more replies than
-            # `concurrency`, also when a hundred come at once and the disk is slow.
+            # It stays in flight until it is durable: a crash then loses at most `concurrency`
+            # replies, even with a slow disk.
             call.leave = partial(lease.served, total_tokens(result.usage))
         elif result is not None and course(result, served=True) is RetryDecision.wait:
             lease.throttled(self._pauses.after(limits.closings + 1, result.retry_after))
@@ -187,7 +187,7 @@ class Tries:
             lease.broken()
 
     def _check_reachable(self, call: Call, fault: Fault, faults: int) -> None:
-        """Give an endpoint up that could not be reached once, before every call has tried in vain."""
+        """Give up an endpoint that was never reached, before every call has used all its tries."""
         if fault.kind is FaultKind.connect and call.target.endpoint not in self._reached:
             tries = min(_TRIES_TO_CONNECT, self._max_attempts)
             if faults >= tries:
@@ -199,7 +199,7 @@ class Tries:
             self._give_up(call, call.target.account, throttled(call.model, fault, THROTTLE_PATIENCE_S))
 
     def _give_up(self, call: Call, scope: tuple[str, ...], error: StaffbenchError) -> None:
-        """Stop everything that falls under `scope`, this call first."""
+        """Stop everything in `scope`, this call first."""
         self._halts.set(scope, error)
         self._halts.check(call.target)
 
@@ -210,7 +210,7 @@ class Tries:
 
 
 async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[str, str]) -> Reply | Fault:
-    """One try, with every secret taken out of whatever it brought."""
+    """Make one try and remove secrets from its result."""
     try:
         reply = await sender.send(call.request, key, headers)
     except Fault as fault:
@@ -218,7 +218,7 @@ async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[st
         return fault.with_traceback(None)
     except StaffbenchError:
         raise
-    except Exception as error:  # noqa: BLE001 -- a reply that can't be read is this call's fault alone
+    except Exception as error:  # noqa: BLE001 -- an unreadable reply only affects this call
         _log.exception("a reply could not be read")
         return Fault(FaultKind.reply, _short(scrub(f"can't be read: {error!r}", key)))
     text, note = (None, "") if reply.text is None else scrub_reply(reply.text, key)

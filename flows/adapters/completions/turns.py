@@ -1,7 +1,7 @@
-"""A chat's turns in the form that the protocol has for them, and what it has no form for.
+"""Encode a chat's turns in the OpenAI format, and check that this is possible.
 
-Both transports send this form. What is made here is no part of a request's key: whoever changes what
-arrives for an equal request raises `PROTOCOL_VERSION`.
+Both transports use this format. It is not part of a request's key: a change of what is sent for an equal
+request must increment `PROTOCOL_VERSION`.
 """
 
 from __future__ import annotations
@@ -20,27 +20,26 @@ from flows.schema.completion import Image, Message, Request, ToolCall
 from flows.schema.settings import ModelSettings, Transport
 
 TOOLS = "tools"
-"""Parameter that offers tools to a model."""
+"""The request parameter for tools."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS = 64
 
 
 def offers_tools(request: Request) -> bool:
-    """Whether the model may ask for tools."""
+    """Whether the request offers tools."""
     return bool(request.parameters.get(TOOLS))
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The turns as the OpenAI chat protocol has them.
+    """Encode turns in the OpenAI chat format.
 
-    A tool's turn takes text only there, so its images follow in a user's turn, after the last answer
-    to the assistant's turn, each under a line that names its call. Arguments that are no JSON object,
-    and names with characters that no tool's may have, go back in a form that endpoints take: many
-    refuse the whole chat for one such call.
+    Tool turns only accept text, so their images follow in a user turn after the last answer to the assistant
+    turn, each after a line that names its call. Arguments that are not a JSON object, and invalid tool names,
+    are replaced by valid ones, as many endpoints reject the whole chat otherwise.
     """
     sent: list[dict[str, Any]] = []
-    shown: list[dict[str, Any]] = []  # by the tools' turns since the last other one
+    shown: list[dict[str, Any]] = []  # by consecutive tool turns
     names: dict[str | None, str] = {}
     for message in messages:
         if message.role == "tool":
@@ -58,15 +57,15 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
-    """Refuse before anything is paid a chat that the protocol, or the model, has no form for.
+    """Reject a chat that the protocol or the model does not support.
 
     Args:
-        request: as it would be sent.
-        model: whom to.
-        in_batch: whether it would go out in a provider's batch.
+        request: the request.
+        model: the model.
+        in_batch: whether it would be sent in a batch.
 
     Raises:
-        ConfigError: what it is.
+        ConfigError: it is not supported.
     """
     where = f"request to {model.label}"
     shows = any(message.images for message in request.messages)
@@ -82,14 +81,14 @@ def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> No
             raise ConfigError(
                 where,
                 f"it holds {what}, and "
-                + ("a GGUF file here takes text alone" if local else f"{field} is not set"),
+                + ("a local GGUF file only accepts text" if local else f"{field} is not set"),
                 remedy=f"choose a model that takes {what}"
                 + ("" if local else f", or set model.{field}=true"),
             )
     if in_batch and offers_tools(request):
         raise ConfigError(
             "runner.batch",
-            f"{model.label} is offered tools: it is answered turn by turn, and each would wait for a batch",
+            f"{model.label} is offered tools: each turn would wait for a batch",
             remedy="choose runner=standard",
         )
     fault = _misplaced(request.messages)
@@ -98,7 +97,7 @@ def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> No
 
 
 def _misplaced(messages: Sequence[Message]) -> str:
-    """What of the chat is not where the protocol has it; empty where all is."""
+    """Describe a misplaced tool answer; empty if there is none."""
     unanswered: list[str] = []
     for number, message in enumerate(messages, 1):
         if fault := _malformed(message):
@@ -115,7 +114,7 @@ def _misplaced(messages: Sequence[Message]) -> str:
 
 
 def _malformed(message: Message) -> str:
-    """What the turn has and its role does not; empty where all fits."""
+    """Describe a field that the turn's role does not allow; empty if there is none."""
     ids = [call.call_id for call in message.tool_calls]
     carried = message.carried.get(CALLS, ids)
     faults = {

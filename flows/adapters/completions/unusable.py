@@ -1,4 +1,4 @@
-"""What a person is told when an endpoint, a model or a key can't be used."""
+"""Errors for an endpoint, a model or a key that can't be used."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from flows.adapters.completions.faults import Fault, FaultKind
 from flows.common.errors import ConfigError, ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, Transport
 
-_UNSTORED = "nothing was stored for these calls, and the same command resumes"
+_UNSTORED = "then run the same command again to resume; nothing was stored for these calls"
 
 
 def unreachable(model: ModelSettings, fault: Fault, tries: int) -> ProviderError:
-    """The endpoint could not be reached once."""
+    """Return the error for an endpoint that was never reached."""
     return ProviderError(
         _where(model),
         f"no connection in {tries} {'try' if tries == 1 else 'tries'} ({fault.detail})",
@@ -19,7 +19,7 @@ def unreachable(model: ModelSettings, fault: Fault, tries: int) -> ProviderError
 
 
 def throttled(model: ModelSettings, fault: Fault, seconds: float) -> ProviderError:
-    """The provider has served nothing for a long time."""
+    """Return the error for a provider that throttled everything for too long."""
     return ProviderError(
         _where(model),
         f"throttled every call for {seconds / 60:.0f} minutes ({fault.detail})",
@@ -28,16 +28,16 @@ def throttled(model: ModelSettings, fault: Fault, seconds: float) -> ProviderErr
 
 
 def unusable(model: ModelSettings, fault: Fault) -> StaffbenchError:
-    """The endpoint refuses every call, or the transport can't express any."""
+    """Return the error for an endpoint that rejects every call, or a transport that can't express it."""
     if fault.kind is FaultKind.parameter and model.transport is Transport.gguf:
         return ConfigError(
-            _where(model), fault.detail, remedy=f"mend that, or choose another file; {_UNSTORED}"
+            _where(model), fault.detail, remedy=f"fix the error or choose another file; {_UNSTORED}"
         )
     if fault.kind is FaultKind.parameter:
         return ConfigError(
             _where(model),
             fault.detail,
-            remedy="change the address, the effort or the parameters of the model: nothing is dropped to fit",
+            remedy="change the address, effort or parameters of the model: unsupported ones are not dropped",
         )
     key = f"the key in {model.api_key_env}" if model.api_key_env else "whether the endpoint needs a key"
     remedies = {

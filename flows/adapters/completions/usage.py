@@ -1,4 +1,4 @@
-"""Tokens as an endpoint counted them."""
+"""Read the token counts of an endpoint."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import cast
 from flows.schema.completion import Usage
 
 _MOST_TOKENS = 1_000_000_000
-"""Of one reply: what is beyond counts nothing that there is."""
+"""Maximum plausible count for one reply."""
 
 
 def read_usage(usage: object) -> Usage:
-    """Tokens as the provider counted them; None for what it did not say, or said in no number."""
+    """Read the provider's token counts; None for missing or invalid ones."""
     if not isinstance(usage, Mapping):
         return Usage()
     counts = cast("Mapping[str, object]", usage)
@@ -26,7 +26,7 @@ def read_usage(usage: object) -> Usage:
         _count(details("completion_tokens_details").get("reasoning_tokens")),
     )
     if output is not None and reasoning is not None:
-        # Some providers leave what was thought out of the output, though they charge for it as such.
+        # Some providers exclude reasoning from the output tokens, although they charge for it.
         sent, total = _count(counts.get("prompt_tokens")), _count(counts.get("total_tokens"))
         beside = sent is not None and total == sent + output + reasoning
         output += reasoning if beside or reasoning > output else 0
@@ -39,7 +39,7 @@ def read_usage(usage: object) -> Usage:
 
 
 def _count(value: object) -> int | None:
-    """A number of tokens; None for what is none, or more than any model takes."""
+    """Read a token count; None if it is invalid or implausibly large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value <= _MOST_TOKENS and value == int(value) else None

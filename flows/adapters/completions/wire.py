@@ -1,4 +1,4 @@
-"""What aiohttp raises, as the fault of one try."""
+"""Convert aiohttp errors to faults."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import aiohttp
 from flows.adapters.completions.faults import Fault, FaultKind
 
 WIRE_ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
-"""What a connection may raise on the way. Whoever catches one lets it go before the fault is raised: it holds
-the request's headers, and the key with them, and would stay reachable as the fault's context."""
+"""Errors of a connection. Raise the fault outside `except`: the error holds the request's headers with the
+key, and would be kept as the fault's context."""
 
 
 def wire_fault(error: BaseException, timeout: aiohttp.ClientTimeout) -> Fault:
-    """The fault that an error of `WIRE_ERRORS` stands for.
+    """Convert an error of `WIRE_ERRORS` to a fault.
 
     Args:
-        error: what was raised.
-        timeout: the limits that held.
+        error: the error.
+        timeout: the timeouts.
     """
     match error:
         case aiohttp.ConnectionTimeoutError():
@@ -28,6 +28,6 @@ def wire_fault(error: BaseException, timeout: aiohttp.ClientTimeout) -> Fault:
         case aiohttp.ClientConnectorError():
             return Fault(FaultKind.connect, str(error))
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-            return Fault(FaultKind.parameter, f"api_base is no address: {error}")
+            return Fault(FaultKind.parameter, f"api_base is not an address: {error}")
         case _:
             return Fault(FaultKind.connection, f"{type(error).__name__}: {error}")

@@ -1,1 +1,1 @@
-"""`conf/` and overrides to checked settings. The only package that knows Hydra."""
+"""Compose `conf/` and overrides into validated settings. The only package that uses Hydra."""

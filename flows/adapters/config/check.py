@@ -1,7 +1,7 @@
-"""The composed configuration, held against `flows.schema.settings`.
+"""Validate the composed configuration against `flows.schema.settings`.
 
-pydantic refuses unknown keys and wrong types; ranges, and what must be set together, are looked at
-here. Every fault names the nearest valid word.
+pydantic rejects unknown keys and wrong types; ranges and combinations are checked here. Every error suggests
+the nearest valid value.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from flows.schema.settings import (
 )
 
 MEMBERS = "judge.members."
-"""What the key of a panel's member begins with; its name follows."""
+"""Key prefix of a panel's members."""
 
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 _TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})
-"""Names that others have in the folder of results, or of data."""
+"""Reserved names in the folder of results or data."""
 
-_FEW = 20  # words that a person reads in a message
+_FEW = 20  # most words listed in a message
 
 
 def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
-    """Types by pydantic, then ranges and what must go together.
+    """Validate types with pydantic, then ranges and combinations.
 
     Raises:
-        ConfigError, Problems: what is wrong, all of it.
+        ConfigError, Problems: all errors.
     """
     for section in ("model", "judge"):
         _refuse_unfit(section, container.get(section))
@@ -67,7 +67,7 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
 
 @cache
 def _adapter() -> TypeAdapter[Settings]:
-    return TypeAdapter(Settings)  # 20 ms to build, and every point of a sweep is checked
+    return TypeAdapter(Settings)  # cached: 20 ms to build, used for every point of a sweep
 
 
 def _refuse_unfit(section: str, settings: Any) -> None:
@@ -106,7 +106,7 @@ def _explained(detail: Any) -> ConfigError:
 
 
 def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
-    """Key, found and expected of every value that no run can use."""
+    """Return key, found and expected of every value out of range."""
     judges = [("judge", s.judge), *((f"{MEMBERS}{name}", one) for name, one in s.judge.members.items())]
     positive: dict[str, float | None] = {
         "seeds": s.seeds,
@@ -169,7 +169,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
 
 
 def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
-    """What does not go together with what the benchmark's scenarios are."""
+    """Find settings that don't fit the benchmark's protocol."""
     found: list[tuple[str, str, str]] = []
     reports = s.benchmark.protocol is ProtocolName.mission_report
     harness = Harness.native if reports else Harness.single_prompt
@@ -216,7 +216,7 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
 
 
 def _unfit_weights(weights: Mapping[str, float]) -> list[tuple[str, str, str]]:
-    """Severities that are not there, and those that have no points."""
+    """Find unknown severities and severities without points."""
     severities = [one.value for one in Severity]
     found = [
         (f"scoring.weights.{name}", "no such severity", nearest(name, severities))
@@ -228,7 +228,7 @@ def _unfit_weights(weights: Mapping[str, float]) -> list[tuple[str, str, str]]:
 
 
 def _unfit_judge_prompt(s: Settings, *, reports: bool) -> list[tuple[str, str, str]]:
-    """A prompt of the other protocol: its judge would see no expert's report, or be promised one."""
+    """Find a judge prompt of the other protocol, with or without the expert's report."""
     prompt = s.judge_prompt
     shows = ["{{reference}}" in text for text in (prompt.failed_only, prompt.all_items, prompt.per_item)]
     if s.judge.kind is JudgeKind.offline or (all(shows) if reports else not any(shows)):
@@ -238,7 +238,7 @@ def _unfit_judge_prompt(s: Settings, *, reports: bool) -> list[tuple[str, str, s
 
 
 def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]:
-    """What does not go together in a judge: in a panel, in a member of one, in the stand-in."""
+    """Find conflicting settings of a judge, panel, member or the offline judge."""
     found: list[tuple[str, str, str]] = []
     if judge.kind is JudgeKind.offline and judge.repeat != 1:
         found.append((f"{where}.repeat", str(judge.repeat), "1: the offline judge never differs from itself"))
@@ -257,7 +257,7 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
 
 
 def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> None:
-    """Say which axis, option or key is unknown, and which is nearest. Hydra only says the first."""
+    """Reject unknown axes, options and keys, with a suggestion. Hydra only names the first one."""
     for override in overrides:
         key, _, value = override.partition("=")
         name = key.lstrip("+~")
@@ -265,7 +265,7 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
             if value not in known["judge"] and not key.startswith("~"):
                 raise ConfigError(override, f"no option {value!r}", nearest(value, known["judge"]))
             continue
-        if name.startswith(MEMBERS):  # what is said of a judge may be said of a member
+        if name.startswith(MEMBERS):  # members have the keys of a judge
             name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
         if name in known:
             any_number = name == "word_cap" and value.isdigit()
@@ -278,7 +278,7 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
 
 
 def nearest(word: str, valid: Sequence[str]) -> str:
-    """The nearest valid words first; the others too, where they are few enough to read."""
+    """Suggest the nearest valid words, then all others if there are few."""
     near = difflib.get_close_matches(word, valid, n=3, cutoff=0.5)
     others = [name for name in valid if name not in near]
     if not near:
@@ -305,7 +305,7 @@ def below_free_key(name: str) -> bool:
 
 
 def is_weight(name: str) -> bool:
-    """True for the key of a single weight: `scoring.weights.important`. Which there are, the option says."""
+    """True for the key of a single weight: `scoring.weights.important`. The option defines which exist."""
     return name.startswith("scoring.weights.")
 
 

@@ -1,9 +1,9 @@
-"""`conf/` and overrides to checked settings, by Hydra.
+"""Compose `conf/` and overrides into validated settings with Hydra.
 
-Hydra composes; pydantic checks the result against `flows.schema.settings`, so that an unknown key,
-a wrong type and a value that makes no sense are refused before anything runs, with the nearest
-valid name. Hydra's own launcher would run a sweep one job after the other: here a sweep is expanded
-into all its points, which the pipeline then runs side by side under one limit.
+Hydra composes; pydantic validates the result against `flows.schema.settings`, so unknown keys, wrong types
+and invalid values are rejected before anything runs. Hydra's launcher would run the jobs of a sweep
+sequentially: here a sweep is expanded into its points, which the pipeline runs concurrently under shared
+limits.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from flows.common.errors import ConfigError
 from flows.schema.settings import Settings
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
-"""What Hydra lets through of the files it composes; the last three where one is no mapping in UTF-8."""
+"""Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
 
-_LABELLED = ("effort", "word_cap")  # their values stand in a condition's name as they are
+_LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,10 @@ class Point:
     """One composed point of the design.
 
     Attributes:
-        settings: checked.
+        settings: the validated settings.
         choices: the option chosen on each axis.
         changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
-            from what their named option says; a condition with a changed section carries a digest in
-            its name.
+            from their named option; a condition with a changed section has a digest in its name.
     """
 
     settings: Settings
@@ -60,15 +59,15 @@ class Point:
 
 
 def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -> list[Point]:
-    """Every point that `overrides` name: one, or all of a sweep or an experiment's grid.
+    """Compose the points of `overrides`: one, or all of a sweep or an experiment's grid.
 
     Args:
         project: folder that holds `conf/`.
         overrides: Hydra's override syntax.
-        multirun: True where comma-separated values are meant as a sweep (`-m`).
+        multirun: True to expand comma-separated values as a sweep (`-m`).
 
     Raises:
-        ConfigError: an unknown key, option or value, a bad type, or a point that can't be run.
+        ConfigError: an unknown key, option or value, a wrong type, or invalid settings.
     """
     with opened(project):
         jobs = _expand(project, list(overrides), multirun=multirun)
@@ -79,13 +78,13 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
 
 
 def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
-    """The composed configuration of one point as YAML (`--cfg job`)."""
+    """Return the composed configuration of one point as YAML (`--cfg job`)."""
     with opened(project):
         return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
 
 
 def options(project: Path) -> dict[str, list[str]]:
-    """The options of every axis, by axis. A file whose name begins with _ is part of others, and none."""
+    """Return the options by axis, without files beginning with _, which are included by others."""
     conf = project / "conf"
     return {
         str(folder.relative_to(conf)): sorted(
@@ -97,24 +96,24 @@ def options(project: Path) -> dict[str, list[str]]:
 
 
 def _refuse_file(results: Path) -> None:
-    """Here, since every command that reads or writes results composes first."""
+    """Reject an invalid results path, here because every command that uses results composes first."""
     named = f"results={' '.join(str(results).split())}"
     try:
-        os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as what will lie there
+        os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as the names of result files
     except ValueError:
         raise ConfigError(named, "a sign that no path has", "a folder") from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise ConfigError(named, "the name is too long", "a folder with a shorter name or path") from None
     there = results
-    with suppress(OSError):  # what can't be looked at is told by what wants to write there
+    with suppress(OSError):  # an unreadable path is reported when writing to it
         there = next(folder for folder in (results, *results.parents) if folder.exists())
     if there.is_file():
         raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
 
 
 def opened(project: Path) -> Any:
-    """A context in which Hydra composes from the project's `conf/`, as its files are now.
+    """Return a context in which Hydra composes from the current files in the project's `conf/`.
 
     Raises:
         ConfigError: no `conf/` there.
@@ -129,7 +128,7 @@ def opened(project: Path) -> Any:
 
 
 def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
-    """Split sweeps into single points, an experiment's `hydra.sweeper.params` included."""
+    """Split sweeps into single points, including an experiment's `hydra.sweeper.params`."""
     parser = OverridesParser.create()
     sweeps = False
     for override in overrides:
@@ -159,7 +158,7 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     container, choices, _ = _compose(project, overrides)
     settings = checked(container, overrides)
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
-    # Where nothing but options was chosen, what was composed is what they say.
+    # Without value overrides, the composed configuration equals its named options.
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
     settings = replace(settings, scoring=rename_if_overridden(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
@@ -184,23 +183,22 @@ def _only_chooses(project: Path, overrides: Sequence[str]) -> bool:
 
 @cache
 def _named(project: Path, choices: tuple[str, ...]) -> dict[str, Any]:
-    """What the named options alone say. Cached: a sweep over a model's name asks for it every time."""
+    """Compose only the named options. Cached for sweeps over values."""
     return _compose(project, list(choices))[0]
 
 
 def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
-    """The composed container, the choices, and the sweep that an experiment asks for.
+    """Return the composed container, the choices and an experiment's sweep.
 
-    Hydra composes the options that are chosen, and then sets values in what came of it. The first costs
-    a quarter of a second, and a sweep over a model's name would pay it for every point; so both steps
-    are Hydra's own, and the first is kept.
+    Hydra first composes the chosen options, which takes a quarter of a second, then sets values. Both steps
+    are done by Hydra, but the first is cached for sweeps over values.
     """
     known = _known(project)
     refuse_unknown(overrides, known)
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
         parsed = [parsed_override(override) for override in overrides]
-        # A sweep, or a package that is no axis's, is left to Hydra, which refuses it in its own words.
+        # Sweeps and packages that are not axes are left for Hydra to reject.
         values = [
             one
             for one in parsed
@@ -212,7 +210,7 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         container = with_values(config, values)
     except UNCOMPOSED as error:
         lines = str(error).split("\n")
-        # YAML's errors say where only in the lines after the first.
+        # YAML errors give the location only after the first line.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
         raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
@@ -220,10 +218,10 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
 
 
 def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any]:
-    """A composed configuration, which stays as it is, with values set in it: Hydra's second step.
+    """Set values in a copy of a composed configuration: Hydra's second step.
 
     Raises:
-        One of UNCOMPOSED: a value that can't be set, or a reference to nothing.
+        One of UNCOMPOSED: a value can't be set or a reference can't be resolved.
     """
     config = copy.deepcopy(config)
     ConfigLoaderImpl._apply_overrides_to_config(list(values), config)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- it has no public name
@@ -232,7 +230,7 @@ def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any
 
 @lru_cache(maxsize=1024)
 def parsed_override(override: str) -> Override:
-    """As Hydra reads it. Cached: a sweep's points share most of them, and its parser takes 2 ms for one."""
+    """Parse an override with Hydra. Cached: it takes 2 ms, and points of a sweep share most overrides."""
     return OverridesParser.create().parse_overrides([override])[0]
 
 
@@ -241,7 +239,7 @@ def compose_options(
     project: Path,  # noqa: ARG001 -- two projects have two folders of options
     overrides: tuple[str, ...],
 ) -> tuple[DictConfig, dict[str, str], dict[str, str]]:
-    """The options that `overrides` choose, composed; their choices; and the sweep that they ask for."""
+    """Compose the options in `overrides`; return the configuration, the choices and the sweep."""
     config = compose("config", overrides=list(overrides), return_hydra_config=True)
     chosen = OmegaConf.to_container(config.hydra.runtime.choices)
     params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
@@ -256,12 +254,11 @@ def compose_options(
 
 
 def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:
-    """Ways of writing that a person expects to work and Hydra refuses.
+    """Translate overrides that Hydra rejects but users expect to work.
 
-    A member of a panel is chosen as a judge is (`judge.members.second=offline`), for which Hydra
-    wants to be told the axis. An option whose name is a number (`word_cap=500`) must be quoted; a
-    number of words that has no option of its own is the key `word_cap.words`. `parameters`, and keys
-    below, where anything may stand, need Hydra's `++`.
+    A panel member is chosen like a judge (`judge.members.second=offline`), for which Hydra needs the axis.
+    An option named by a number (`word_cap=500`) must be quoted; a number without an option sets
+    `word_cap.words`. Free-form keys such as `parameters` need Hydra's `++`.
     """
     key, _, value = override.partition("=")
     if is_member(key):

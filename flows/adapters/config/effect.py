@@ -1,6 +1,6 @@
-"""Values that would change nothing where they are set: refused, since whoever sets one expects it to.
+"""Reject overridden values that have no effect.
 
-What an option says is left alone: a judge's preset holds a whole model, of which a judge needs a part.
+Values of options are not checked: a judge's preset has a whole model, of which a judge uses a part.
 """
 
 from __future__ import annotations
@@ -11,30 +11,32 @@ from typing import Any, cast
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.settings import Harness, JudgeKind, ProtocolName
 
-_Fault = tuple[str, str]  # why it has no effect, and what would
+_Fault = tuple[str, str]  # why it has no effect, and what to set instead
 
 _NO_JUDGE: Mapping[str, _Fault] = {
     "writer": ("a judge writes no briefs", "model.writer, or judge=... for another judge"),
     "folder": ("a judge reads no folder", "model.folder, or staffbench grade DIR"),
     "benchmark_effort": ("effort=benchmark is of writers", "judge.effort"),
 }
-"""Keys of a model that no judge has a use for."""
-_OF_STAND_IN = frozenset({"kind", "label", "note", "repeat", "canaries"})  # the last two: refused by value
+"""Keys of a model that judges don't use."""
+_OF_STAND_IN = frozenset(
+    {"kind", "label", "note", "repeat", "canaries"}
+)  # the last two are rejected by value
 _OF_PANEL = frozenset({"kind", "label", "note", "allow_self", "repeat", "canaries", "quorum", "members"})
 
 
 def refuse_without_effect(
     container: Mapping[str, Any], named: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Look at every value that differs from what its named option says.
+    """Check every value that differs from its named option.
 
     Args:
-        container: one composed point that was checked.
-        named: what its named options alone compose to.
-        members: of a panel, the section of each member as its preset alone composes it.
+        container: one validated point.
+        named: the same point from its named options alone.
+        members: for a panel, each member's section from its preset alone.
 
     Raises:
-        ConfigError, Problems: values that have no effect there, each with what would have one.
+        ConfigError, Problems: values without effect, each with an alternative.
     """
     found = [
         *_of_harness(container, named),
@@ -88,7 +90,7 @@ def _fault(key: str, fault: _Fault) -> ConfigError:
 
 
 def _changed(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
-    """Dotted keys of the values that differ, what is only in one of the two included."""
+    """Return dotted keys of the values that differ or are only in one of the two."""
     found: list[str] = []
     for key in [*values, *(key for key in named if key not in values)]:
         ours, theirs = values.get(key), named.get(key)

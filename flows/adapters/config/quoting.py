@@ -1,4 +1,4 @@
-"""Overrides that Hydra's grammar does not take: what a person has to type instead."""
+"""Suggest quoting for overrides that Hydra can't parse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flows.common.errors import ConfigError
 
 
 def unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
-    """What to type instead of an override that Hydra's grammar does not take."""
+    """Return the error for an override that Hydra can't parse, with what to type instead."""
     where, why = " ".join(override.split()), " ".join(why.split())
     _, has_value, value = override.partition("=")
     if not has_value:
@@ -27,7 +27,7 @@ def unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
 
 
 def quoted(override: str, *, multirun: bool = False) -> str:
-    """The override with its value quoted for Hydra, and all of it for a shell; empty where that is none."""
+    """Quote the value for Hydra and the whole for a shell; empty if it is not an override."""
     key, _, value = override.partition("=")
     parts = value.split(",") if multirun else [value]
     parser = OverridesParser.create()

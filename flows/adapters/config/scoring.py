@@ -1,4 +1,4 @@
-"""Overridden scorings: which weights there are, and that none passes for the published one."""
+"""Overridden scorings: valid weights, and distinct names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from flows.schema.settings import ScoringSettings
 
 
 def refuse_unweighted(overrides: Sequence[str], config: DictConfig) -> None:
-    """Say which single weight is none of the chosen option's, and which is nearest.
+    """Reject single weights that the chosen option lacks, with a suggestion.
 
     Args:
-        overrides: of values.
-        config: the options that were chosen, composed.
+        overrides: value overrides.
+        config: the composed options.
 
     Raises:
         ConfigError: a weight that the option does not have.
@@ -35,14 +35,14 @@ def refuse_unweighted(overrides: Sequence[str], config: DictConfig) -> None:
 
 
 def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> ScoringSettings:
-    """The scoring under a name of its own, where a value differs from what its named option says.
+    """Rename the scoring if a value differs from its named option.
 
-    As with conditions the name then ends in a digest, so that its leaderboard, scores and MLflow runs stand
-    beside the named option's and never in their place. Points that differ are assumed ones.
+    As for conditions, the name ends in a digest, so its leaderboard, scores and MLflow runs don't replace
+    those of the named option. Changed points are marked as assumed.
 
     Args:
-        scoring: as composed and checked.
-        named: the section as its named option alone composes.
+        scoring: the validated scoring.
+        named: the section from its named option alone.
     """
     values = {key: value for key, value in asdict(scoring).items() if key not in ("name", "assumed")}
     if all(named.get(key) == value for key, value in values.items()):

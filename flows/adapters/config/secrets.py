@@ -1,6 +1,6 @@
-"""Secrets in a configuration: refused with where they belong, and never shown.
+"""Reject secrets in a configuration without showing them.
 
-What is configured is stored with every result; keys and headers come from the environment.
+Settings are stored with every result; keys and headers come from the environment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flows.schema.settings import Transport
 _QUERY = re.compile(
     r"key|token|^sig$|signature|secret|passw|pwd|auth|credential|^code$|session|jwt|bearer", re.IGNORECASE
 )
-"""Names of a query's fields that give access; `api-version` and the like are none."""
+"""Query parameters that are credentials, unlike `api-version`."""
 _RANDOM = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9+/_=%.-]{32,}")
 _HEADERS = frozenset({"headers", "extraheaders", "defaultheaders", "httpheaders", "customheaders"})
 _KEYS = re.compile(
@@ -24,18 +24,18 @@ _KEYS = re.compile(
     r"|bearertoken|sessiontoken|refreshtoken|azureadtoken|clientsecret|sharedsecret|vertexcredentials"
     r"|^(?:auth|bearer|token|credentials?|password|secret|idtoken)$"
 )
-"""Names of parameters, in small letters without signs between, that give access."""
+"""Request parameters that are credentials, in lower case without punctuation."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _OURS = frozenset({"content-type", "content-length", "host", "accept", "transfer-encoding", "connection"})
 
 
 def refuse_secrets(section: str, settings: Mapping[str, Any]) -> None:
-    """Look at a model's address, parameters, efforts and headers.
+    """Check a model's address, parameters, efforts and headers.
 
     Args:
         section: `model`, `judge` or `judge.members.NAME`.
-        settings: it, as composed.
+        settings: the composed section.
 
     Raises:
         ConfigError: what looks like a secret, or a header that can't be sent.
@@ -86,7 +86,7 @@ def _refuse_headers(key: str, headers: object, *, is_local: bool) -> None:
 
 
 def _names(value: object) -> Iterator[str]:
-    """Names of all fields, those within others included."""
+    """Yield the names of all fields, including nested ones."""
     if isinstance(value, dict):
         for name, inner in cast("dict[str, object]", value).items():
             yield str(name)

@@ -1,4 +1,4 @@
-"""Harbor's own job trees, read as far as they can be: `read_job`, and `read_attributed` for what is whose."""
+"""Read Harbor job trees, even damaged ones: `read_job`, and `read_attributed` with attributions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ __all__ = ["Attribution", "Origin", "read_attributed", "read_job"]
 
 
 def read_job(folder: Path) -> HarborJob:
-    """A job tree of Harbor 0.25 or 0.26; other versions as far as they have the same form.
+    """Read a job tree of Harbor 0.25 or 0.26, or of another version with the same layout.
 
-    Reports and briefs are found and not opened. Links and paths that lead out of the tree are not
-    followed.
+    Reports and briefs are located but not opened. Links and paths out of the tree are not followed.
 
     Args:
-        folder: the job's: it holds a folder for each trial.
+        folder: the job's folder, with a folder for each trial.
 
     Raises:
         ConfigError: no such folder.
@@ -33,10 +32,9 @@ def read_job(folder: Path) -> HarborJob:
 
 
 def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
-    """As `read_job`, and where each attempt belongs, by name of its trial.
+    """As `read_job`, and the attribution of each attempt by trial name.
 
-    Attempts are numbered within what was graded alike: the same task under another benchmark, word cap
-    or weights is another one.
+    Attempts are numbered separately for each benchmark, word cap and weights of a task.
 
     Raises:
         ConfigError, HarborError: as `read_job`.
@@ -84,7 +82,7 @@ def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
 
 
 def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
-    """The job's id as its trials have it."""
+    """Return the job's id from its trials."""
     ids = {
         found
         for folder in folders
@@ -94,7 +92,7 @@ def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
 
 
 def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
-    """Give a trial without a result its siblings' name of the agent: settings name it otherwise."""
+    """Give a trial without a result the agent name of its siblings, which differs from the settings."""
     names: dict[tuple[str, str], set[tuple[str | None, str | None]]] = defaultdict(set)
     for folder, trial in read.items():
         if trial.has_result:
@@ -111,7 +109,7 @@ def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
 
 
 def _told_apart(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
-    """Two tasks whose short names are equal keep their long ones. Paths are no long names."""
+    """Use long names for tasks with equal short names. Paths are not long names."""
     long: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
         if trial.has_result:
@@ -126,7 +124,7 @@ def _told_apart(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origi
 
 
 def _numbered(trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
-    """Number the attempts of each system at each task by their start; Harbor has no numbers."""
+    """Number the attempts of each system at each task by start time; Harbor has no numbers."""
     ordered = sorted(
         trials, key=lambda t: (t.task, t.system, t.started_at is None, t.started_at or "", t.name)
     )
@@ -152,7 +150,7 @@ def _one_task_each(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Or
 
 
 def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
-    """The job's own means, by agent, model and dataset."""
+    """Return the job's own means by agent, model and dataset."""
     found: list[ReportedMean] = []
     for key, value in sorted(nested(result, "stats", "evals").items()):
         stats = as_dict(value)
@@ -172,7 +170,7 @@ def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
 
 
 def _holds_jobs(tree: Tree) -> bool:
-    """True where what lies in it are jobs: a trial has no results of others within it."""
+    """True for a folder of jobs: trials don't contain results of others."""
     return any(
         tree.file(inner, "result.json") is not None
         for place in tree.folders(tree.root)

@@ -1,8 +1,8 @@
-"""Verdicts on criteria, found in whatever JSON a verifier left.
+"""Find verdicts on criteria in a verifier's JSON files.
 
-Harbor prescribes no form for them. Two are met in the wild: a list of objects that say `met`, and
-the reward-details.json of its reward kit, whose objects have a `value` and a `raw` mark. Both are
-found wherever they lie in a file, also as an object by criterion id.
+Harbor prescribes no format. Two are common: a list of objects with `met`, and the reward-details.json of its
+reward kit, whose objects have a `value` and a `raw` mark. Both are found anywhere in a file, also as an
+object by criterion id.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _TEXTS = ("criterion", "description", "requirement", "text")
 _REASONS = ("reason", "reasoning", "justification", "explanation")
 _PENALTY = {"negative": True, "penalty": True, "positive": False, "required": False}
 _FIRST = ("judgment.json", "reward-details.json")
-"""Where several files have verdicts on one criterion, these are believed before others."""
+"""Files that take precedence if several have verdicts on one criterion."""
 _NOT_VERDICTS = ("reward.json",)
 _ELSEWHERE = ("judge", "usage", "samples", "guard")
-"""Parts of the reward kit's file that look like objects with names and are no criteria."""
+"""Parts of the reward kit's file that look like criteria but are not."""
 
 
 def read_criteria(
     tree: Tree, trial: Path, folders: list[Path]
 ) -> tuple[tuple[CriterionVerdict, ...], tuple[str, ...], str | None]:
-    """Verdicts, judges and format error from the JSON files of a trial's verifier.
+    """Read verdicts, judges and format error from the JSON files of a trial's verifier.
 
     Args:
         tree: the job.
@@ -38,8 +38,8 @@ def read_criteria(
         folders: the verifier's, one for each step.
 
     Returns:
-        Verdicts in the order of the files, each criterion once; names of the judges, sorted; the
-        verifier's word on a report that it could not grade, or None.
+        Verdicts in file order, each criterion once; sorted names of the judges; the verifier's
+        format error for a report that it could not grade, or None.
     """
     found: dict[str, CriterionVerdict] = {}
     judges: set[str] = set()
@@ -60,7 +60,7 @@ def read_criteria(
 
 
 def _add(tree: Tree, path: Path, found: dict[str, CriterionVerdict], verdict: CriterionVerdict) -> None:
-    """Keep the first word on a criterion, and say where a later file contradicts it."""
+    """Keep the first verdict on a criterion, and note contradictions."""
     before = found.setdefault(verdict.criterion_id, verdict)
     if before.met != verdict.met:
         tree.note(
@@ -71,7 +71,7 @@ def _add(tree: Tree, path: Path, found: dict[str, CriterionVerdict], verdict: Cr
 
 
 def _of_file(tree: Tree, trial: Path, path: Path, content: object) -> list[CriterionVerdict]:
-    """The verdicts of one file. An id that comes twice in it is told apart by the part it is in."""
+    """Return the verdicts of one file. Duplicate ids are distinguished by the part of the file."""
     entries = list(_entries(content, ""))
     ids = [_id(entry) for _, entry in entries]
     verdicts: list[CriterionVerdict] = []
@@ -88,7 +88,7 @@ def _of_file(tree: Tree, trial: Path, path: Path, content: object) -> list[Crite
 
 
 def _entries(value: object, part: str) -> Generator[tuple[str, dict[str, Any]]]:
-    """Every object that is a verdict on a criterion, in file order, with the part that it is in."""
+    """Yield every object that is a verdict, in file order, with its part of the file."""
     for inner in as_list(value):
         yield from _entries(inner, part)
     entry = as_dict(value)
@@ -133,7 +133,7 @@ def _verdict(criterion_id: str, entry: dict[str, Any], file: str) -> CriterionVe
         met=met,
         points=points,
         is_penalty=is_penalty,
-        # The reward kit turns a negated mark round: its value is of the opposite of the words.
+        # The reward kit inverts a negated mark: its value is for the opposite of the text.
         text=f"not: {text}" if entry.get("negate") is True else text,
         reason=_first(entry, _REASONS),
         file=file,
@@ -142,7 +142,7 @@ def _verdict(criterion_id: str, entry: dict[str, Any], file: str) -> CriterionVe
 
 
 def _met(entry: dict[str, Any]) -> tuple[bool | None, str]:
-    """Yes or no, else None and why: a mark between the two is neither, and a judge's fault is no no."""
+    """Return True or False, or None with a reason: for partial marks and failed judges."""
     error = as_text(entry.get("error"))
     if error:
         return None, error
@@ -160,7 +160,7 @@ def _first(entry: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _judges(value: object) -> Generator[str]:
-    """Models that a file names as its judge, with their effort where it is given."""
+    """Yield a file's judge models, with their effort if given."""
     for entry in as_list(value):
         yield from _judges(entry)
     fields = as_dict(value)

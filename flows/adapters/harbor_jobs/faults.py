@@ -1,4 +1,4 @@
-"""Exceptions that Harbor recorded in a trial, and whether a reward beside them counts."""
+"""Read exceptions that Harbor recorded in a trial, and whether they void the reward."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ VOIDING_FAULTS = VERIFIER_FAULTS | {
     "UnsupportedParamsError",
     "VercelScopeError",
 }
-"""Exceptions beside which a reward does not count (error policy of Harbor 0.26.0, installed package).
+"""Exceptions that void a reward (error policy of Harbor 0.26.0, installed package).
 
-0.26 records the policy with each exception and a run may override it: what is recorded goes before
-this list, which is for trees of 0.25.
+0.26 records the policy with each exception, and a run may override it: the recorded policy takes precedence
+over this list, which is for trees of 0.25.
 """
 
 
 def read_faults(result: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[Fault, ...]:
-    """The exceptions of a trial, then of its steps; several steps keep theirs, and no trial has one."""
+    """Return the exceptions of a trial, then of its steps."""
     found: list[Fault] = []
     for phase in (result, *steps):
         info = as_dict(phase.get("exception_info"))

@@ -1,6 +1,6 @@
-"""Which benchmark an attempt is of: what the judgment of our own verifier says, or whatever else can tell.
+"""Determine an attempt's benchmark from our verifier's judgment or other evidence.
 
-The judgments of other verifiers say nothing of it: their tasks are those of MissionReport's release.
+Other verifiers don't record it: their tasks are those of MissionReport's release.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from flows.schema.settings import ProtocolName
 _JUDGMENT = "verifier/judgment.json"
 _OURS = "staffbench"
 """Field of a judgment that only our verifier writes: its version."""
-# A benchmark becomes a folder and a scenario a row's name, and a job may come from a stranger.
+# Validated, as the names become folders and rows, and a job may be untrusted.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an attempt was graded as. Attempts of two origins are never pooled.
+    """How an attempt was graded. Attempts of different origins are never pooled.
 
     Attributes:
-        benchmark: names the folder of results.
-        protocol: what its scenarios are; reports are clamped, briefs are not.
-        word_cap: how many words of a brief were graded; None for all of them, and for reports.
-        scoring: name of the weights; None where the verifier was not ours.
+        benchmark: name of the results folder.
+        protocol: the protocol; reports are clamped, briefs are not.
+        word_cap: word cap of a brief; None for no cap and for reports.
+        scoring: name of the weights; None for other verifiers.
     """
 
     benchmark: str
@@ -42,14 +42,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What our verifier says of one attempt, its verdicts aside.
+    """Our verifier's record of one attempt, except verdicts.
 
     Attributes:
-        origin: None where it does not say, or the verifier was not ours.
+        origin: None if not recorded or from another verifier.
         scenario_id: our name of the task; None as above.
-        stand_in: True where the offline judge graded.
-        judge_names: what providers call the models that graded; empty as above.
-        file: name of the file that the agent was to hand in.
+        stand_in: True if the offline judge graded.
+        judge_names: the providers' names of the judge models; may be empty.
+        file: name of the file to submit.
     """
 
     origin: Origin | None
@@ -61,10 +61,10 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Where one attempt belongs, whether its own judgment says it or not.
+    """The recorded or inferred origin of one attempt.
 
     Attributes:
-        origin: what it was graded as.
+        origin: how it was graded.
         stand_in, judge_names: as for a judgment.
     """
 
@@ -74,11 +74,11 @@ class Attribution:
 
 
 def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
-    """What our verifier left for the last step that it graded.
+    """Read our verifier's record of the last graded step.
 
     Args:
         tree: the job.
-        folders: the trial's, or its steps', in order.
+        folders: the folder of the trial, or of its steps in order.
     """
     file = named_file(tree, folders)
     for folder in reversed(folders):
@@ -103,9 +103,9 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
 def attribute(
     tree: Tree, trials: Sequence[Trial], judgments: Mapping[str, Judgment]
 ) -> tuple[list[Trial], dict[str, Attribution]]:
-    """Say of every attempt where it belongs, and call its task by our name of it.
+    """Attribute every attempt, and rename its task to our name.
 
-    An attempt that nobody graded belongs where the others at its task do, or else the whole job.
+    An ungraded attempt gets the origin of the others at its task, or else of the whole job.
 
     Args:
         tree: the job.
@@ -136,7 +136,7 @@ def _belongs(tree: Tree, trial: Trial, trials: Sequence[Trial], judgments: Mappi
     if judgment.origin is not None:
         return judgment.origin
     protocol = ProtocolName.ma_bench if judgment.file == BRIEF else ProtocolName.mission_report
-    if trial.reward is None and not trial.criteria:  # no other verifier graded it
+    if trial.reward is None and not trial.criteria:  # not graded by another verifier
         alike = [other for other in trials if other.task_name == trial.task_name]
         for others in (alike, trials):
             known = {judgments[other.name].origin for other in others} - {None}
@@ -150,7 +150,7 @@ def _belongs(tree: Tree, trial: Trial, trials: Sequence[Trial], judgments: Mappi
 def _origin(tree: Tree, path: Path, fields: Mapping[str, Any], file: str) -> Origin | None:
     benchmark = _plain(tree, path, fields, "benchmark")
     if benchmark is None:
-        return None  # it failed before it knew
+        return None  # it failed before recording it
     said = fields.get("protocol")
     protocol = next((each for each in ProtocolName if each.value == said), None)
     if protocol is None:
@@ -165,7 +165,7 @@ def _origin(tree: Tree, path: Path, fields: Mapping[str, Any], file: str) -> Ori
 
 
 def _plain(tree: Tree, path: Path, fields: Mapping[str, Any], key: str) -> str | None:
-    """A name that can't lead anywhere; None, with a note where there is another one."""
+    """Return a safe name; None, with a note if it is unsafe."""
     name = as_text(fields.get(key))
     if name is not None and not _PLAIN.fullmatch(name):
         tree.note(path, f"{key} {name[:60]!r} is no plain name; taken for none")

@@ -1,4 +1,4 @@
-"""Where lies what an attempt handed in, a report or a brief, and whether anybody looked for it in vain."""
+"""Find the report or brief that an attempt submitted, or why there is none."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from flows.schema.harbor import ReportState
 from flows.schema.settings import ProtocolName
 
 REPORT, BRIEF = "report.docx", "brief.md"
-"""What an agent hands in under MissionReport, and under MA-Bench."""
+"""File that an agent submits for MissionReport and for MA-Bench."""
 
 _USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
 
 
 def named_file(tree: Tree, folders: Sequence[Path], protocol: ProtocolName | None = None) -> str:
-    """Name of the file that the agent was to hand in.
+    """Return the name of the file to submit.
 
     Args:
         tree: the job.
-        folders: the trial's, or its steps', in order.
-        protocol: None where nobody says; then what Harbor was asked to collect decides.
+        folders: the folder of the trial, or of its steps in order.
+        protocol: None if unknown; then Harbor's configured artifacts decide.
     """
     if protocol is not None:
         return BRIEF if protocol is ProtocolName.ma_bench else REPORT
@@ -34,17 +34,17 @@ def named_file(tree: Tree, folders: Sequence[Path], protocol: ProtocolName | Non
 def find_report(
     tree: Tree, folders: list[Path], format_error: str | None, name: str
 ) -> tuple[str | None, ReportState, str]:
-    """The file that was collected from the last step that has one.
+    """Find the file collected from the last step that has one.
 
     Args:
         tree: the job.
-        folders: the trial's, or its steps', in order.
-        format_error: the verifier's word on a file that it could not grade.
-        name: of the file.
+        folders: the folder of the trial, or of its steps in order.
+        format_error: the verifier's error for a file that it could not grade.
+        name: name of the file.
 
     Returns:
-        Path below the job; what is known of it; why it is not readable. A file that lies there is
-        `readable` until somebody opens it.
+        Path within the job; its state; why it is not readable. An existing file counts as `readable`
+        until it is opened.
     """
     said = _said(format_error)
     failed = ""
@@ -62,7 +62,7 @@ def find_report(
 
 
 def _said(format_error: str | None) -> tuple[ReportState, str] | None:
-    """The verifier's word, where it is one of ours: `missing`, `empty`, `corrupt: ...`."""
+    """Parse our verifier's format error: `missing`, `empty`, `corrupt: ...`."""
     if format_error is None:
         return None
     word, _, more = (part.strip() for part in format_error.partition(":"))
@@ -71,7 +71,7 @@ def _said(format_error: str | None) -> tuple[ReportState, str] | None:
 
 
 def _collected(tree: Tree, folder: Path, name: str) -> tuple[Path | None, str]:
-    """The file in a folder's artifacts, and the manifest's word where there is none."""
+    """Return the file in a folder's artifacts, or the manifest's status."""
     failed = ""
     for fields in _manifest(tree, folder):
         if _source(fields) != name:
@@ -81,7 +81,7 @@ def _collected(tree: Tree, folder: Path, name: str) -> tuple[Path | None, str]:
         if path is not None:
             return path, ""
         status = as_text(fields.get("status")) or "no status"
-        # "ok" with nothing there is a damaged tree, not a report that was never written.
+        # "ok" without a file means a damaged tree, not a missing report.
         if status == "ok":
             tree.note(folder, f"the manifest says that {destination} was collected; it can't be opened")
         else:
@@ -94,6 +94,6 @@ def _manifest(tree: Tree, folder: Path) -> list[dict[str, Any]]:
 
 
 def _source(fields: dict[str, Any]) -> str:
-    """Name of the file that an entry of the manifest is about."""
+    """Return the name of a manifest entry's file."""
     source = as_text(fields.get("source")) or ""
     return PurePosixPath(source.replace("\\", "/")).name.lower()

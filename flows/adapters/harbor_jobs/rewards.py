@@ -1,4 +1,4 @@
-"""An attempt's reward, from what Harbor took up or else from what the verifier wrote."""
+"""Read an attempt's reward from Harbor's result or the verifier's files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _Usable = tuple[float, str, dict[str, float]]
 def read_reward(
     tree: Tree, folder: Path, result: dict[str, Any], step_folders: list[Path]
 ) -> tuple[float | None, str, dict[str, float]]:
-    """The reward, the file that it is from, and rewards of other names.
+    """Return the reward, its file and other rewards by name.
 
-    What Harbor took up goes before what the verifier wrote, and a disagreement is noted. With
-    several steps only Harbor knows how their rewards make one, so that nothing is made of theirs.
+    Harbor's result takes precedence over the verifier's files; disagreement is noted. Rewards of several
+    steps are ignored, as only Harbor knows how to combine them.
 
     Args:
         tree: the job.
-        folder: the trial's.
-        result: what its result.json holds; empty without one.
-        step_folders: where its files lie.
+        folder: the trial's folder.
+        result: its result.json; empty without one.
+        step_folders: the folders of its files.
 
     Returns:
-        None, no file and no others where no reward is a finite number.
+        None, an empty file and no others if no reward is a finite number.
     """
     written = _of_result(result) + (
         _of_files(tree, folder, step_folders[0]) if len(step_folders) == 1 else []
@@ -50,7 +50,7 @@ def read_reward(
 
 
 def _of_result(result: dict[str, Any]) -> list[tuple[object, str]]:
-    """The trial's rewards; its one step's, where the trial itself has none."""
+    """Return the trial's rewards, or else those of its only step."""
     steps = [as_dict(step) for step in as_list(result.get("step_results"))]
     for phase in [result, *steps] if len(steps) == 1 else [result]:
         rewards = nested(phase, "verifier_result").get("rewards")
@@ -61,7 +61,7 @@ def _of_result(result: dict[str, Any]) -> list[tuple[object, str]]:
 
 def _of_files(tree: Tree, folder: Path, place: Path) -> list[tuple[object, str]]:
     found: list[tuple[object, str]] = []
-    for name in ("reward.json", "reward.txt"):  # the order in which Harbor looks
+    for name in ("reward.json", "reward.txt"):  # Harbor's search order
         path = tree.file(place, f"verifier/{name}")
         if path is not None:
             content = tree.json(path) if path.suffix == ".json" else _text(tree, path)
@@ -70,14 +70,14 @@ def _of_files(tree: Tree, folder: Path, place: Path) -> list[tuple[object, str]]
 
 
 def _usable(tree: Tree, folder: Path, content: object, source: str) -> _Usable | None:
-    """The reward in `content` and others; None, with a note, where it is no finite number."""
+    """Return the reward in `content` and others; None, with a note, if it is not a finite number."""
     rewards = as_dict(content) or {_KEY: content}
     numbers = {key: number for key, value in rewards.items() if (number := as_number(value)) is not None}
     for key, value in rewards.items():
         if key not in numbers:
             shown = repr(value)[:_SHOWN]
             tree.note(folder, f"{source}: {key} is {shown}, no finite number; taken for no reward")
-    # A verifier with one reward may call it what it likes; Harbor's mean takes it all the same.
+    # A single reward may have any name; Harbor's mean includes it.
     key = _KEY if _KEY in rewards or len(rewards) != 1 else next(iter(rewards))
     if key in numbers:
         return numbers[key], source, {name: value for name, value in numbers.items() if name != key}
@@ -87,7 +87,7 @@ def _usable(tree: Tree, folder: Path, content: object, source: str) -> _Usable |
 
 
 def _text(tree: Tree, path: Path) -> object:
-    """The number in a reward.txt; what is there instead, as a text, where it is none."""
+    """Return the number in a reward.txt, or its text if it is not a number."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Files of a job tree, opened so that nothing outside it is ever read."""
+"""Access to files of an untrusted job tree; nothing outside it is read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, cast
 from flows.schema.harbor import Damage
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Larger files are passed over, with a word about it: results and verdicts are kilobytes."""
+"""Larger files are skipped with a note: results and verdicts are kilobytes."""
 
 
 class Tree:
-    """A job's folder, and what was found wrong in it.
+    """A job's folder and the damage found in it.
 
     Attributes:
         root: the job's folder, resolved.
-        damage: grows as files are read.
+        damage: problems found so far.
     """
 
     def __init__(self, root: Path) -> None:
@@ -27,36 +27,35 @@ class Tree:
         self.damage: list[Damage] = []
 
     def note(self, where: Path | str, detail: str) -> None:
-        """Remember something that was not as it should be."""
+        """Record damage."""
         shown = where.relative_to(self.root).as_posix() if isinstance(where, Path) else where
         damage = Damage(as_text(shown) or ".", as_text(detail) or "")
         if damage not in self.damage:
             self.damage.append(damage)
 
     def file(self, folder: Path, name: str) -> Path | None:
-        """The file `name`, a path with slashes, below `folder`; None where there is none.
+        """Return the file `name`, a path with slashes, below `folder`; None if there is none.
 
-        A path that leads out of `folder`, or a link on the way, is noted and not followed: a job
-        tree may come from a stranger, and names in it from a model.
+        Links and paths out of `folder` are noted and not followed: job trees and names in them are untrusted.
         """
         found = self._inside(folder, name)
         return found if found is not None and found.is_file() else None
 
     def folder(self, folder: Path, name: str) -> Path | None:
-        """The folder `name` below `folder`, as `file`."""
+        """Return the folder `name` below `folder`, as `file`."""
         found = self._inside(folder, name)
         return found if found is not None and found.is_dir() else None
 
     def folders(self, folder: Path) -> list[Path]:
-        """Folders in `folder`, sorted; links are noted and left out."""
+        """Return sorted subfolders; links are noted and skipped."""
         return [path for path in self._entries(folder) if path.is_dir()]
 
     def files(self, folder: Path, suffix: str) -> list[Path]:
-        """Files of that suffix in `folder`, sorted; links are noted and left out."""
+        """Return sorted files with that suffix; links are noted and skipped."""
         return [path for path in self._entries(folder) if path.suffix == suffix and path.is_file()]
 
     def json(self, path: Path | None) -> object:
-        """What a JSON file holds; None, with a note, where it holds no JSON. NaN comes as a float."""
+        """Parse a JSON file; None, with a note, if it is not JSON. NaN becomes a float."""
         if path is None:
             return None
         try:
@@ -68,12 +67,12 @@ class Tree:
             self.note(path, f"can't be read ({error.strerror})")
         except RecursionError:
             self.note(path, "no JSON: nested too deeply")
-        except ValueError as error:  # not JSON, or not UTF-8
+        except ValueError as error:  # not JSON or not UTF-8
             self.note(path, f"no JSON: {error}")
         return None
 
     def mapping(self, path: Path | None) -> dict[str, Any]:
-        """The JSON object in a file; empty, with a note where the file holds something else."""
+        """Parse a JSON object; empty, with a note, if the file has something else."""
         value = self.json(path)
         fields = as_dict(value)
         if path is not None and value is not None and fields is not value:
@@ -113,19 +112,19 @@ class Tree:
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """`value` where it is a JSON object, else an empty one."""
+    """Return `value` if it is a JSON object, else an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """`value` where it is a JSON list, else an empty one."""
+    """Return `value` if it is a JSON list, else an empty one."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str | None:
-    """`value` where it is a text with something in it, else None; without white space around it.
+    """Return `value` stripped if it is a non-empty text, else None.
 
-    JSON can hold halves of surrogate pairs, which no file or table can: they become `?`.
+    Lone surrogates, which files and tables can't hold, become `?`.
     """
     if not isinstance(value, str):
         return None
@@ -133,7 +132,7 @@ def as_text(value: object) -> str | None:
 
 
 def as_number(value: object) -> float | None:
-    """`value` where it is a finite number, else None. JSON's true and false are no numbers."""
+    """Return `value` if it is a finite number, else None. Booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -144,7 +143,7 @@ def as_number(value: object) -> float | None:
 
 
 def nested(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """The object at the end of `keys`; empty where one of them is not there."""
+    """Return the object at the path `keys`; empty if one of them is missing."""
     found = as_dict(value)
     for key in keys:
         found = as_dict(found.get(key))

@@ -1,4 +1,4 @@
-"""One trial's folder to a `Trial`, from whichever of its files are whole."""
+"""Read a `Trial` from the undamaged files of its folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from flows.schema.harbor import Trial
 
 _EFFORTS = ("reasoning_effort", "effort", "thinking_effort")
 _MARKS = ("result.json", "config.json", "lock.json", "trial.log")
-"""A folder with one of these is a trial, however damaged."""
+"""A folder with one of these is a trial, even if damaged."""
 
 
 def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
-    """A trial, its attempt's number still 0, and what our verifier says of it; None where it is none."""
+    """Return a trial with attempt 0 and our verifier's record; None if it is not a trial."""
     if not any(tree.file(folder, name) for name in _MARKS):
         tree.note(folder, "no trial: none of " + ", ".join(_MARKS))
         return None
@@ -77,15 +77,15 @@ def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
 
 
 def config_agent(tree: Tree, folder: Path) -> tuple[str, str]:
-    """Agent and model as asked for: results name the agent otherwise, settings alike in all trials."""
+    """Return agent and model as configured: results name the agent differently."""
     agent = nested(tree.mapping(tree.file(folder, "config.json")), "agent")
     return as_text(agent.get("name")) or "", as_text(agent.get("model_name")) or ""
 
 
 def _step_folders(tree: Tree, folder: Path, steps: list[dict[str, Any]]) -> list[Path]:
-    """Where the files of each step lie; the trial's own folder where it has no steps."""
+    """Return the folder of each step, or the trial's folder without steps."""
     if not steps:
-        # Without a usable result.json, the order of several steps is unknown: by name.
+        # Without a usable result.json the order of steps is unknown: sort by name.
         inside = tree.folder(folder, "steps")
         return (tree.folders(inside) if inside else []) or [folder]
     named: list[Path] = []

@@ -1,9 +1,8 @@
-"""llama.cpp on one GGUF file: messages to tokens, and tokens to text.
+"""Run llama.cpp on one GGUF file.
 
-The binding's own class is not used: it has one model's chat template built in, calls every reply
-finished, also one that it cut, and does not look whether a prompt fits. Its table of C functions is
-used, and three more that its library has; their signatures are those of the `llama.h` that the
-binding ships (ik_llama.cpp; version 0.1.5 of the binding).
+The binding's own class is not used: it has a fixed chat template, reports cut replies as finished and does
+not check whether a prompt fits. This module uses its C functions and three more of its library, with
+signatures from the `llama.h` that the binding ships (ik_llama.cpp; version 0.1.5 of the binding).
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from flows.adapters.local_server.find import INSTALL, EngineError
 from flows.adapters.local_server.sampling import Sampling, choose
 
 _BINDING = "ik_llama_cpp"
-# Tokens of a prompt that are read at once. From 32 on, version 0.1.5 of the binding gives other logits
-# than token by token on a processor without AVX-VNNI (off by 9 to 23 where they span about 40; Q4_1),
-# and the model writes nonsense; up to 31 they are equal to the last bit. `_check_batches` looks.
+# Batch size of prompt tokens. From 32 on, version 0.1.5 of the binding gives wrong logits on a processor
+# without AVX-VNNI (off by 9 to 23 in a range of about 40; Q4_1), and the model writes nonsense; up to 31 they
+# are exact. `_check_batches` verifies this.
 _BATCH = 16
-_LARGEST_DIFFERENCE = 1.0  # between logits; rounding makes hundredths
+_LARGEST_DIFFERENCE = 1.0  # between logits; rounding errors are hundredths
 _PIECE_BYTES = 256  # longer than any token's text
 _DIGEST_CHARS = 12
 
 
 class Engine:
-    """One loaded model. Not for two threads at once.
+    """One loaded model. Not thread-safe.
 
     Attributes:
-        name: file name and digest, as replies give it: what is at a path may change, this tells.
-        context_tokens: the most that the model was trained to hold, prompt and reply together.
+        name: file name and digest, as given in replies.
+        context_tokens: the model's context length, prompt and reply.
     """
 
     def __init__(self, file: Path) -> None:
@@ -65,10 +64,9 @@ class Engine:
         self.name = f"{file.name}@sha256:{digest[:_DIGEST_CHARS]}"
 
     def read_messages(self, messages: Sequence[tuple[str, str]]) -> list[int]:
-        """The prompt's tokens, in the file's own chat template.
+        """Tokenize messages in the file's chat template.
 
-        A message's text is never read as markup: what looks like the end of a turn stays text, so
-        that nothing in a packet or a brief can begin a turn of its own.
+        A message's text is never parsed for special tokens, so a packet or a brief can't start a new turn.
 
         Args:
             messages: role and content of each turn.
@@ -76,8 +74,8 @@ class Engine:
         Raises:
             EngineError: llama.cpp does not know the template.
         """
-        # A template is applied to places, and what belongs there is filled in as tokens. The places
-        # are characters of the private use area; a number tells them from such characters in a text.
+        # The template is applied to placeholders, which are then replaced by tokens. Placeholders are
+        # numbered private use characters, to distinguish them from the same characters in a text.
         places = [f"\ue000{number}\ue001" for number in range(len(messages))]
         rendered = self._render([(role, place) for (role, _), place in zip(messages, places, strict=True)])
         tokens: list[int] = []
@@ -91,15 +89,15 @@ class Engine:
     def write(
         self, prompt: Sequence[int], max_tokens: int, sampling: Sampling
     ) -> Generator[tuple[str, bool]]:
-        """Write on from `prompt`, a token at a time, until the model ends or `max_tokens` are reached.
+        """Generate from `prompt`, a token at a time, until the model ends or `max_tokens` are reached.
 
         Args:
             prompt: from `read_messages`; must leave room for `max_tokens` in `context_tokens`.
-            max_tokens: most tokens written.
-            sampling: how each is chosen.
+            max_tokens: maximum number of tokens.
+            sampling: sampling parameters.
 
         Yields:
-            the next piece of text, which may be empty, and whether the model has ended with it.
+            The next piece of text, which may be empty, and whether the model ended with it.
 
         Raises:
             EngineError: it does not fit, or llama.cpp fails.
@@ -119,7 +117,7 @@ class Engine:
             yield decoder.decode(b"", final=True), False
 
     def check_fit(self, prompt_tokens: int, max_tokens: int) -> None:
-        """Refuse what does not fit; nothing is ever cut off a prompt.
+        """Reject a prompt that does not fit; prompts are never truncated.
 
         Raises:
             EngineError: it does not.
@@ -132,7 +130,7 @@ class Engine:
             )
 
     def _check_batches(self) -> None:
-        """Read a batch at once and token by token: a library that can't do both alike is not used."""
+        """Compare a batch with token-by-token results, to reject a library that computes wrong logits."""
         prompt = self._tokenize(
             "The ferry leaves the north landing at six. " * _BATCH, special=False, first=True
         )
@@ -142,7 +140,7 @@ class Engine:
                 self._read(context, prompt[:_BATCH], batch)
                 found.append(self._logits(context).copy())
         difference = float(np.abs(found[0] - found[1]).max())
-        if not difference <= _LARGEST_DIFFERENCE:  # also where it is not a number
+        if not difference <= _LARGEST_DIFFERENCE:  # also if it is NaN
             raise EngineError(
                 f"{_BINDING} miscalculates this file on this processor: a text read at once and token by "
                 f"token gives logits {difference:.1f} apart; use llama-server and model=llama_cpp"
@@ -187,7 +185,7 @@ class Engine:
 
     def _tokenize(self, text: str, *, special: bool, first: bool) -> list[int]:
         raw = text.encode()
-        # As many as there are bytes is always enough; two more for what is put before and after.
+        # At most one token per byte, plus one before and one after.
         tokens = (ctypes.c_int32 * (len(raw) + 2))()
         count = int(self._c.llama_tokenize(self._model, raw, len(raw), tokens, len(tokens), first, special))
         if count < 0:
@@ -196,12 +194,12 @@ class Engine:
 
     @contextmanager
     def _context(self, tokens: int) -> Generator[Any]:
-        """A fresh context that holds `tokens`: no larger, and nothing of another request in it."""
+        """Create a new context of `tokens`, without state of other requests."""
         parameters = self._c.llama_context_default_params()
         parameters.n_ctx = tokens
         parameters.n_batch = parameters.n_ubatch = _BATCH
         parameters.n_seq_max = 1
-        parameters.flash_attn = False  # it stops the process on processors without AVX-VNNI
+        parameters.flash_attn = False  # it crashes on processors without AVX-VNNI
         parameters.n_threads = parameters.n_threads_batch = _threads()
         context = self._c.llama_init_from_model(self._model, parameters)
         if not context:
@@ -248,7 +246,7 @@ class _ChatMessage(ctypes.Structure):
 
 
 def _binding() -> Any:
-    """The binding's table of C functions; imported by name, for it is an extra."""
+    """Import the binding's C functions, which are an optional extra."""
     try:
         return importlib.import_module(f"{_BINDING}._ctypes_api")
     except ModuleNotFoundError as error:
@@ -258,10 +256,10 @@ def _binding() -> Any:
 
 
 def _threads() -> int:
-    """Half of the processors, as llama.cpp does by default.
+    """Return half of the processors, as llama.cpp by default.
 
-    Every layer waits for the slowest thread, so a thread that has to share its processor makes all
-    wait: with two threads on two busy processors a token took twenty times as long as with one.
+    Every layer waits for the slowest thread, so sharing a processor slows down all: with two threads on two
+    busy processors a token took twenty times as long as with one.
     """
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Where a GGUF file lies, and what a person is told when it can not be used."""
+"""Find a GGUF file, and report why it can't be used."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import importlib.util
 from pathlib import Path
 
 PACKAGE = "package:"
-"""Before the name of an installed package that carries a GGUF file."""
+"""Prefix of the name of an installed package with a GGUF file."""
 
 INSTALL = "install the extra `local`: make local"
-"""What mends a missing package."""
+"""Remedy for a missing package."""
 
 
 class EngineError(Exception):
-    """A model that can't be loaded, or a request that it can't take; the message is for a person.
+    """A model that can't be loaded or a request that it can't serve, with a message for the user.
 
     Attributes:
-        code: the OpenAI protocol's word for it.
+        code: error code of the OpenAI protocol.
     """
 
     def __init__(self, message: str, code: str = "invalid_request_error") -> None:
@@ -25,14 +25,14 @@ class EngineError(Exception):
 
 
 def find_file(place: str) -> Path:
-    """The GGUF file that `place` names: a path, or `package:NAME` for the one in a package.
+    """Return the GGUF file at `place`: a path, or `package:NAME` for the one in a package.
 
     Raises:
-        EngineError: it is not there, or not a GGUF file.
+        EngineError: it is missing or not a GGUF file.
     """
     if place.startswith(PACKAGE):
         name = place.removeprefix(PACKAGE)
-        # Found, not imported: such a package may need what is not installed.
+        # Not imported, as the package may need other packages.
         spec = importlib.util.find_spec(name) if name.isidentifier() else None
         folders = spec.submodule_search_locations if spec else None
         if not folders:

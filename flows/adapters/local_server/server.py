@@ -1,11 +1,10 @@
-"""The OpenAI chat protocol on loopback, before one `Engine`: `python -m ... FILE`, FILE as in `find_file`.
+"""Serve one `Engine` by the OpenAI chat protocol on loopback: `python -m ... FILE`, FILE as in `find_file`.
 
 Prints one line of JSON when it is ready, `{"base": ..., "model": ..., "context_tokens": ...}`, or
-`{"error": ...}` where it can't be, and ends when its standard input does: so it never outlives
-whoever started it, however that died.
+`{"error": ...}` on failure, and ends when its standard input is closed, so it never outlives its parent.
 
-Strict where other servers are lenient: a field that it does not know is refused, and so is a prompt
-that does not fit with its reply. Requests are answered one at a time.
+Unlike other servers it rejects unknown fields, and prompts that do not fit with their reply. Requests are
+answered one at a time.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from flows.adapters.local_server.engine import Engine
 from flows.adapters.local_server.find import EngineError, find_file
 from flows.adapters.local_server.sampling import Sampling
 
-_MAX_BODY_BYTES = 64 << 20  # more than fits into any context
+_MAX_BODY_BYTES = 64 << 20  # larger than any context
 
 
 class Turn(BaseModel):
     """One turn of the chat.
 
     Attributes:
-        role: as the chat template knows it.
+        role: the role in the chat template.
         content: its text.
     """
 
@@ -46,7 +45,7 @@ class Turn(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """How a reply is streamed.
+    """Options for streaming.
 
     Attributes:
         include_usage: whether it ends with its token counts.
@@ -58,15 +57,15 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request. What is left out is the protocol's default.
+    """A chat request with the protocol's defaults.
 
     Attributes:
-        model: not looked at: there is one.
+        model: ignored, as there is only one.
         messages: the turns.
-        max_tokens: most tokens of the reply; None for as many as fit.
+        max_tokens: maximum tokens of the reply; None for as many as fit.
         temperature, top_p, seed: as in `Sampling`.
-        stream: whether the reply is sent as it is written.
-        stream_options: see there.
+        stream: whether the reply is streamed.
+        stream_options: options for streaming.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -82,10 +81,10 @@ class ChatRequest(BaseModel):
 
 
 def read_request(body: bytes) -> ChatRequest:
-    """A request's JSON, checked.
+    """Parse and validate a request.
 
     Raises:
-        EngineError: it is none, or holds a field that is unknown or makes no sense.
+        EngineError: it is malformed, or has an unknown or invalid field.
     """
     try:
         return ChatRequest.model_validate_json(body)
@@ -102,10 +101,10 @@ class ChatServer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._turn = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1)  # llama.cpp runs beside the event loop, in one thread
+        self._thread = ThreadPoolExecutor(1)  # llama.cpp runs in one thread besides the event loop
 
     def application(self) -> web.Application:
-        """What aiohttp serves."""
+        """Return the aiohttp application."""
         app = web.Application(client_max_size=_MAX_BODY_BYTES)
         app.router.add_post("/v1/chat/completions", self._answer)
         return app
@@ -113,7 +112,7 @@ class ChatServer:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         async with self._turn:
             if request.transport is None or request.transport.is_closing():
-                raise asyncio.CancelledError  # whoever asked did not wait for its turn
+                raise asyncio.CancelledError  # the client disconnected while waiting
             try:
                 asked = read_request(await request.read())
                 turns = [(turn.role, turn.content) for turn in asked.messages]
@@ -144,7 +143,7 @@ class ChatServer:
         try:
             async for text in texts:
                 await send(reply.chunk({"content": text}))
-        except EngineError as error:  # the status is out: an event says it
+        except EngineError as error:  # the status was sent: report the error as an event
             await send({"error": _error(error)})
             return response
         await send(reply.chunk({}, reply.finish_reason))
@@ -154,14 +153,14 @@ class ChatServer:
         return response
 
     async def _texts(self, pieces: Generator[tuple[str, bool]], reply: Written) -> AsyncGenerator[str]:
-        """The pieces that hold text; `reply` is told of all of them."""
+        """Yield non-empty pieces, counting all of them in `reply`."""
         try:
             while (piece := await self._run(next, pieces, None)) is not None:
                 text, ended = piece
                 reply.count(ended=ended)
                 if text:
                     yield text
-        finally:  # also where the connection broke: the context is freed in the thread that made it
+        finally:  # also if the connection broke: the context is freed in its own thread
             await self._run(pieces.close)
 
     async def _run(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -169,7 +168,7 @@ class ChatServer:
 
 
 class Written:
-    """What has been written of a reply, in the protocol's form."""
+    """A partial reply in the protocol's format."""
 
     def __init__(self, model: str, prompt_tokens: int) -> None:
         self._model = model
@@ -178,13 +177,13 @@ class Written:
         self._ended = False
 
     def count(self, *, ended: bool) -> None:
-        """One more piece came; the last one of a reply has no token of its own."""
+        """Count a piece; the last one of a reply has no token."""
         self._tokens += 1
         self._ended = ended
 
     @property
     def finish_reason(self) -> str:
-        """`stop` where the model ended, `length` where the limit did."""
+        """`stop` if the model ended, `length` at the limit."""
         return "stop" if self._ended else "length"
 
     def usage(self) -> dict[str, int]:
@@ -194,16 +193,16 @@ class Written:
         return {"prompt_tokens": self._prompt_tokens, "completion_tokens": written, "total_tokens": total}
 
     def head(self, kind: str) -> dict[str, Any]:
-        """What every object of the protocol begins with."""
+        """Return the common fields of the protocol's objects."""
         return {"id": "local", "object": kind, "created": 0, "model": self._model}
 
     def chunk(self, delta: Mapping[str, str], finish_reason: str | None = None) -> dict[str, Any]:
-        """One event of a streamed reply."""
+        """Return one event of a streamed reply."""
         choice = {"index": 0, "delta": dict(delta), "finish_reason": finish_reason}
         return {**self.head("chat.completion.chunk"), "choices": [choice]}
 
     def whole(self, text: str) -> dict[str, Any]:
-        """A reply in one piece."""
+        """Return a reply as a whole."""
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
         return {**self.head("chat.completion"), "choices": [choice], "usage": self.usage()}
@@ -234,16 +233,16 @@ def _tell(out: TextIO, value: Mapping[str, Any]) -> None:
 
 def _end_with_input() -> None:
     sys.stdin.buffer.read()
-    os._exit(0)  # a token may be under way in llama.cpp, which can't be asked to stop
+    os._exit(0)  # llama.cpp may be computing a token and can't be stopped
 
 
 def main(place: str) -> int:
     """Serve the file at `place` until standard input ends.
 
     Returns:
-        1 where it can't be served; what it printed says why.
+        1 if it can't be served; the printed line says why.
     """
-    # Whatever llama.cpp prints goes to the standard error, so that the one line stays the one line.
+    # Redirect llama.cpp's output to standard error, so that standard output has only this line.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     threading.Thread(target=_end_with_input, daemon=True).start()

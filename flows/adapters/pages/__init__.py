@@ -1,4 +1,4 @@
-"""Pages of a document as LibreOffice lays them out: how many, how they look, in which fonts."""
+"""Pages of a document in LibreOffice's layout: number, images and fonts."""
 
 from flows.adapters.pages.convert import Rendered, find_converter, render, render_all
 from flows.adapters.pages.fonts import Fonts

@@ -1,9 +1,8 @@
-"""Documents to pages: LibreOffice makes a PDF, PDFium counts and draws it.
+"""Convert documents to pages: LibreOffice makes a PDF, PDFium counts and renders its pages.
 
-Each conversion has a user profile of its own: on a shared one LibreOffice hands the second document to the
-first process, which may end before it, and the document is lost without an error. The profile forbids
-macros and links to other files and addresses; by default LibreOffice fetches a linked picture from whatever
-address a document names.
+Each conversion has its own user profile: with a shared one LibreOffice passes a second document to the first
+process, which may exit before converting it, without an error. The profile disables macros and links to files
+and URLs; by default LibreOffice fetches linked pictures.
 """
 
 # pypdfium2 and Pillow ship no complete types:
@@ -55,14 +54,14 @@ _SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One document as pages.
+    """A document as pages.
 
     Attributes:
-        pages: how many; None where they could not be counted, never 0 for that.
-        images: the first pages as PNG, in order; empty where none were asked for.
-        fonts: of the rendering; None where there is none.
-        renderer: program and version, as printed beside a page count; None where there is none.
-        reason: why `pages` is None; empty where it isn't.
+        pages: number of pages; None, never 0, if not counted.
+        images: the first pages as PNG, in order; empty if not requested.
+        fonts: of the rendering; None if there is none.
+        renderer: program and version, as printed next to a page count; None if there is none.
+        reason: why `pages` is None; empty if it isn't.
     """
 
     pages: int | None
@@ -72,14 +71,14 @@ class Rendered:
     reason: str = ""
 
     def __str__(self) -> str:
-        """In a line: `2 pages (LibreOffice 7.4.7.2; fonts drawn: ...)`, or why they were not measured."""
+        """Format as one line: `2 pages (LibreOffice 7.4.7.2; fonts drawn: ...)`, or the reason."""
         if self.pages is None:
             return f"pages not measured: {self.reason}"
         return f"{self.pages} page{'s' * (self.pages != 1)} ({self.renderer}; {self.fonts})"
 
 
 def find_converter() -> Path | None:
-    """The `soffice` of this machine; None where LibreOffice is not installed."""
+    """Return the path of `soffice`; None if LibreOffice is not installed."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     return None if found is None else Path(found)
 
@@ -96,14 +95,14 @@ def render(
 
     Args:
         path: a .docx, .xlsx or other file that LibreOffice reads; a .pdf needs no LibreOffice.
-        images: how many of the first pages to draw, at DPI; at most MAX_IMAGES.
+        images: number of first pages to render, at DPI; at most MAX_IMAGES.
         changes: whether tracked changes of a Word file are drawn as marks; without, insertions are text
             and deletions are gone, as the text for the judge has it.
         seconds: limit; a conversion that takes longer is ended.
         converter: the `soffice` to run; None to look for it.
 
     Returns:
-        The pages, or why there are none: whatever goes wrong is a reason, and no page count of 0.
+        The pages, or the reason for any failure; never a page count of 0.
     """
     count = min(images, MAX_IMAGES)
     if path.is_symlink() or not path.is_file():
@@ -115,7 +114,7 @@ def render(
         return Rendered(None, reason=_ABSENT)
     with tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        copy = folder / f"document{path.suffix.lower()}"  # its own name may be anything
+        copy = folder / f"document{path.suffix.lower()}"  # its name may be unsafe
         try:
             if changes or path.suffix.lower() not in {".docx", ".docm", ".dotx"}:
                 shutil.copyfile(path, copy)
@@ -134,7 +133,7 @@ def render(
 def render_all(
     paths: Sequence[Path], *, workers: int = 2, images: int = 0, seconds: float = SECONDS
 ) -> list[Rendered]:
-    """Lay out several documents at a time, each in a LibreOffice of its own; in the order of `paths`."""
+    """Lay out documents concurrently, each in its own LibreOffice, in the order of `paths`."""
     converter = find_converter()
     with ThreadPoolExecutor(max(1, workers)) as pool:
         jobs = [
@@ -164,11 +163,11 @@ def _without_changes(path: Path, copy: Path) -> None:
 
 
 def _convert(converter: Path, source: Path, folder: Path, seconds: float) -> str:
-    """Run LibreOffice; what went wrong, empty where nothing is known to have."""
+    """Run LibreOffice and return what went wrong; empty on success."""
     profile = _profile(folder)
     command = [str(converter), f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore"]
     command += ["--nolockcheck", "--convert-to", "pdf", "--outdir", str(folder), str(source)]
-    # A session of its own: `soffice` is a script whose children must end with it.
+    # A new session: `soffice` is a script whose children must end with it.
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 -- a fixed command; the file's own name is not in it
             command,
@@ -208,7 +207,7 @@ def _profile(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """No keys of this process, no home folder, no screen; dates and numbers in one language."""
+    """Return an environment without secrets, home folder or display, with a fixed locale."""
     kept = {
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ
     }
@@ -240,7 +239,7 @@ def _version(converter: Path) -> str:
 
 
 def _drawn(pdf: Path, images: int, named: tuple[str, ...] | None, renderer: str) -> Rendered:
-    """Count and draw the pages of a PDF."""
+    """Count and render the pages of a PDF."""
     import pypdfium2
 
     with PDFIUM:

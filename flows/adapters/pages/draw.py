@@ -1,4 +1,4 @@
-"""One page of a PDF as a picture, without drawing those before it."""
+"""Render one page of a PDF."""
 
 # pypdfium2 ships no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -18,8 +18,8 @@ class Drawn:
     """A page of a PDF.
 
     Attributes:
-        pages: how many the PDF has; None where it can't be opened.
-        png: the page; None where there is no such page, or it can't be drawn.
+        pages: number of pages; None if it can't be opened.
+        png: the page; None if it is missing or can't be rendered.
     """
 
     pages: int | None

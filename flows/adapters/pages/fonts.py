@@ -1,4 +1,4 @@
-"""Which fonts a Word file asks for, and which of them a rendering of it lacks."""
+"""Compare the fonts of a Word file with those of its rendering."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MAX_PART = 64 * 1024 * 1024
-_MAX_CHAIN = 20  # styles that a style rests on; Word allows 11
+_MAX_CHAIN = 20  # maximum chain of base styles; Word allows 11
 _STORY = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-# 'ABCDEF+LiberationSans-BoldItalic': a PDF's name of a subset of a font in one of its styles.
+# Name of a font subset in a PDF: 'ABCDEF+LiberationSans-BoldItalic'.
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
 _STYLE = re.compile(
     r"[-,](?:bold|italic|oblique|regular|roman|light|medium|semibold|condensed|mt|ps)+$|(?:ps)?mt$"
 )
 
-# Made to the same widths, so that lines and pages break alike.
+# Metric-compatible fonts: lines and pages break at the same places.
 _SAME_WIDTHS = {
     "Arial": "Liberation Sans",
     "Helvetica": "Liberation Sans",
@@ -38,12 +38,12 @@ class Fonts:
     """Fonts of one rendering.
 
     Attributes:
-        named: those that the file's text asks for, by how many characters do, most first; None where
-            that is not known (no Word file, or one whose parts could not be read).
-        drawn: those that the rendering holds, sorted.
-        replaced: those of `named` that the rendering lacks: another font stands in their place. Lines and
-            pages may then break elsewhere than in Word, unless it is of equal widths. Fonts that only a
-            table's style asks for, and those of East Asian and right-to-left text, are not looked for.
+        named: fonts of the file's text, by number of characters, most first; None if unknown (not a
+            Word file, or parts could not be read).
+        drawn: fonts of the rendering, sorted.
+        replaced: fonts of `named` that were replaced in the rendering. Lines and pages may then break
+            elsewhere than in Word, unless the widths are equal. Fonts of table styles, East Asian and
+            right-to-left text are ignored.
     """
 
     named: tuple[str, ...] | None
@@ -52,14 +52,14 @@ class Fonts:
 
     @classmethod
     def of(cls, named: tuple[str, ...] | None, drawn: Iterable[str]) -> Fonts:
-        """Compare what is asked for with what was drawn."""
+        """Compare named fonts with drawn ones."""
         names = tuple(sorted({_SUBSET.sub("", name) for name in drawn}))
         keys = {_key(name) for name in names}
         lacking = None if named is None else tuple(name for name in named if _key(name) not in keys)
         return cls(named, names, lacking)
 
     def __str__(self) -> str:
-        """In a line, as it is printed beside a page count."""
+        """Format as one line next to a page count."""
         drawn = ", ".join(self.drawn) or "none"
         if self.replaced is None:
             return f"fonts drawn: {drawn}; fonts asked for: not known"
@@ -81,7 +81,7 @@ def _key(name: str) -> str:
 
 
 def named_fonts(path: Path) -> tuple[str, ...] | None:
-    """The fonts that the text of a Word file asks for, most used first; None where it can't be told."""
+    """Return the fonts of a Word file's text, most used first; None if unknown."""
     etree: Any = importlib.import_module("lxml.etree")
     try:
         with zipfile.ZipFile(path) as package:
@@ -109,7 +109,7 @@ def _root(package: zipfile.ZipFile, name: str, etree: Any) -> Any:
 
 
 def _theme(parts: dict[str, Any]) -> dict[str, str]:
-    """The Latin fonts that `majorHAnsi` and `minorHAnsi` stand for."""
+    """Return the Latin fonts of `majorHAnsi` and `minorHAnsi`."""
     root = next((part for name, part in sorted(parts.items()) if name.startswith("word/theme/")), None)
     found: dict[str, str] = {}
     if root is None:
@@ -136,7 +136,7 @@ class _Styles:
             self._base = self.font(root.find(f"{_W}docDefaults/{_W}rPrDefault/{_W}rPr"))
 
     def font(self, properties: Any) -> str:
-        """The Latin font that run properties name themselves; empty where they name none."""
+        """Return the Latin font in run properties; may be empty."""
         fonts = None if properties is None else properties.find(f"{_W}rFonts")
         if fonts is None:
             return ""
@@ -149,7 +149,7 @@ class _Styles:
         return ""
 
     def chain(self, key: str | None, kind: str) -> str:
-        """The font of a style, or of what it rests on; of the default style where none is named."""
+        """Return the font of a style or its base styles; of the default style if none is given."""
         for _ in range(_MAX_CHAIN):
             style = self._styles.get(key or self._default.get(kind, ""))
             if style is None:
@@ -165,12 +165,12 @@ class _Styles:
 
     @property
     def base(self) -> str:
-        """The font of the document's defaults, else what Word takes where nothing is said."""
+        """Return the font of the document's defaults, else Word's default."""
         return self._base or "Times New Roman"
 
 
 def _runs(root: Any, styles: _Styles) -> Iterator[tuple[str, int]]:
-    """Font to number of characters, for every story."""
+    """Yield fonts with numbers of characters, for every story."""
     counts: Counter[str] = Counter()
     for paragraph in root.iter(f"{_W}p"):
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")

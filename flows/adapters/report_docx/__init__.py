@@ -1,6 +1,6 @@
-"""Word reports, written place by place: fill an organisation's template, or write one from nothing.
+"""Edit Word reports place by place: fill a template or write a new document.
 
-Reading a report as text is the readers' work; this package only lists what can be set.
+Reading a report as text is done by `flows.readers`; this package lists what can be edited.
 """
 
 from flows.adapters.report_docx.document import ReportDocument

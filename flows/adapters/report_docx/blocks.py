@@ -1,4 +1,4 @@
-"""Builds the blocks that are inserted, in the look of what stands around them."""
+"""Build inserted blocks in the formatting of their surroundings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from flows.adapters.report_docx.xml import (
 _TEXT_LOOK = frozenset(map(qn, ("w:rFonts", "w:sz", "w:szCs", "w:lang")))
 _OWN_PLACE = ("w:framePr", "w:pBdr", "w:shd")
 _NO_TEXT_STYLES = ("title", "subtitle", "caption", "header", "footer", "toc", "signature", "date")
-# In twentieths of a point: US Letter, an inch, the least width of a table, room after a table.
+# In twentieths of a point: US Letter, an inch, minimum table width, space after a table.
 _PAGE, _MARGIN, _LEAST, _APART = 12240, 1440, 1440, 120
 
 
@@ -43,7 +43,7 @@ class Builder:
         document: a python-docx document.
         styles: its styles.
         container: the body, cell, header, text box or control that the blocks go into.
-        after: what they follow; None at the start of the body.
+        after: the element before them; None at the start of the body.
     """
 
     document: Any
@@ -125,7 +125,7 @@ class Builder:
         return new, running
 
     def _list_before(self) -> ListPlace | None:
-        """The numbered list that goes on here: no heading and no lead-in with a colon stands between."""
+        """Return the numbered list to continue: no heading and no lead-in with a colon in between."""
         if self.after is None:
             return None
         for each in _upwards(self.after):
@@ -161,7 +161,7 @@ class Builder:
         )
 
     def _width(self) -> int:
-        """Room between the margins, or in the cell, in twentieths of a point."""
+        """Return the width between the margins or in the cell, in twentieths of a point."""
         cell = self.container if self.container.tag == TC else ancestor(self.container, TC)
         if cell is not None:
             wide = child(cell, "w:tcPr", "w:tcW")
@@ -177,7 +177,7 @@ class Builder:
         return max(_LEAST, wide // max(1, count))
 
     def _section(self) -> Element | None:
-        """Properties of the section that the blocks go into: the first that ends after them."""
+        """Return the properties of the blocks' section: the first that ends after them."""
         body = self.document.element.body
         found = list(body.iter(qn("w:sectPr")))
         if self.after is None:
@@ -187,7 +187,7 @@ class Builder:
         return next((each for each in found if order[each] > here), found[-1] if found else None)
 
     def _nearest(self, wanted: Callable[[Element], bool], *, everywhere: bool = False) -> Element | None:
-        """The nearest paragraph that is wanted: after the spot, before it, then anywhere in the body."""
+        """Return the nearest matching paragraph: after the spot, before it, then anywhere in the body."""
         own = paragraphs_in(self.container)
         start = next((at for at, each in enumerate(own) if each is self.after), None)
         if start is None:
@@ -239,7 +239,7 @@ def _styled(style_id: str, line: str, look: Element | None) -> Element:
 
 
 def _set_apart(paragraph: Element) -> None:
-    """Leave room between a table and the text after it, where the text's own look leaves none."""
+    """Add space between a table and the text after it, if the text has none."""
     own = paragraph_properties(paragraph)
     spacing = child(own, "w:spacing")
     if spacing is None:
@@ -249,7 +249,7 @@ def _set_apart(paragraph: Element) -> None:
 
 
 def _text_look(model: Element | None) -> Element | None:
-    """Font and size of a paragraph's text, without what sets single words apart."""
+    """Return font and size of a paragraph's text, without character emphasis."""
     look = None if model is None else clean_look(look_of(model))
     if look is None:
         return None

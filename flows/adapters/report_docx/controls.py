@@ -1,4 +1,4 @@
-"""Content controls (structured document tags, ECMA-376 part 1, 17.5.2): what they are and may hold."""
+"""Content controls (structured document tags, ECMA-376 part 1, 17.5.2): types, content and locks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Choice:
 
 
 def properties(control: Element) -> Element:
-    """Its `w:sdtPr`, made where it is missing."""
+    """Return its `w:sdtPr`, created if missing."""
     found = child(control, "w:sdtPr")
     if found is None:
         found = control.makeelement(qn("w:sdtPr"))
@@ -46,7 +46,7 @@ def properties(control: Element) -> Element:
 
 
 def control_type(control: Element) -> str:
-    """One of the words of a hint, such as `dropdown`; rich text where nothing is said."""
+    """Return its type as in hints, such as `dropdown`; rich text by default."""
     entries = child(control, "w:sdtPr")
     for each in () if entries is None else entries:
         if each.tag in _TYPES:
@@ -55,12 +55,12 @@ def control_type(control: Element) -> str:
 
 
 def shows_prompt(control: Element) -> bool:
-    """Whether Word shows its prompt in place of a content."""
+    """Whether it shows its prompt instead of content."""
     return is_on(control, "w:sdtPr", "w:showingPlcHdr")
 
 
 def choices(control: Element) -> list[Choice]:
-    """Choices of a dropdown or combo box, without the entry that only asks to choose."""
+    """Return the choices of a dropdown or combo box, without the prompt entry."""
     for name in ("w:dropDownList", "w:comboBox"):
         listed = child(control, "w:sdtPr", name)
         if listed is not None:
@@ -79,14 +79,14 @@ def is_checked(control: Element) -> bool:
 
 
 def name_of(control: Element) -> str:
-    """What errors call it: its title or tag, and its type."""
+    """Return its name for errors: title or tag, and type."""
     named = val(control, "w:sdtPr", "w:alias") or val(control, "w:sdtPr", "w:tag")
     kind = control_type(control)
     return f"the {kind} control {named!r}" if named else f"a {kind} control"
 
 
 def describe(control: Element) -> str:
-    """The hint of a control: title, tag, type, choices, prompt, lock."""
+    """Return the hint of a control: title, tag, type, choices, prompt, lock."""
     title, tag = val(control, "w:sdtPr", "w:alias"), val(control, "w:sdtPr", "w:tag")
     kind = control_type(control)
     parts = [f"title {title!r}"] if title else []
@@ -116,24 +116,24 @@ def _shown(control: Element) -> str:
 
 
 def takes_lines(control: Element) -> bool:
-    """Whether a plain-text control may hold several lines; any other may."""
+    """Whether it may have several lines, which only some plain-text controls may not."""
     text = child(control, "w:sdtPr", "w:text")
     return text is None or str(text.get(qn("w:multiLine"), "0")) not in {"0", "false", "off"}
 
 
 def content_locked(control: Element) -> bool:
-    """Whether Word lets nobody change its content."""
+    """Whether its content is locked."""
     return val(control, "w:sdtPr", "w:lock") in _NO_CONTENT
 
 
 def refuse_locked(element: Element, where: str, *, deleting: bool = False, beside: bool = False) -> None:
-    """Refuse an edit of what a lock holds.
+    """Reject an edit of locked content.
 
     Args:
-        element: what is edited; a control is looked at as one that holds the content.
+        element: the edited element, or the control with the content.
         where: the place, for the message.
-        deleting: whether `element` goes as a whole, controls within it included.
-        beside: whether something is put beside `element`, which itself stays as it is.
+        deleting: whether `element` is deleted with all controls in it.
+        beside: whether something is inserted next to `element`, which is not changed.
 
     Raises:
         EditError: a control around it, itself or one in it is locked.
@@ -145,7 +145,7 @@ def refuse_locked(element: Element, where: str, *, deleting: bool = False, besid
             raise _locked(control, where, "its content can't be changed")
         if control_type(control) != "group":
             continue
-        # A group lets only what lies in controls of its own be changed.
+        # A group only allows changes in its own controls.
         if holders[0] is control and control is not element:
             raise _locked(control, where, "only the controls in it can be changed")
     if deleting:
@@ -155,7 +155,7 @@ def refuse_locked(element: Element, where: str, *, deleting: bool = False, besid
 
 
 def refuse_replacing(element: Element, where: str) -> None:
-    """Refuse to write over an element that holds a control which may not be deleted."""
+    """Reject overwriting an element with a control that may not be deleted."""
     for control in element.iter(SDT):
         if control is not element and val(control, "w:sdtPr", "w:lock") in _NO_DELETION:
             raise _locked(control, where, "it can't be written over")
@@ -171,7 +171,7 @@ def _locked(control: Element, where: str, what: str) -> EditError:
 
 
 def unmark(control: Element) -> None:
-    """Note that it has a content: no prompt, and no link to data that Word would write over the content."""
+    """Mark it as filled: remove its prompt and the data binding with which Word would overwrite it."""
     entries = properties(control)
     for name in ("w:showingPlcHdr", "w:dataBinding", "w15:dataBinding"):
         for each in entries.findall(qn(name)):
@@ -179,6 +179,6 @@ def unmark(control: Element) -> None:
 
 
 def prompt_runs(control: Element) -> list[Element]:
-    """Runs of its content."""
+    """Return the runs of its content."""
     content = child(control, "w:sdtContent")
     return [] if content is None else list(content.iter(R))

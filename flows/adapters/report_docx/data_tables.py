@@ -1,4 +1,4 @@
-"""Builds tables that look like the others of their document."""
+"""Build tables in the formatting of the document's other tables."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from flows.adapters.report_docx.xml import (
 def build_table(
     rows: Sequence[Sequence[str]], *, header: bool, width: int, style_id: str, model: Element | None
 ) -> Element:
-    """A table as wide as `width`, with the look of `model` or of the style.
+    """Build a table of `width`, in the formatting of `model` or of the style.
 
     Args:
         rows: cleaned texts with inline marks.
-        header: whether the first row is its heading row, repeated on each page.
+        header: whether the first row is a header, repeated on each page.
         width: in twentieths of a point.
-        style_id: id of a table style, where there is no model.
+        style_id: id of a table style, used without a model.
         model: a table of at least two rows and columns.
     """
     table = make("w:tbl")
@@ -66,7 +66,7 @@ def _table_properties(style_id: str, model: Element | None) -> Element:
         own.extend([make("w:tblStyle", val=style_id), make("w:tblLook", val="04A0")])
     else:
         own = deepcopy(required_child(model, "w:tblPr"))
-    # What belongs to the one table: its place on the page, its width, its description, its changes.
+    # Not copied, as specific to the model: position, width, description, tracked changes.
     for name in ("w:tblpPr", "w:tblOverlap", "w:tblW", "w:tblCaption", "w:tblDescription", "w:tblPrChange"):
         remove(child(own, name))
     later = (
@@ -110,7 +110,7 @@ def _cell(text: str, width: int, model: Element | None, *, heads: bool) -> Eleme
 
 
 def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Widths of columns that fill `width`: no word is broken if that can be, long texts get more room.
+    """Compute column widths that fill `width`, avoid breaking words and give long texts more space.
 
     Args:
         rows: texts, every row equally long.
@@ -139,7 +139,7 @@ def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def serves_as_model(table: Element) -> bool:
-    """Whether a table shows how data is set in the document: two rows and columns at least, with lines."""
+    """Whether a table can be a model: at least two rows and columns, with borders."""
     rows = list(inside(table, TR))
     if len(rows) < 2 or min(len(list(inside(row, TC))) for row in rows[:2]) < 2:  # noqa: PLR2004 -- as said
         return False

@@ -1,4 +1,4 @@
-"""Dates as a person writes them, and as a date control of Word shows them."""
+"""Parse written dates, and format them like Word's date controls."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _CENTURY = 2000  # of a year of two digits
 
 
 def read_date(text: str, form: str = "") -> date | None:
-    """The day that a text names; None where it names none, or may mean two.
+    """Parse a date; None if there is none or it is ambiguous.
 
-    Read are ISO (2031-04-30), 20310430, a month by its English name (30 April 2031, 30Apr31, April 30, 2031),
-    and figures alone (04/30/2031) only in the order that `form` has, since they may mean two days.
+    Accepts ISO (2031-04-30), 20310430, English month names (30 April 2031, 30Apr31, April 30, 2031) and
+    digits only (04/30/2031) in the order of `form`, as they are ambiguous.
 
     Args:
-        text: what was written.
+        text: the text.
         form: date format of the control, as Word writes it, such as `d MMMM yyyy`.
     """
     text = " ".join(text.split())
@@ -67,11 +67,11 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 
 def show_date(day: date, form: str) -> str | None:
-    """The day in a date format of Word; None where the format holds what is not known here.
+    """Format a day in a Word date format; None if the format has unsupported parts.
 
     Args:
         day: the day.
-        form: such as `dddd, d MMMM yyyy`; text in it stands in apostrophes.
+        form: such as `dddd, d MMMM yyyy`; literal text is in apostrophes.
     """
     shown = ""
     for quoted, code, between, unknown in _TOKEN.findall(form):

@@ -1,4 +1,4 @@
-"""The styles and lists that a document is given where it has none, and the blank document made of them."""
+"""Default styles and lists for documents without them, and the blank document."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def list_definition(kind: str, abstract_id: int) -> str:
 
 
 def list_use(number_id: int, abstract_id: str, restarted: int | None = None) -> str:
-    """`w:num`: a list of its own by a definition; `restarted` is the level at which it begins anew."""
+    """Return a `w:num`: a list of a definition; `restarted` is the level at which it restarts."""
     override = (
         ""
         if restarted is None
@@ -101,7 +101,7 @@ def list_use(number_id: int, abstract_id: str, restarted: int | None = None) -> 
 
 
 def numbering_part() -> bytes:
-    """A numbering part without lists."""
+    """Return a numbering part without lists."""
     return f"{_HEAD}<w:numbering {_W}/>".encode()
 
 

@@ -1,4 +1,4 @@
-"""A Word report that is read by its places and written place by place."""
+"""A Word report that is edited place by place."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ _PAGES = (("default", ""), ("first", "first page"), ("even", "even pages"))
 
 
 class ReportDocument:
-    """A document in memory. Every edit is done whole, or raises and leaves the document as it was.
+    """A document in memory. A failed edit raises and leaves the document unchanged.
 
-    Ids of places are counted anew with each edit: list the places again before the next one, or edit from
-    the end to the start.
+    Each edit may renumber places: list them again before the next edit, or edit from the end to the start.
     """
 
     def __init__(self, document: Any) -> None:
@@ -59,12 +58,12 @@ class ReportDocument:
 
     @classmethod
     def blank(cls) -> ReportDocument:
-        """An empty document: US Letter, Arial 11, styles for titles, headings, lists and tables."""
+        """Create an empty document: US Letter, Arial 11, styles for titles, headings, lists and tables."""
         return cls(open_package(blank_package()))
 
     @classmethod
     def open(cls, data: bytes) -> ReportDocument:
-        """A template or report from the bytes of its .docx or .dotx file.
+        """Open a template or report from the bytes of its .docx or .dotx file.
 
         Raises:
             ReadError: the file can't be opened within the readers' bounds; see `open_package`.
@@ -72,19 +71,19 @@ class ReportDocument:
         return cls(open_package(data))
 
     def places(self) -> list[Place]:
-        """All places: the body in order with its tables, controls and boxes, then headers, then footers.
+        """Return all places: the body with its tables, controls and boxes, then headers, then footers.
 
-        A cell that is merged is told once, at its first row and column. A control that fills a paragraph
-        stands for it; so does a cell for its only paragraph.
+        A merged cell is listed once, at its first row and column. A control that fills a paragraph replaces
+        it in the list, as does a cell its only paragraph.
         """
         return [found.place for found in self._all().values() if found.listed]
 
     def set_text(self, place_id: str, text: str) -> None:
-        r"""Replace the text of a place; its style and look stay, tracked changes, prompt and comments go.
+        r"""Replace the text of a place, keeping its format; tracked changes, prompt and comments go.
 
         Args:
             place_id: a paragraph, heading, list item, cell, text box or control.
-            text: lines parted by line feeds become paragraphs of their own. `**bold**` and `*italic*` are
+            text: lines become separate paragraphs. `**bold**` and `*italic*` are
                 read, `\*` is a star. For a control see `fill_control`. An empty text empties the place.
 
         Raises:
@@ -93,13 +92,13 @@ class ReportDocument:
         self._set(self._find(place_id).element, place_id, clean(text, place_id))
 
     def fill(self, texts: Mapping[str, str]) -> list[EditError]:
-        """Set several places, all named as they stand before the first is set.
+        """Set several places, with ids from before the first edit.
 
         Args:
-            texts: place to text, as for `set_text`; set in this order.
+            texts: texts by place, as for `set_text`; set in this order.
 
         Returns:
-            The faults of those that were not set; the others were.
+            The errors of places that were not set; the others were.
         """
         known = dict(self._all())
         faults: list[EditError] = []
@@ -136,7 +135,7 @@ class ReportDocument:
             write_container(element, text)
 
     def insert(self, after: str | None, blocks: Sequence[Block]) -> None:
-        """Put blocks after a place, in the document's own styles and the look of their neighbours.
+        """Insert blocks after a place, in the document's styles and the formatting of their neighbours.
 
         Args:
             after: what they follow. After a cell or a text box they stand in it, at its end; after a control
@@ -166,7 +165,7 @@ class ReportDocument:
                 remove(built[-1].getnext())
 
     def add_row(self, cell_id: str, cells: Sequence[str]) -> None:
-        """Put a row after that of a cell, with its look; see `tables.add_row`.
+        """Insert a row after that of a cell, with its formatting; see `tables.add_row`.
 
         Args:
             cell_id: a cell, or a place within one.
@@ -211,7 +210,7 @@ class ReportDocument:
                 remove(element)
 
     def to_bytes(self) -> bytes:
-        """The .docx file: equal documents give equal bytes, which say neither when nor how it was made."""
+        """Return the .docx file: equal documents give equal bytes, without timestamps or generator."""
         return write_package(self._document)
 
     def _all(self) -> dict[str, Found]:
@@ -223,7 +222,7 @@ class ReportDocument:
         return self._found
 
     def _margins(self, kind: str) -> list[tuple[Element, str]]:
-        """Roots of the headers or footers, each once, with the pages that they stand on."""
+        """Return roots of the headers or footers, each once, with their pages."""
         parts = self._document.part.related_parts
         found: dict[int, tuple[Element, str]] = {}
         for section in self._document.element.body.iter(qn("w:sectPr")):
@@ -241,7 +240,7 @@ class ReportDocument:
 
     @contextmanager
     def _change(self, element: Element) -> Generator[None]:
-        """Around an edit of `element`: puts right afterwards what the edit left behind."""
+        """Clean up after an edit of `element`."""
         roots = self._roots()
         before = tidy.commented(roots)
         container = element if element.tag in {TC, BOX} else tidy.container_of(element)
@@ -264,9 +263,9 @@ class ReportDocument:
         return next((link.target_part.element for link in ours), None)
 
     def _living(self, place_id: str, known: dict[str, Found]) -> Element:
-        """The element of a place that was known before some edits, if they left it in the document."""
+        """Return the element of a place from before some edits, if it is still in the document."""
         element = self._find(place_id, known).element
-        # Not getroottree: lxml gives the root of the document for what was taken out of it as well.
+        # Not getroottree: lxml also returns the document's root for removed elements.
         if [element, *element.iterancestors()][-1] not in self._roots():
             raise EditError(place_id, "a place that went with an earlier edit", "", "list the places again")
         return element

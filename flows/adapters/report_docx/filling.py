@@ -1,4 +1,4 @@
-"""Fills content controls by their type, as Word itself would."""
+"""Fill content controls by type, like Word."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _AFTER_FONTS = (
 
 
 def fill_control(control: Element, text: str, where: str) -> None:
-    """Write a text into a control; it counts as filled from then on.
+    """Write a text into a control and mark it as filled.
 
     Args:
         control: `w:sdt` in a document.
@@ -89,11 +89,11 @@ def fill_control(control: Element, text: str, where: str) -> None:
     else:
         _write_inline(control, content, shown, prompt=prompt, base=base)
     if child(control, "w:sdtPr", "w:temporary") is not None:
-        unwrap(control)  # Word takes such a control away with the first edit
+        unwrap(control)  # Word removes such a control with the first edit
 
 
 def _checked_text(control: Element, kind: str, text: str, where: str) -> str:
-    """What is shown for a text that the control takes; notes a date or a choice in its properties."""
+    """Return the displayed text, and store a date or a choice in the control's properties."""
     if kind == "rich text":
         return text
     plain = "".join(piece.text for piece in pieces(text))
@@ -142,7 +142,7 @@ def _date_text(control: Element, text: str, where: str) -> str:
         )
     settings.set(qn("w:fullDate"), f"{day.isoformat()}T00:00:00Z")
     english = val(settings, "w:lid", default="en").lower().startswith("en")
-    # Names of months and days are known here in English alone; in another language the text stays as written.
+    # Only English month and day names are known; in other languages the text stays as written.
     named = "MMM" in form or "ddd" in form
     shown = show_date(day, form) if form and (english or not named) else None
     return shown or text
@@ -225,7 +225,7 @@ def _write_inline(
 
 
 def unwrap(control: Element) -> None:
-    """Take a control away and leave its content where it was."""
+    """Replace a control with its content."""
     content = child(control, "w:sdtContent")
     for each in list(content) if content is not None else ():
         control.addprevious(each)
@@ -233,7 +233,7 @@ def unwrap(control: Element) -> None:
 
 
 def around(control: Element) -> str:
-    """What a control stands around: `inline` text, `block` paragraphs, a `cell` or a `row`."""
+    """Return what a control contains: `inline` text, `block` paragraphs, a `cell` or a `row`."""
     content = child(control, "w:sdtContent")
     if ancestor(control, P) is not None and ancestor(control, P, TC) is ancestor(control, P):
         return "inline"

@@ -1,4 +1,4 @@
-"""Gives a document the styles and lists that it lacks."""
+"""Add missing styles and lists to a document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIST_STYLES = {"bullet": "List Bullet", "number": "List Number"}
 
 
 def ensure_style(styles: Styles, name: str, kind: str = "paragraph") -> str:
-    """Id of the style with this name, added from the defaults where the document has none.
+    """Return the id of a style by name, adding the default if the document has none.
 
     Args:
         styles: the document's.
@@ -53,7 +53,7 @@ def ensure_style(styles: Styles, name: str, kind: str = "paragraph") -> str:
 
 
 def list_for(document: Any, styles: Styles, kind: str, level: int) -> tuple[str, ListPlace]:
-    """The style of a list item and the list that it belongs to, added where the document has none.
+    """Return the style and the list of a list item, adding them if the document has none.
 
     Args:
         document: a python-docx document.
@@ -85,7 +85,7 @@ def _probe(style_id: str) -> Element:
 
 
 def _own_list(document: Any, styles: Styles, kind: str) -> str:
-    """A list by our own definition, which is added with the first one."""
+    """Add a list with our own definition."""
     numbering = _numbering(document, styles)
     wanted = parse(list_definition(kind, 0))
     for each in numbering.findall(qn("w:num")):
@@ -94,7 +94,7 @@ def _own_list(document: Any, styles: Styles, kind: str) -> str:
             return str(each.get(qn("w:numId")))
     taken = [str(each.get(qn("w:abstractNumId"))) for each in numbering.findall(qn("w:abstractNum"))]
     abstract_id = 1 + max((int(each) for each in taken if each.isdecimal()), default=0)
-    # The schema wants all definitions before the first list.
+    # The schema requires all definitions before the first list.
     put_first = numbering.find(qn("w:num"))
     definition = parse(list_definition(kind, abstract_id))
     if put_first is None:
@@ -144,7 +144,7 @@ def _add_list(numbering: Element, abstract_id: str, restarted: int | None) -> st
 
 
 def restarted(styles: Styles, listed: ListPlace) -> ListPlace:
-    """A new list of the same look that begins at its first number."""
+    """Add a list with the same formatting that restarts numbering."""
     numbering = styles.numbering
     abstract = styles.abstract_of(listed.number_id)
     if numbering is None or abstract is None:

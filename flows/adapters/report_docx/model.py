@@ -1,4 +1,4 @@
-"""What a caller sees of a Word document: its places, the blocks that go into it, and refused edits."""
+"""Public types: places, blocks and edit errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_COLUMNS = 63  # of a table in Word
 # What XML 1.0 can't hold: control characters, lone surrogates, and two noncharacters.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _INLINE = re.compile(
-    # Each looks no further than the next mark of its kind: a line of unclosed marks costs no square time.
+    # Each stops at the next mark of its kind, so a line of unclosed marks does not take quadratic time.
     r"\\(?P<star>\*)|\*\*\*(?P<both>(?=\S)(?:(?!\*\*\*).)+(?<=\S))\*\*\*(?!\*)"
     r"|(?<!\*)\*\*(?!\*)(?P<bold>(?=\S)(?:(?!\*\*(?!\*)).)+(?<=[^\s\\]))\*\*(?!\*)"
     r"|(?<![\w*])\*(?P<italic>[^\s*]|[^\s*][^*\n]*?[^\s*\\])\*(?![\w*])"
@@ -28,7 +28,7 @@ _INLINE = re.compile(
 
 
 class EditError(StaffbenchError):
-    """An edit that the document can't take. Nothing of it was done."""
+    """An edit that is not possible. The document is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text in one look."""
+    """A run of text with the same formatting."""
 
     text: str
     bold: bool = False
@@ -122,7 +122,7 @@ class Piece:
 
 
 def clean(text: str, where: str) -> str:
-    """The text with line ends as line feeds.
+    """Normalise line endings to line feeds.
 
     Raises:
         EditError: it holds a character that a Word file can't.
@@ -140,7 +140,7 @@ def clean(text: str, where: str) -> str:
 
 
 def pieces(line: str) -> list[Piece]:
-    """A line taken apart at its `**bold**` and `*italic*`; one empty piece for an empty line."""
+    """Split a line at `**bold**` and `*italic*`; an empty line gives one empty piece."""
     found: list[Piece] = []
     _split(line, Piece(""), found)
     merged: list[Piece] = []

@@ -1,4 +1,4 @@
-"""Opens a Word file within the readers' bounds, and writes it so that equal documents are equal bytes."""
+"""Open Word files within the readers' limits, and write them reproducibly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRICT = b"http://purl.oclc.org/ooxml/"
 _PROPERTIES = "/extended-properties"
 _THUMBNAIL = "/thumbnail"
 _CORE = "/core-properties"
-# Of docProps/core.xml. The rest (title, subject, creator, keywords, ...) is the template's to say.
+# Of docProps/core.xml. The rest (title, subject, creator, keywords, ...) is kept from the template.
 _DROPPED = frozenset({"lastModifiedBy", "created", "modified", "lastPrinted", "revision"})
 _PROGRAM = re.compile(r"python-docx", re.IGNORECASE)
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold
@@ -27,9 +27,9 @@ _UNIX = 3
 
 
 def open_package(data: bytes) -> Any:
-    """The file as a python-docx document.
+    """Open a file as a python-docx document.
 
-    Every part is unpacked and parsed within the readers' bounds before python-docx sees any.
+    Every part is checked against the readers' limits before python-docx opens the file.
 
     Raises:
         ReadError: the file is damaged, protected, no Word document, a zip bomb, holds macros, document
@@ -43,7 +43,7 @@ def open_package(data: bytes) -> Any:
         root: Element = document.element
         body = root.body
     except Exception as error:
-        # python-docx answers a damaged package with whatever breaks first.
+        # python-docx raises any exception for a damaged package.
         raise ReadError(
             _NAME,
             f"python-docx can't open it ({type(error).__name__}: {error})",
@@ -104,7 +104,7 @@ def _as_document(data: bytes) -> bytes:
 
 
 def write_package(document: Any) -> bytes:
-    """The document as a .docx file that says neither when nor with what it was written.
+    """Return the document as a .docx file without timestamps or generator.
 
     The parts are not compressed: builds of zlib differ in their output.
     """
@@ -121,7 +121,7 @@ def write_package(document: Any) -> bytes:
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as new:
         for name in old.namelist():
             member = zipfile.ZipInfo(name, _STAMP)
-            member.create_system = _UNIX  # else Windows writes its own
+            member.create_system = _UNIX  # else it differs on Windows
             new.writestr(member, old.read(name))
     return buffer.getvalue()
 

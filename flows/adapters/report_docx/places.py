@@ -1,4 +1,4 @@
-"""Finds the places of a document, in its order."""
+"""Find the places of a document in order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Scope:
 
 @dataclass(slots=True)
 class Finder:
-    """Walks through a document and numbers what it finds.
+    """Walks through a document and numbers its places.
 
     Attributes:
         styles: the document's styles and lists.
@@ -81,7 +81,7 @@ class Finder:
     def find(
         self, body: Element, heads: Sequence[tuple[Element, str]], feet: Sequence[tuple[Element, str]]
     ) -> list[Found]:
-        """All places.
+        """Return all places.
 
         Args:
             body: `w:body`.
@@ -121,7 +121,7 @@ class Finder:
         yield from self._blocks(content, inner)
 
     def _control(self, control: Element, paragraphs: list[Element] | None) -> Found:
-        """A control; `paragraphs` are those whose text it holds, None where it holds other places."""
+        """A control; `paragraphs` are those whose text it holds, None if it holds other places."""
         self._counts["s"] += 1
         kind = controls.control_type(control)
         prompt = controls.shows_prompt(control)
@@ -220,7 +220,7 @@ class Finder:
         if control is None:
             yield from self._holder(cell, place_id, "cell", hints)
             return
-        # A control around a cell: the cell's text is told at the control.
+        # A control around a cell: the control has the cell's text.
         place = Place(place_id, "cell", "", "", None, "; ".join([*hints, "holds the places after it"]))
         yield Found(place, cell)
         paragraphs = paragraphs_in(cell)
@@ -254,7 +254,7 @@ def _boxes(paragraph: Element) -> list[Element]:
 
 
 def cell_control(cell: Element, row: Element) -> Element | None:
-    """The innermost control around a cell alone; None where there is none."""
+    """The innermost control around a cell alone; None if there is none."""
     for each in cell.iterancestors():
         if each is row:
             break

@@ -1,4 +1,4 @@
-"""What a person reads in a paragraph, and whether it asks to be replaced."""
+"""Read the visible text of a paragraph, and detect placeholders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PROMPT = re.compile(
 
 
 def paragraph_text(paragraph: Element) -> str:
-    """Its text as if tracked changes were accepted, without hidden text and what lies in text boxes."""
+    """Its text as if tracked changes were accepted, without hidden text and what is in text boxes."""
     return "".join(_texts(paragraph))
 
 
@@ -131,7 +131,7 @@ def paragraphs_in(container: Element) -> list[Element]:
 
 
 def field_balance(element: Element) -> int | None:
-    """Fields begun less fields ended within `element`; None where one ends that began before it."""
+    """Fields begun less fields ended within `element`; None if one ends that began before it."""
     depth = 0
     for mark in element.iter(qn("w:fldChar")):
         kind = mark.get(qn("w:fldCharType"))

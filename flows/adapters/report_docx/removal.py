@@ -1,4 +1,4 @@
-"""Takes paragraphs and controls out of a document."""
+"""Delete paragraphs and controls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from flows.adapters.report_docx.xml import (
 
 
 def refuse_open_field(element: Element, where: str) -> None:
-    """Refuse an edit that would leave half a field, such as one line of a table of contents.
+    """Reject an edit that would leave a partial field, such as one line of a table of contents.
 
     Raises:
         EditError: a field begins in `element` and ends outside of it, or the other way round.

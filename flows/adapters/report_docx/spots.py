@@ -1,4 +1,4 @@
-"""Where an edit goes: the element behind a place that is written, or that blocks are put after."""
+"""Find the element to edit for a place, or to insert blocks after."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def written(element: Element) -> Element:
 
 
 def _the_control(element: Element) -> Element | None:
-    """The control that holds all the text of a paragraph, cell or box; None where there is no such."""
+    """The control that holds all the text of a paragraph, cell or box; None if there is no such."""
     if element.tag == SDT:
         return None
     if element.tag == P:

@@ -1,4 +1,4 @@
-"""Styles and lists of a document: what a paragraph is, and which style is for what."""
+"""Read the styles and lists of a document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flows.adapters.report_docx.model import PlaceKind
 from flows.adapters.report_docx.xml import Element, child, qn, val
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_DEEPEST = 20  # basedOn chains of sound files are shorter; a circle must end
+_DEEPEST = 20  # valid basedOn chains are shorter; stops cycles
 _BODY_LEVEL = 9  # w:outlineLvl of text that is no heading
 
 
@@ -29,7 +29,7 @@ class Styles:
 
     Args:
         styles: root of the style part.
-        numbering: root of the numbering part; None where the document has none.
+        numbering: root of the numbering part; None if the document has none.
     """
 
     def __init__(self, styles: Element, numbering: Element | None) -> None:
@@ -41,7 +41,7 @@ class Styles:
         return {str(style.get(qn("w:styleId"))): style for style in self.root.findall(qn("w:style"))}
 
     def forget(self) -> None:
-        """Read anew what was read: a style or a list was added."""
+        """Clear the caches after adding a style or a list."""
         self.__dict__.pop("_by_id", None)
 
     @cached_property
@@ -53,7 +53,7 @@ class Styles:
         return ""
 
     def id_of(self, name: str, kind: str = "paragraph") -> str | None:
-        """Id of the style with this name, whatever its case; None where there is none."""
+        """Id of the style with this name, whatever its case; None if there is none."""
         for style_id, style in self._by_id.items():
             if style.get(qn("w:type")) == kind and val(style, "w:name").lower() == name.lower():
                 return style_id
@@ -101,7 +101,7 @@ class Styles:
         return None
 
     def list_of(self, paragraph: Element) -> ListPlace | None:
-        """The list of a paragraph, its own or its style's; None where it belongs to none."""
+        """The list of a paragraph, its own or its style's; None if it belongs to none."""
         number_id = level = ""
         for holder in (paragraph, *self._chain(self._style_id(paragraph))):
             properties = child(holder, "w:pPr", "w:numPr")
@@ -118,7 +118,7 @@ class Styles:
         )
 
     def list_form(self, number_id: str, level: int) -> str | None:
-        """`w:numFmt` of a level of a list, such as `bullet`; None where the list shows nothing there."""
+        """`w:numFmt` of a level of a list, such as `bullet`; None if the list shows nothing there."""
         abstract = self.abstract_of(number_id)
         if abstract is None:
             return None

@@ -45,10 +45,10 @@ _TRACKED_ROW = ("w:ins", "w:del", "w:trPrChange")
 
 
 def add_row(cell: Element, texts: Sequence[str], where: str) -> None:
-    """Put a row after that of `cell`, with its look; after a heading row with that of the row below it.
+    """Insert a row after that of `cell`, with its formatting; after a header row with that of the next row.
 
     Cells that are merged downwards through the row are merged through the new one too, and take no text.
-    A control in a cell is filled; the new row's controls are copies with ids of their own.
+    A control in a cell is filled; the new row's controls are copies with their own ids.
 
     Args:
         cell: a cell, or anything within one.

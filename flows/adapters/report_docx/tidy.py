@@ -1,4 +1,4 @@
-"""Puts right after an edit what hung on the text that went: comments, bookmarks, twins of text boxes."""
+"""Clean up after an edit: comments and bookmarks of removed text, fallbacks of text boxes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _ID = qn("w:id")
 
 
 def commented(roots: Sequence[Element]) -> set[str]:
-    """Ids of the comments that hang on some text."""
+    """Return ids of the comments with a text range."""
     return {str(each.get(_ID)) for root in roots for each in root.iter(qn("w:commentReference"))}
 
 
 def drop_comments(roots: Sequence[Element], gone: set[str], comments: Element | None) -> None:
-    """Delete the comments in `gone`, whose text went, with their marks."""
+    """Delete the comments in `gone`, whose text was removed, with their marks."""
     for root in roots:
         for mark in list(root.iter(qn("w:commentRangeStart"), qn("w:commentRangeEnd"))):
             if mark.get(_ID) in gone:
@@ -45,7 +45,7 @@ def drop_comments(roots: Sequence[Element], gone: set[str], comments: Element | 
 
 
 def drop_halves(roots: Sequence[Element]) -> None:
-    """Delete marks of a range whose other end went."""
+    """Delete range marks whose other end was removed."""
     for root in roots:
         for start_tag, end_tag in _PAIRS:
             starts, ends = list(root.iter(start_tag)), list(root.iter(end_tag))
@@ -56,7 +56,7 @@ def drop_halves(roots: Sequence[Element]) -> None:
 
 
 def copy_to_twin(alternate: Element) -> None:
-    """Give the older twin of a text box the text of the newer one, which is edited."""
+    """Copy the text of an edited text box to its VML fallback."""
     choice, fallback = alternate.find(CHOICE), alternate.find(FALLBACK)
     if choice is None or fallback is None:
         return
@@ -86,7 +86,7 @@ def close_container(container: Element) -> None:
 
 
 def part_tables(tables: Sequence[Element]) -> None:
-    """Put an empty paragraph between each of the tables and one right beside it: Word would join the two."""
+    """Put an empty paragraph between each of the tables and one right next to it: Word would join the two."""
     for table in tables:
         before, after = table.getprevious(), table.getnext()
         if before is not None and before.tag == TBL:

@@ -1,4 +1,4 @@
-"""Puts text into paragraphs and runs: the style and the look stay, tracked changes and prompts go."""
+"""Write text into paragraphs and runs, keeping formatting and removing tracked changes and prompts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from flows.adapters.report_docx.xml import (
 
 _TRACKED_LOOK = ("w:rPrChange", "w:ins", "w:del", "w:moveFrom", "w:moveTo")
 _HIDDEN_LOOK = ("w:vanish", "w:webHidden", "w:specVanish")
-# How templates set a prompt apart from what will stand there.
+# How templates format prompts.
 _PROMPT_LOOK = ("w:rStyle", "w:color", "w:highlight", "w:shd", "w:i", "w:iCs")
 _BOLD, _ITALIC = ("w:b", "w:bCs"), ("w:i", "w:iCs")
 # CT_RPr is a sequence (ECMA-376 part 1, 17.3.2.28): what may follow bold and italic.

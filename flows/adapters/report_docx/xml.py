@@ -1,4 +1,4 @@
-"""Elements of WordprocessingML: names, making them, walking through what wraps them."""
+"""Create and traverse WordprocessingML elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMESPACES = {
 
 @cache
 def qn(name: str) -> str:
-    """The name as lxml wants it: `w:p` to `{http://...}p`."""
+    """Return the name for lxml: `w:p` to `{http://...}p`."""
     prefix, _, local = name.partition(":")
     return f"{{{NAMESPACES[prefix]}}}{local}"
 
@@ -119,7 +119,7 @@ def inside(element: Element, *tags: str) -> Iterator[Element]:
 
 
 def live(element: Element) -> Iterator[Element]:
-    """All descendants in document order, without deletions, old VML twins and what lies in text boxes."""
+    """All descendants in document order, without deletions, old VML twins and what is in text boxes."""
     for each in element:
         if not isinstance(each.tag, str) or each.tag in DELETED or each.tag in {FALLBACK, BOX}:
             continue
@@ -128,7 +128,7 @@ def live(element: Element) -> Iterator[Element]:
 
 
 def fresh(element: Element) -> Element:
-    """A copy that may stand beside its original: without ids of its own, markers, notes and comments."""
+    """A copy that may stand next to its original: without ids of its own, markers, notes and comments."""
     copy = deepcopy(element)
     for each in list(copy.iter()):
         for key in _OWN_IDS & set(each.attrib):

@@ -1,1 +1,1 @@
-"""MissionReport tasks on disk: Harbor task trees, their Parquet index, and what `validate` says of them."""
+"""MissionReport tasks on disk: Harbor task trees, their Parquet index and validation."""

@@ -1,4 +1,4 @@
-"""What `staffbench validate benchmark=mission_report` finds in task trees, and the specification's table."""
+"""Validate task trees (`staffbench validate benchmark=mission_report`), and build their table."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ HEAD = (
     "points",
     "mean score",
 )
-_USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # on pages, by whoever loads a task
+_USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # shown on pages
 WORDS = 5
-"""How many columns of HEAD hold words."""
+"""Number of text columns in HEAD."""
 
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
           "xlsm": "Excel", "xls": "Excel"}  # fmt: skip
@@ -40,7 +40,7 @@ _BULLET = re.compile(
     rf"^\s*(?:[-*+•]|\d+[.)])\s+[`\"“*]*([^\n`\"”“*<>|?/\\{{}}$]{{1,200}}?\.(?:{_SUFFIXES}))(?=[`\"”*\s,;:)(\u2014\u2013-]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-# 'pdftotext -layout file.pdf' is a tip, not the name of a file.
+# 'pdftotext -layout file.pdf' is a tip, not a file name.
 _COMMAND = re.compile(
     r"(?:pandoc|pdfto\w+|soffice|libreoffice|python\d*|pip|cat|less|head|unzip|docx2txt|xlsx2csv|ls|cp|mv|find)\s|.*\s--?\w",
     re.IGNORECASE,
@@ -52,12 +52,12 @@ _STAND_IN = re.compile(
 
 @dataclass(slots=True)
 class TreeCheck:
-    """What a check of task trees found.
+    """The result of validating task trees.
 
     Attributes:
-        tasks: those that could be read, in order.
-        problems: faults; empty where all is well.
-        notes: what is no fault, a line each.
+        tasks: readable tasks, in order.
+        problems: errors; may be empty.
+        notes: remarks, one line each.
     """
 
     tasks: list[ReportTask] = field(default_factory=list[ReportTask])
@@ -65,11 +65,11 @@ class TreeCheck:
     notes: list[str] = field(default_factory=list[str])
 
     def table(self) -> list[tuple[str, ...]]:
-        """The specification's table, HEAD first."""
+        """Return the specification's table, HEAD first."""
         return [HEAD, *(_line(task) for task in self.tasks)]
 
     def totals(self) -> str:
-        """The sentence below the specification's table, for these tasks."""
+        """Return the sentence below the specification's table for these tasks."""
         sums = [task.totals for task in self.tasks]
         files = Counter(_kind(each.name) for task in self.tasks for each in task.attachments)
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(files.items()))
@@ -84,14 +84,14 @@ class TreeCheck:
 
 
 def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = ()) -> TreeCheck:
-    """Read and check task trees.
+    """Read and validate task trees.
 
     Args:
         roots: their folders.
-        index: rows of the index that should agree with them; empty for none.
+        index: rows of an index that should match them; empty for none.
 
     Returns:
-        What was found; a tree that can't be read is a problem, and the others are checked all the same.
+        The result; an unreadable tree is a problem, and the others are still checked.
     """
     found = TreeCheck()
     rows = {row.task_id: row for row in index}
@@ -112,7 +112,7 @@ def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = ()) -> TreeCh
 
 
 def check_task(task: ReportTask, root: Path) -> list[StaffbenchError]:
-    """Faults of a tree that could be read: files that are named and not there, reports that don't open."""
+    """Find missing files and unreadable reports of a task."""
     problems: list[StaffbenchError] = []
     base = {PurePosixPath(each.name).name for each in task.attachments}
     for step in task.steps:
@@ -146,10 +146,10 @@ def check_task(task: ReportTask, root: Path) -> list[StaffbenchError]:
 
 
 def named_files(instruction: str) -> set[str]:
-    """File names that an instruction says the agent is given.
+    """Return the names of files that an instruction gives to the agent.
 
-    Found are names below `attachments/` anywhere, and names that open an item of a list; commands and
-    stand-ins such as `file.docx` are none.
+    These are names below `attachments/` and names at the start of list items, except commands and
+    placeholders such as `file.docx`.
     """
     found = {PurePosixPath(match).name for match in _BELOW.findall(instruction)}
     found |= {match.strip() for match in _BULLET.findall(instruction)}
@@ -157,10 +157,10 @@ def named_files(instruction: str) -> set[str]:
 
 
 def opens(path: Path) -> str:
-    """Why python-docx can't open a report; empty where it can. Any exception counts."""
+    """Return why python-docx can't open a report; empty if it can."""
     docx: Any = importlib.import_module("docx")
     try:
-        with path.open("rb") as file:  # given a path, the library says of any file that it is not there
+        with path.open("rb") as file:  # given a path, the library reports any bad file as missing
             _ = [paragraph.text for paragraph in docx.Document(file).paragraphs]
     except Exception as error:  # noqa: BLE001 -- a damaged file can break the library anywhere
         return f"{type(error).__name__}: {error}".splitlines()[0][:200]
@@ -168,7 +168,7 @@ def opens(path: Path) -> str:
 
 
 def compare(row: IndexRow, task: ReportTask, root: Path) -> list[StaffbenchError]:
-    """Where an index and the tree that it is about say different things; what either leaves out is none."""
+    """Find contradictions between an index row and its tree, ignoring what either leaves out."""
     problems: list[StaffbenchError] = []
     for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt", "grading_guidance"):
         mine, theirs = getattr(task, name), getattr(row, name)

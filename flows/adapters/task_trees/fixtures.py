@@ -1,4 +1,4 @@
-"""What only the verifier sees: `config.json`, the rubric and the expert's report."""
+"""Files that only the verifier sees: `config.json`, the rubric and the expert's report."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _IGNORED_KEYS = ("version", "schema_version", "output", "output_path", "report_p
 _READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *_GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
 
 _MOUNTS = ("/tests/", "/solution/")
-"""Where Harbor lays these folders in the sandbox; a verifier's files may name them by that path."""
+"""Paths of these folders in Harbor's sandbox, which a verifier's files may use."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What is gathered while one tree is read.
+    """State of reading one tree.
 
     Attributes:
         root: folder of the task.
-        step: name of the step whose own files come first; None in a task without steps.
-        problems: faults, one each.
-        notes: what is no fault, a sentence each.
-        unused: keys that nothing reads, with the file they stand in.
+        step: name of the step whose files take precedence; None in a task without steps.
+        problems: errors.
+        notes: remarks, one sentence each.
+        unused: ignored keys with their file.
     """
 
     root: Path
@@ -50,20 +50,20 @@ class Found:
     unused: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
-        """Add one fault of the file at `path`."""
+        """Add an error for the file at `path`."""
         self.problems.append(ScenarioError(self.root / path, found, expected, remedy))
 
     def places(self, path: str) -> list[str]:
-        """Where a file or folder may lie: with the step, then at the root, as Harbor looks for them."""
+        """Return candidate paths: in the step, then at the root, as in Harbor."""
         return [path] if self.step is None else [f"steps/{self.step}/{path}", path]
 
     def first(self, path: str) -> str | None:
-        """The first of `places` that is a file; None where none is."""
+        """Return the first of `places` that is a file; None if there is none."""
         return next((place for place in self.places(path) if is_file(self.root, place)), None)
 
 
 class Config:
-    """`tests/fixtures/config.json`: prompt, grading guidance, judge settings and what else it holds."""
+    """`tests/fixtures/config.json`: prompt, grading guidance, judge settings and other keys."""
 
     def __init__(self, found: Found) -> None:
         self._found = found
@@ -88,7 +88,7 @@ class Config:
                 found.unused[f"{self.path}: {key}"] = entry
 
     def text(self, *keys: str) -> str | None:
-        """The first text under `keys`; None where there is none. Anything but text is named and left."""
+        """Return the first text under `keys`; None if there is none. Other types are noted."""
         for key in keys:
             value = self.entries.get(key)
             if isinstance(value, str):
@@ -119,7 +119,7 @@ class Config:
         return settings
 
     def named(self, what: str, keys: Sequence[str]) -> str | None:
-        """The file that the first text under `keys` names; None where none does, or it isn't there."""
+        """Return the file named by the first text under `keys`; None if there is none or it is missing."""
         name = next((self.entries[key] for key in keys if isinstance(self.entries.get(key), str)), None)
         if name is None:
             return None
@@ -138,7 +138,7 @@ class Config:
 
 
 def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...]]:
-    """The criteria and the file that they stand in; what `config.json` holds of them must say the same."""
+    """Read the criteria and their file; those in `config.json` must be the same."""
     embedded = next(
         (config.entries[k] for k in LISTS if isinstance(config.entries.get(k), (list, dict))), None
     )
@@ -164,7 +164,7 @@ def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...
 
 
 def _compare(found: Found, path: str, outer: tuple[Criterion, ...], inner: tuple[Criterion, ...]) -> None:
-    """Two rubrics in one tree that differ in what is judged or paid would make two scores."""
+    """Report differences between two rubrics in one tree."""
     sides = [{each.criterion_id: (each.points, each.criterion) for each in side} for side in (outer, inner)]
     different = sorted(key for key in {*sides[0], *sides[1]} if sides[0].get(key) != sides[1].get(key))
     if different:
@@ -177,7 +177,7 @@ def _compare(found: Found, path: str, outer: tuple[Criterion, ...], inner: tuple
 
 
 def find_golden(found: Found, config: Config) -> str:
-    """The expert's report: what `config.json` names, `report.docx`, or the only .docx; `` with a fault."""
+    """Find the expert's report: from `config.json`, `report.docx`, or the only .docx; empty with an error."""
     if any(isinstance(config.entries.get(key), str) for key in _GOLDEN_KEYS):
         return config.named("the expert's report", _GOLDEN_KEYS) or ""
     path = found.first("tests/golden/report.docx")

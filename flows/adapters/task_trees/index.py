@@ -1,7 +1,7 @@
-"""The Parquet index of a release: one row for each task, with the columns that the specification lists.
+"""The Parquet index of a release: one row per task, with the columns of the specification.
 
-The release documents names and meanings, not types. What is written has the types below; what is read may
-also hold whole numbers for points, and JSON texts for lists.
+The release documents names and meanings, not types. Written files have the types below; read ones may also
+have integers for points and JSON texts for lists.
 """
 
 # pyarrow ships no types:
@@ -34,7 +34,7 @@ SCHEMA: Any = pa.schema(
         *(pa.field(name, pa.string(), nullable=name != "task_id") for name in _TEXTS),
         pa.field("attachments", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
         pa.field("num_attachments", pa.int64(), nullable=False),
-        pa.field("rubric_count", pa.int64(), nullable=False),  # penalties included, as the table counts
+        pa.field("rubric_count", pa.int64(), nullable=False),  # penalties included, as in the table
         pa.field("penalty_count", pa.int64(), nullable=False),
         pa.field("positive_points", pa.float64(), nullable=False),
         pa.field("penalty_points", pa.float64(), nullable=False),  # as a positive number
@@ -52,16 +52,16 @@ MAX_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One task as the index has it.
+    """A row of the index.
 
     Attributes:
         task_id, title, report_family, setting, reader, length_limit, prompt, grading_guidance,
         mean_score_pct: as in `ReportTask`.
         attachments: paths of the source files.
         criteria: parsed from `rubric`.
-        golden_report_path, instruction_path, rubric_path, task_path: from the index's folder or from the
-            task's, as the release has them; plain relative paths.
-        unused: further columns with their values.
+        golden_report_path, instruction_path, rubric_path, task_path: relative to the index's folder or the
+            task's, as in the release.
+        unused: unknown columns with their values.
     """
 
     task_id: str
@@ -83,17 +83,11 @@ class IndexRow:
 
 
 def read_index(path: Path) -> tuple[IndexRow, ...]:
-    """Read an index.
-
-    Args:
-        path: a Parquet file.
-
-    Returns:
-        Its rows in file order.
+    """Read an index from a Parquet file, in file order.
 
     Raises:
-        Problems: every fault, named by row and column: a column that is missing, a wrong type, counts
-            and points that differ from the rubric beside them, a path that leads out, a task twice.
+        Problems: all errors by row and column: a missing column, a wrong type, counts and points that differ
+            from the rubric, a path out of the folder, a duplicate task.
     """
     problems: list[StaffbenchError] = []
     try:
@@ -122,7 +116,7 @@ def read_index(path: Path) -> tuple[IndexRow, ...]:
 
 
 def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
-    """All rows; few at a time, as a small file can unpack to any size."""
+    """Read all rows in batches, as a small file can unpack to any size."""
     rows: list[dict[str, Any]] = []
     size = 0
     for batch in file.iter_batches(batch_size=8):
@@ -179,7 +173,7 @@ def _texts(row: dict[str, Any], fault: Any) -> dict[str, str | None]:
 
 
 def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
-    """A list, written as one or as JSON."""
+    """Read a list or a JSON list."""
     if isinstance(value, str):
         try:
             value = parse_json(value, f"{where}: {column}")
@@ -193,7 +187,7 @@ def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
 
 
 def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: Any) -> None:
-    # The release doesn't say whether its count includes penalties, nor the sign of their points.
+    # The release does not say whether counts include penalties, nor the sign of their points.
     expected: dict[str, tuple[float, ...]] = {
         "num_attachments": (attachments,),
         "rubric_count": (totals.criteria, totals.criteria - totals.penalties),
@@ -207,7 +201,7 @@ def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: 
 
 
 def index_row(task: ReportTask, task_path: str) -> IndexRow:
-    """A task as a row of the index.
+    """Convert a task to a row of the index.
 
     Args:
         task: read from its tree.
@@ -233,7 +227,7 @@ def index_row(task: ReportTask, task_path: str) -> IndexRow:
 
 
 def write_index(path: Path, rows: Iterable[IndexRow]) -> None:
-    """Write an index, sorted by task, whole or not at all; equal rows give equal bytes.
+    """Write an index atomically, sorted by task; equal rows give equal bytes.
 
     Raises:
         StoreError: it can't be written.
@@ -258,7 +252,7 @@ def _entry(row: IndexRow) -> dict[str, Any]:
 
 
 def rubric_json(criteria: Sequence[Criterion]) -> str:
-    """Criteria as the index has them: a JSON list with the documented fields; whole points without `.0`."""
+    """Serialize criteria as a JSON list with the documented fields; integral points without `.0`."""
     rows = [
         {
             "criterion_id": each.criterion_id,

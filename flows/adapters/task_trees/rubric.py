@@ -1,4 +1,4 @@
-"""Criteria as people wrote them, in the field names that the release documents or plain synonyms of them."""
+"""Parse criteria with the documented field names or synonyms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "source": ("source", "sources"),
     "justification": ("justification", "rationale"),
 }
-"""Field to the names that it may have, the documented one first."""
+"""Accepted names of each field, the documented one first."""
 
 _MEANING = {name: field for field, names in FIELDS.items() for name in names}
 _POLARITIES = {
@@ -25,20 +25,20 @@ _POLARITIES = {
     **dict.fromkeys(("negative", "penalty", "error", "-"), Polarity.negative),
 }
 LISTS = ("criteria", "rubric", "items")
-"""Keys under which an object may hold the list of criteria."""
+"""Keys of an object that may contain the list of criteria."""
 
 
 def criteria_of(value: Any, where: object, problems: list[StaffbenchError]) -> tuple[Criterion, ...]:
-    """Read criteria.
+    """Parse criteria.
 
     Args:
-        value: parsed JSON: a list of objects, an object of objects by criterion id, or an object that
-            holds either under one of LISTS.
+        value: parsed JSON: a list of objects, an object of objects by criterion id, or an object with
+            either under one of LISTS.
         where: the file, for errors.
-        problems: every fault is added here, named by file, criterion and field.
+        problems: all errors are added here, by file, criterion and field.
 
     Returns:
-        The criteria that have no fault, in order; ids are unique.
+        The valid criteria, in order; ids are unique.
     """
     rows = _rows(value, where, problems)
     found: dict[str, Criterion] = {}
@@ -144,7 +144,7 @@ def _text(value: Any, field: str, fault: Any) -> str:
 
 
 def _said(value: Any, field: str, fault: Any) -> str | None:
-    """Text that may be left out; several sources are joined."""
+    """Read optional text, joining several sources."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, str):
@@ -166,7 +166,7 @@ def _points(value: Any, fault: Any) -> float | None:
 
 
 def _polarity(value: Any, points: float | None, fault: Any) -> Polarity | None:
-    """What is said must agree with the sign of the points; where nothing is said, the sign says it."""
+    """Return the polarity, which must match the sign of the points if given."""
     if value is None:
         return None if points is None else Polarity.positive if points > 0 else Polarity.negative
     polarity = _POLARITIES.get(value.strip().lower()) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Files of a tree that a stranger made: bounded, regular, inside the tree, never through a link."""
+"""Safe access to files of an untrusted tree: bounded, regular, inside the tree, without links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, cast
 from flows.common.errors import ScenarioError, StaffbenchError
 
 MAX_TEXT = 4 * 1024 * 1024
-"""Bytes of one instruction, configuration or rubric; the longest known is a hundredth of it."""
+"""Maximum bytes of an instruction, configuration or rubric; known ones are a hundredth of it."""
 
 MAX_FILES = 10_000
 MAX_DEPTH = 64  # of nested JSON; json itself gives up at the interpreter's recursion limit
@@ -26,21 +26,21 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\\\u2028-\u202e\u2066-\u2069\ud800-\ud
 
 
 def plain_name(name: str) -> bool:
-    """Whether `name` is one printable part of a path: no separator, no `..`, no control character."""
+    """Whether `name` is a single printable path component."""
     return (
         bool(name.strip()) and name not in {".", ".."} and "/" not in name and not _UNPRINTABLE.search(name)
     )
 
 
 def inside(name: str, base: str = "") -> str | None:
-    """Normalise a path that a file of the tree names; nothing is read.
+    """Normalise a path from a file of the tree, without file access.
 
     Args:
         name: the path, with `/` between its parts.
         base: folder in the tree that the path is relative to.
 
     Returns:
-        The path from the tree's root; None where it is absolute, leads out of the tree, or is no plain path.
+        The path from the tree's root; None if it is absolute, leads out of the tree or is not plain.
     """
     if not name or name.startswith("/") or re.match(r"[A-Za-z]:", name) or _UNPRINTABLE.search(name):
         return None
@@ -56,7 +56,7 @@ def inside(name: str, base: str = "") -> str | None:
 
 
 def is_file(root: Path, name: str) -> bool:
-    """Whether `name` is a regular file of the tree, with no link on the way to it."""
+    """Whether `name` is a regular file of the tree, without links in its path."""
     path = root
     for part in PurePosixPath(name).parts:
         path /= part
@@ -66,7 +66,7 @@ def is_file(root: Path, name: str) -> bool:
 
 
 def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[str]:
-    """Regular files below a folder of the tree, sorted, by path from `root`; the rest is reported."""
+    """Yield sorted regular files below a folder, as paths from `root`; report other entries."""
     found: list[str] = []
     stack = [below]
     while stack:
@@ -108,15 +108,15 @@ def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[st
 
 
 def open_file(root: Path, name: str) -> io.BufferedReader:
-    """A file of the tree, opened to be read.
+    """Open a file of the tree for reading.
 
     Args:
-        root: of the tree.
-        name: the file's path from there.
+        root: root of the tree.
+        name: path of the file from the root.
 
     Raises:
-        ScenarioError: it leads out of the tree, isn't there, can't be opened, is no regular file, or a link
-            stands on the way to it.
+        ScenarioError: it leads out of the tree, is missing, can't be opened, is not a regular file, or
+            has a link in its path.
     """
     path = root / name
     if inside(name) is None:
@@ -129,18 +129,18 @@ def open_file(root: Path, name: str) -> io.BufferedReader:
                 raise ScenarioError(where, "a link", "a file", "put the file itself in its place")
         raise ScenarioError(path, "no regular file" if path.exists() else "not there", "a file")
     try:
-        # O_NONBLOCK: a pipe put there in between must not hang the reader.
+        # O_NONBLOCK: a pipe created in between must not block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         raise ScenarioError(path, f"can't be read ({error.strerror})", "a readable file") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise ScenarioError(path, "no regular file", "a file")
-    return open(descriptor, "rb")  # noqa: PTH123 -- pathlib opens no descriptor; the caller closes it
+    return open(descriptor, "rb")  # noqa: PTH123 -- pathlib can't open descriptors; the caller closes it
 
 
 def read_text(root: Path, name: str) -> str:
-    r"""The text of a file of the tree: UTF-8, without a byte order mark, `\n` line ends.
+    r"""Read a text file of the tree: UTF-8, without a byte order mark, `\n` line ends.
 
     Raises:
         ScenarioError: see `open_file`; or it is too large, or not UTF-8.
@@ -161,20 +161,20 @@ def read_text(root: Path, name: str) -> str:
 
 
 def read_json(root: Path, name: str) -> Any:
-    """A JSON file of the tree.
+    """Read a JSON file of the tree.
 
     Raises:
-        ScenarioError: as `read_text`; or not JSON, nested too deeply, a key twice in one object, or a
+        ScenarioError: as `read_text`; or invalid JSON, deep nesting, a duplicate key, or a
             number that JSON doesn't have.
     """
     return parse_json(read_text(root, name), root / name)
 
 
 def parse_json(text: str, where: object) -> Any:
-    """JSON from memory; see `read_json`."""
+    """Parse JSON; see `read_json`."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        # The standard parser keeps the last of two equal keys: half of a criterion would go unseen.
+        # The standard parser silently keeps the last of two equal keys.
         keys = [key for key, _ in pairs]
         twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
         if twice:
@@ -198,7 +198,7 @@ def parse_json(text: str, where: object) -> Any:
 
 
 def read_toml(root: Path, name: str) -> dict[str, Any]:
-    """A TOML file of the tree.
+    """Read a TOML file of the tree.
 
     Raises:
         ScenarioError: as `read_text`; or not TOML.

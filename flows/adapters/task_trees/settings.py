@@ -1,4 +1,4 @@
-"""What `task.toml` says (Harbor's schema 1.0 to 1.4), and which of its keys nothing here reads."""
+"""Read `task.toml` (Harbor's schema 1.0 to 1.4), and report ignored keys."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from flows.common.errors import ScenarioError, StaffbenchError
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _NEWEST = "1.4"
 
-# The keys of Harbor's schema, 1.0 to 1.4 with its old spellings (Harbor 0.26.0, `TaskConfig`). A section
-# that stands here with None may hold anything. Whatever doesn't stand here is named.
+# The keys of Harbor's schema 1.0 to 1.4, with old spellings (Harbor 0.26.0, `TaskConfig`). A section with
+# None may have any keys. All other keys are reported.
 _SANDBOX: Mapping[str, Any] = dict.fromkeys(
     [
         *("build_timeout_sec", "docker_image", "os", "cpus", "memory", "memory_mb", "storage", "storage_mb"),
@@ -56,9 +56,9 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "reader": ("reader", "audience"),
     "length_limit": ("length_limit", "length"),
 }
-"""Columns of the specification's table to the keys that they may stand under in `[metadata]`."""
+"""Columns of the specification's table, with their accepted keys in `[metadata]`."""
 
-_RESERVED = re.compile(r'[<>:"/|?*]|[. ]$')  # what Harbor refuses in the name of a step
+_RESERVED = re.compile(r'[<>:"/|?*]|[. ]$')  # what Harbor rejects in a step name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +72,16 @@ class StepSettings:
 
 @dataclass(slots=True)
 class TaskSettings:
-    """What `task.toml` says.
+    """The contents of `task.toml`.
 
     Attributes:
-        schema_version: as written; `1.4` where the file doesn't say, as Harbor takes it.
-        labels: those of LABELS that `[metadata]` holds.
+        schema_version: as written; `1.4` if missing, as in Harbor.
+        labels: the LABELS in `[metadata]`.
         judge: `[metadata.judge]` or `[judge]`, as found.
         steps: at least one.
-        mean_score_pct: from `[metadata]`; None where it isn't there.
-        unused: dotted key to value, for all that nothing here and nothing in Harbor reads.
-        notes: one sentence each.
+        mean_score_pct: from `[metadata]`; None if missing.
+        unused: values by dotted key that neither this project nor Harbor reads.
+        notes: remarks, one sentence each.
     """
 
     schema_version: str = _NEWEST
@@ -98,10 +98,10 @@ def read_settings(root: Path, problems: list[StaffbenchError]) -> TaskSettings |
 
     Args:
         root: folder of the task.
-        problems: every fault is added here; unknown keys are none.
+        problems: all errors are added here; unknown keys are not errors.
 
     Returns:
-        The settings; None where the file can't be read or a step has no usable name.
+        The settings; None if the file can't be read or a step has no usable name.
     """
     where = root / "task.toml"
     try:
@@ -169,7 +169,7 @@ def _section(raw: dict[str, Any], name: str, where: Path, problems: list[Staffbe
 def _metadata(
     entries: dict[str, Any], found: TaskSettings, where: Path, problems: list[StaffbenchError]
 ) -> None:
-    """Metadata may hold anything: what isn't read is kept, and named with the unknown keys."""
+    """Metadata may have any keys: ignored ones are kept with the unknown keys."""
     rest = dict(entries)
     for label, names in LABELS.items():
         key = next((name for name in names if name in rest), None)

@@ -1,4 +1,4 @@
-"""The one folder of a task that a verifier has in its sandbox: `tests/`, without the rest of the tree."""
+"""Read a task from `tests/` alone, the only folder in a verifier's sandbox."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from flows.common.errors import Problems, ScenarioError
 from flows.schema.report_task import Criterion
 
 GRADING = "staffbench.json"
-"""File in `tests/fixtures/` that says how an exported task is graded."""
+"""File in `tests/fixtures/` with the grading settings of an exported task."""
 
 _FORMAT = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """How an exported task is graded: what its export was told.
+    """The grading settings of an exported task.
 
     Attributes:
-        scenario_id: of the scenario; names the folder of an MA-Bench one in `fixtures/`.
-        overrides: what composes to the settings of protocol, judge, scoring and word cap.
+        scenario_id: the scenario's id, also its folder in `fixtures/` for MA-Bench.
+        overrides: overrides of protocol, judge, scoring and word cap.
     """
 
     scenario_id: str
     overrides: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """What GRADING holds."""
+        """Return the content of GRADING."""
         return {"format": _FORMAT, "scenario_id": self.scenario_id, "overrides": list(self.overrides)}
 
 
 @dataclass(frozen=True, slots=True)
 class VerifierTask:
-    """What a verifier knows of a MissionReport task.
+    """The parts of a MissionReport task that a verifier has.
 
     Attributes:
-        task_id, title: None where `config.json` doesn't say.
+        task_id, title: None if not in `config.json`.
         criteria: the rubric, in file order.
         golden: the expert's report.
     """
@@ -51,10 +51,10 @@ class VerifierTask:
 
 
 def read_grading(tests: Path) -> Grading | None:
-    """How the task of a `tests/` folder is graded; None where no export said so.
+    """Read the grading settings in a `tests/` folder; None if it was not exported.
 
     Raises:
-        ScenarioError: the file can't be read, or says something else.
+        ScenarioError: the file can't be read or is invalid.
     """
     if not is_file(tests, f"fixtures/{GRADING}"):
         return None
@@ -78,13 +78,13 @@ def read_grading(tests: Path) -> Grading | None:
 
 
 def read_tests(tests: Path) -> VerifierTask:
-    """Rubric and expert's report of a MissionReport task from its `tests/` folder alone.
+    """Read rubric and expert's report of a MissionReport task from its `tests/` folder.
 
     Args:
-        tests: the folder, by that name, as Harbor lays it into the sandbox.
+        tests: the folder, named `tests` as in Harbor's sandbox.
 
     Raises:
-        Problems: every fault found.
+        Problems: all errors.
     """
     folder = tests.absolute()
     found = Found(folder.parent)

@@ -1,7 +1,7 @@
-"""A task tree exactly as the specification lays it out, read whole, with all its faults at once.
+"""Read a task tree as in the specification, reporting all errors together.
 
-What Harbor 0.26 would send, lay out and run decides: with `[[steps]]` the instruction at the root is never
-sent, and what lies in a step's own `tests/` and `solution/` comes before what lies at the root.
+This follows Harbor 0.26: with `[[steps]]` the instruction at the root is not sent, and a step's own `tests/`
+and `solution/` take precedence over those at the root.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settin
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.schema.report_task import Attachment, ReportTask, TaskStep
 
-# What builds the sandbox is no file of the agent's.
+# Files that build the sandbox are not given to the agent.
 _BUILD = re.compile(
     r"(?:.+\.)?dockerfile(?:\..+)?|(?:docker-)?compose(?:\..+)?\.ya?ml|singularity-compose\.ya?ml|\.dockerignore",
     re.IGNORECASE,
@@ -24,11 +24,11 @@ _BUILD = re.compile(
 
 
 def task_ids(data: Path, wanted: Sequence[str] | None = None) -> list[str]:
-    """Names of the folders below `data` that hold a `task.toml`, sorted; only the wanted ones if any.
+    """Return sorted names of the folders in `data` with a `task.toml`, only the wanted ones if given.
 
     Raises:
-        ConfigError: the folder or a wanted task is not there.
-        ScenarioError: the folder holds no task.
+        ConfigError: the folder or a wanted task is missing.
+        ScenarioError: the folder has no task.
     """
     if not data.is_dir():
         raise ConfigError(data, "no such folder", "a folder of tasks", "set benchmark.data")
@@ -50,7 +50,7 @@ def read_task(root: Path) -> ReportTask:
         root: its folder, whose name is the task's id.
 
     Raises:
-        Problems: every fault found in the tree.
+        Problems: all errors in the tree.
     """
     found = Found(root)
     if not plain_name(root.name):
@@ -95,7 +95,7 @@ def read_task(root: Path) -> ReportTask:
 
 
 def _steps(found: Found, entries: Sequence[StepSettings]) -> tuple[TaskStep, ...]:
-    """The steps with their files; those of `environment/` are there from the first one on."""
+    """Read the steps with their files; those of `environment/` belong to the first one."""
     image = _files(found, "environment", image=True)
     steps: list[TaskStep] = []
     for entry in entries:
@@ -141,7 +141,7 @@ def _instruction(found: Found, path: str) -> str:
 
 
 def without_canary(text: str) -> str:
-    """An instruction without its leading canary lines and the blank ones after them, as Harbor sends it."""
+    """Remove leading canary lines and the blank ones after them, as Harbor does."""
     lines = text.split("\n")
     start = 0
     while start < len(lines) and _is_canary(lines[start].strip().lower()):
@@ -156,7 +156,7 @@ def _is_canary(line: str) -> bool:
 
 
 def _files(found: Found, folder: str, *, image: bool) -> dict[str, str]:
-    """Name in the agent's folder to path in the task."""
+    """Return paths in the task by name in the agent's folder."""
     parts = PurePosixPath(folder).parts
     for number in range(len(parts)):
         path = "/".join(parts[: number + 1])

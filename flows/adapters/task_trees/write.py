@@ -1,4 +1,4 @@
-"""Task trees onto the disk: all of them or none, equal bytes each time, never through a link."""
+"""Write task trees atomically and reproducibly, never through links."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _EXECUTABLE = 0o111
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """One file of a tree that is to be written.
+    """A file of a tree to write.
 
     Attributes:
-        content: its bytes, or the file that they are copied from.
+        content: its bytes, or the file to copy.
         executable: True for a script.
     """
 
@@ -34,13 +34,13 @@ class TreeFile:
 
 
 def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
-    """Every file of a folder, to be copied, by path from the folder.
+    """Return every file of a folder for copying, by relative path.
 
-    What file managers leave behind is left out.
+    Files of file managers are left out.
 
     Args:
         root: the folder.
-        below: only what lies in this folder of it; the paths begin with its name all the same.
+        below: only files in this subfolder; paths are still relative to `root`.
 
     Raises:
         Problems: a link, a device, a name with control characters, or a folder that can't be listed.
@@ -55,10 +55,10 @@ def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
 
 
 def copied(root: Path, name: str) -> TreeFile:
-    """A file of `root`, to be copied.
+    """Return a file of `root` for copying.
 
     Raises:
-        ScenarioError: it is not there, or there is a link on the way to it.
+        ScenarioError: it is missing or has a link in its path.
     """
     path = root / name
     if inside(name) != name or not is_file(root, name):
@@ -67,7 +67,7 @@ def copied(root: Path, name: str) -> TreeFile:
 
 
 def check_target(target: Path) -> None:
-    """Refuse a folder that something lies in.
+    """Reject a target folder that is not empty.
 
     Raises:
         ConfigError: it is a link, a file, or not empty.
@@ -82,18 +82,18 @@ def check_target(target: Path) -> None:
 
 
 def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
-    """Write a folder: it is there whole, or not at all.
+    """Write a folder atomically.
 
-    The files are written into a folder beside it, which then takes its name.
+    The files are written to a temporary folder, which is then renamed.
 
     Args:
-        target: the folder; not there yet, or empty.
-        files: by path from it.
+        target: the folder; missing or empty.
+        files: files by relative path.
 
     Raises:
         ConfigError: `target` is a link, a file or not empty.
         StoreError: it can't be written.
-        ScenarioError: a file to copy is no regular file any more.
+        ScenarioError: a file to copy is no longer a regular file.
         ValueError: a path leads out of the folder.
     """
     check_target(target)
@@ -108,7 +108,7 @@ def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
             if inside(name) != name:
                 raise ValueError(f"{name!r} leads out of the folder")
             _write(scratch, name, files[name])
-        scratch.chmod(_FOLDER_MODE)  # mkdtemp keeps others out
+        scratch.chmod(_FOLDER_MODE)  # mkdtemp denies access to others
         if target.is_dir():
             target.rmdir()  # only ever an empty one
         scratch.rename(target)
@@ -122,7 +122,7 @@ def _unwritable(target: Path, error: OSError) -> StoreError:
     return StoreError(
         target,
         f"can't be written ({error.strerror})",
-        remedy="free space, mend the rights, or name another folder",
+        remedy="free disk space, fix the permissions, or choose another folder",
     )
 
 
@@ -131,7 +131,7 @@ def _write(scratch: Path, name: str, file: TreeFile) -> None:
     for part in name.split("/")[:-1]:
         path /= part
         path.mkdir(exist_ok=True)
-        path.chmod(_FOLDER_MODE)  # whatever the person's umask
+        path.chmod(_FOLDER_MODE)  # regardless of the umask
     path = scratch / name
     with path.open("xb") as target:
         if isinstance(file.content, bytes):
@@ -142,6 +142,6 @@ def _write(scratch: Path, name: str, file: TreeFile) -> None:
 
 
 def _copy(source: Path, target: int) -> None:
-    # It was a file when it was listed; a link or a pipe put there since is not followed.
+    # A link or a pipe created since it was listed is not followed.
     with open_file(source.parent, source.name) as file, open(target, "wb", closefd=False) as out:
         shutil.copyfileobj(file, out)

@@ -1,4 +1,4 @@
-"""The text files of a task tree that is written: settings, sandbox, verifier, oracle."""
+"""Text files of a written task tree: settings, sandbox, verifier, oracle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from flows.common.errors import ConfigError
 
 STEP = "answer"
-"""Name of the one step of a tree that is written here; the specification's."""
+"""Name of the only step of a written tree, from the specification."""
 
 _DOCKERFILE = """\
 # The sandbox of one attempt: document libraries, converters, and the agent of the published run.
@@ -83,11 +83,11 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """What the sandbox installs as staffbench.
+    """How the sandbox installs staffbench.
 
     Attributes:
-        requirement: as pip takes it, inside the sandbox; empty for nothing.
-        file: a wheel or an archive that is laid beside the Dockerfile; None where there is none.
+        requirement: pip requirement in the sandbox; may be empty.
+        file: a wheel or an archive to put next to the Dockerfile; None if there is none.
     """
 
     requirement: str = ""
@@ -95,13 +95,13 @@ class Install:
 
 
 def install_of(spec: str | None) -> Install:
-    """What a person asks the sandbox to install: a file of theirs, or what pip finds on its own.
+    """Parse the `--install` option: a local file or a pip requirement.
 
     Args:
-        spec: path of a wheel or .tar.gz here, or a requirement, or an address; None for nothing.
+        spec: path of a local wheel or .tar.gz, a requirement, or a URL; None for nothing.
 
     Raises:
-        ConfigError: a file that is not there, or signs that a Dockerfile would take for its own.
+        ConfigError: the file is missing, or it has characters with a meaning in a Dockerfile.
     """
     if not spec:
         return Install()
@@ -122,15 +122,15 @@ def install_of(spec: str | None) -> Install:
 
 
 def dockerfile(install: Install) -> str:
-    """The sandbox of a task of ours."""
+    """Return the Dockerfile of our own tasks."""
     return with_staffbench(_DOCKERFILE, install)
 
 
 def with_staffbench(text: str, install: Install) -> str:
-    """A Dockerfile that installs staffbench, whatever it was made for.
+    """Make a Dockerfile install staffbench.
 
-    Harbor passes no build arguments, so what to install is the argument's default. A file without the
-    argument gets it, in the last stage and as root.
+    Harbor passes no build arguments, so the requirement is the argument's default. If missing, the argument
+    is added to the last stage, as root.
     """
     if not _ARGUMENT.search(text):
         last = text[[match.start() for match in _STAGE.finditer(text)][-1] :] if _STAGE.search(text) else text
@@ -145,12 +145,12 @@ def with_staffbench(text: str, install: Install) -> str:
 
 
 def test_script(output: str) -> str:
-    """The verifier, for a report at the path `output` of the sandbox."""
+    """Return the verifier script for a report at the sandbox path `output`."""
     return _TEST.format(output=output)
 
 
 def oracle_script(output: str, what: str, report: bytes) -> str:
-    """A script that submits `report`; `what` says in a few words what that is."""
+    """Return a script that submits `report`; `what` describes it briefly."""
     text = base64.b64encode(report).decode()
     wrapped = "\n".join(text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
     return _SOLVE.format(output=output, what=what, text=wrapped)
@@ -159,11 +159,11 @@ def oracle_script(output: str, what: str, report: bytes) -> str:
 def task_toml(
     head: Mapping[str, str | list[str]], sections: Mapping[str, Mapping[str, str | float | bool]]
 ) -> str:
-    """Harbor's settings of a task with one step.
+    """Return Harbor's settings of a task with one step.
 
     Args:
-        head: keys above all sections.
-        sections: by name.
+        head: top-level keys.
+        sections: sections by name.
     """
     lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
     for name, entries in sections.items():
@@ -173,10 +173,10 @@ def task_toml(
 
 
 def json_text(value: object) -> str:
-    """JSON as the other fixtures have it."""
+    """Serialize JSON in the format of the other fixtures."""
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def _toml(value: str | float | bool | Sequence[str]) -> str:
-    # The two agree on texts, numbers, booleans and lists of them, but for one control character.
+    # JSON and TOML agree on texts, numbers, booleans and lists of them, except for one control character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -12,6 +12,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import table_files
 from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.common.text import number
 from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
@@ -33,7 +34,6 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import DEFAULT_SCORINGS, ProtocolName, ScoringSettings, Settings
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
-from flows.stages.table import number
 
 _TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from flows.adapters.screen import Screen
+from flows.common.text import number
 from flows.pipeline.harbor.parts import Part, open_parts
 from flows.schema.harbor import (
     AttemptScore,
@@ -18,7 +19,6 @@ from flows.schema.harbor import (
     Trial,
 )
 from flows.stages.harbor_summary import missed, undecided
-from flows.stages.table import number
 
 _RULES = (
     "job: the mean in the job's own result.json. Harbor 0.25: an attempt without a reward counts as 0. "

@@ -10,7 +10,7 @@ from flows.pipeline.results.graded import Graded, scored
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.stages.table import number
+from flows.common.text import number
 
 WORDS = 5
 """Number of text columns."""

@@ -1,7 +1,7 @@
-"""From the scores of briefs to a condition's estimate, its interval, and what lies beneath it.
+"""Aggregate brief scores into a condition's estimate, interval and breakdowns.
 
-Seeds are averaged within a scenario, then scenarios are averaged; intervals resample scenarios, for
-they are what a condition was sampled on (MA-Bench, 5.1 and figure 1).
+Seeds are averaged within a scenario, then scenarios are averaged. Intervals resample scenarios, the
+unit of sampling (MA-Bench, 5.1 and figure 1).
 """
 
 from flows.stages.aggregate.breakdown import UNSTATED, Count, Grouping, breakdown, breakdowns
@@ -9,7 +9,7 @@ from flows.stages.aggregate.estimate import Difference, aggregate, paired_differ
 from flows.stages.aggregate.interval import bootstrap, most_unlike
 
 AGGREGATE_VERSION = "1"
-"""Raised when the same scores would give another estimate."""
+"""Increment when the same scores give another estimate."""
 
 __all__ = [
     "AGGREGATE_VERSION",

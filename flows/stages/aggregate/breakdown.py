@@ -1,4 +1,4 @@
-"""What lies beneath a condition's mean: pooled counts by step, tier, severity, scenario, failure mode."""
+"""Pooled verdict counts of a condition by step, tier, severity, scenario or failure mode."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Count:
         group: the step, tier, severity, scenario or failure mode.
         kind: `requirement` or `error`; the two are never pooled.
         n: graded verdicts.
-        passed: those of them that are passed; by mode, those that were not failed in this mode.
-        ungraded: verdicts that say nothing.
+        passed: graded verdicts that passed; by mode, those that did not fail in this mode.
+        ungraded: items without a verdict.
     """
 
     group: str
@@ -31,17 +31,17 @@ class Count:
 
     @property
     def failed(self) -> int:
-        """Graded verdicts that are failed; by mode, in this mode."""
+        """Graded verdicts that failed; by mode, in this mode."""
         return self.n - self.passed
 
     @property
     def rate(self) -> float | None:
-        """Share passed; None where nothing was graded."""
+        """Share passed; None if nothing was graded."""
         return self.passed / self.n if self.n else None
 
 
 UNSTATED = "unstated"
-"""Group of failed requirements whose mode the judge was not asked for."""
+"""Group of requirements that failed without the judge being asked for a mode."""
 
 Grouping = Literal["step", "tier", "severity", "scenario", "mode"]
 
@@ -56,21 +56,20 @@ _GROUPS: Mapping[Grouping, Sequence[str]] = {
 def breakdown(
     items_by_scenario: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], by: Grouping
 ) -> list[Count]:
-    """Pass counts by a property of the items, or failure counts by mode, pooled over all verdicts.
+    """Count passes by a property of the items, or failures by mode, pooled over all verdicts.
 
-    By mode, each group holds every item that could have failed so: wrong moves for `committed`,
-    requirements for the others. Its `failed` is the number that did, and the failures of a kind add
-    up over its modes. A pooled rate weighs scenarios by their items and is no estimate of a score.
+    By mode, each group holds every item that can fail in that mode: wrong moves for `committed`,
+    requirements for the others. `failed` counts those that did. A pooled rate weights scenarios by their
+    items and does not estimate a score.
 
     Args:
         items_by_scenario: rubrics by scenario id.
-        verdicts: of any number of briefs; of one judge, for the counts to mean something.
+        verdicts: verdicts of one judge on any number of briefs.
         by: `step`, `tier`, `severity`, `scenario` or `mode`.
 
     Returns:
-        One row for each group and kind that the rubrics hold, in the order of the enumeration,
-        requirements first; `n` is 0 where no verdict fell. Criteria have no step, tier or severity: by
-        those there is no row for them.
+        One row per group and kind in the rubrics, in the order of the enum, requirements first; `n`
+        is 0 without verdicts. Criteria have no step, tier or severity, and so no row by these.
 
     Raises:
         ScenarioError: a verdict on an unknown item.
@@ -83,7 +82,7 @@ def breakdowns(
     verdicts: Iterable[Verdict],
     groupings: Sequence[Grouping],
 ) -> dict[Grouping, list[Count]]:
-    """`breakdown` by several properties, from one look at the verdicts.
+    """Compute `breakdown` by several properties in one pass over the verdicts.
 
     Raises:
         ScenarioError: a verdict on an unknown item.
@@ -153,7 +152,7 @@ def _pooled(
 
 
 def _group(item: Item, by: Grouping) -> str:
-    """The group that an item belongs to; one for all where the verdict decides it."""
+    """Return an item's group; one for all items if the verdict decides it."""
     if item.step is None or item.tier is None or item.severity is None:
         return ""
     match by:

@@ -18,25 +18,24 @@ def aggregate(
     seeds_expected: int | Mapping[str, int],
     scoring: ScoringSettings,
 ) -> Estimate:
-    """A condition's estimate under one judge.
+    """Estimate a condition's scores under one judge.
 
-    The means are over briefs with every item graded; the counts beside them say how many those are.
-    The bounds are over all briefs asked for: whatever the missing verdicts would have been, the mean
-    with nothing missing lies between them. Where some are missing, the mean of the others may lie
-    outside, since they are others.
+    Means are over briefs with every item graded, which are counted. Bounds are over all expected briefs:
+    whatever the missing verdicts would have been, the complete mean is between them. The mean of the
+    graded briefs may be outside the bounds.
 
-    With `scoring.clamped` each brief counts within [0, 1], in the mean, its interval and its bounds.
+    With `scoring.clamped`, each brief's score is clamped to [0, 1] in the mean, interval and bounds.
 
     Args:
-        scores: one for each scenario and seed asked for, in any order. A brief that was refused or
-            failed has one too, with nothing graded.
-        scenario_ids: the scenarios asked for.
-        seeds_expected: briefs asked for in each, numbered from 1; by scenario where they differ.
-        scoring: whether briefs are clamped, level of the interval, and resamples where they are drawn.
+        scores: one for each expected scenario and seed, in any order, including refused and failed
+            briefs, which have nothing graded.
+        scenario_ids: the expected scenarios.
+        seeds_expected: expected briefs per scenario, numbered from 1; by scenario if they differ.
+        scoring: clamping, level of the interval and number of resamples.
 
     Raises:
-        ScenarioError: a brief asked for has no score, or two, or a score is of a brief not asked for.
-        ConfigError: the level or the number of resamples can't be.
+        ScenarioError: an expected brief has no score or two, or a score is of an unexpected brief.
+        ConfigError: the level or the number of resamples is out of range.
     """
     if not isinstance(seeds_expected, Mapping):
         seeds_expected = dict.fromkeys(scenario_ids, seeds_expected)
@@ -75,31 +74,31 @@ def _check_cover(
     scores: Sequence[BriefScore], scenario_ids: Sequence[str], seeds_expected: Mapping[str, int]
 ) -> None:
     if len(set(scenario_ids)) != len(scenario_ids):
-        raise ScenarioError("scenarios", "one is asked for twice", "ids that are unique")
+        raise ScenarioError("scenarios", "duplicate ids", "unique ids")
     asked = {(name, seed) for name in scenario_ids for seed in range(1, seeds_expected[name] + 1)}
     found = {(score.scenario_id, score.seed) for score in scores}
-    for what, briefs in (("no score of", asked - found), ("a score not asked for of", found - asked)):
+    for what, briefs in (("no score of", asked - found), ("an unexpected score of", found - asked)):
         if briefs:
             name, seed = min(briefs)
             raise ScenarioError(
                 f"{name}/{seed}",
                 f"{what} this brief ({len(briefs)} such)",
                 f"one for each of {len(asked)} briefs of {len(scenario_ids)} scenarios",
-                "score a brief without a text by its ungraded verdicts; it must not vanish",
+                "score briefs without a text by their ungraded verdicts",
             )
     if len(found) != len(scores):
         raise ScenarioError("scores", f"{len(scores)} of {len(found)} briefs", "one for each brief")
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    """Mean, correctly rounded before the division, so that the order of rows does not matter."""
+    """Return the mean from an exact sum, so that the order of rows does not matter."""
     return math.fsum(values) / len(values) if values else None
 
 
 def _scenario_means(
     scores: Iterable[BriefScore], value: Callable[[BriefScore], float | None]
 ) -> dict[str, float]:
-    """Mean over the seeds that have a value, by scenario; without scenarios that have none."""
+    """Return the mean over seeds with a value, by scenario; scenarios without any are left out."""
     found: dict[str, list[float]] = {}
     for score in scores:
         number = value(score)
@@ -110,14 +109,14 @@ def _scenario_means(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far one condition is ahead of another on the scenarios that both have a score on.
+    """The difference between two conditions on the scenarios that both have a score on.
 
     Attributes:
-        difference: mean over scenarios of the first's score less the second's; None where they share
-            no scored scenario.
-        interval: over scenarios; None where they share fewer than two.
+        difference: mean over scenarios of the first score minus the second; None if they share no scored
+            scenario.
+        interval: over scenarios; None if they share fewer than two.
         n_scenarios: scenarios compared.
-        n_scenarios_all: scenarios asked for.
+        n_scenarios_all: expected scenarios.
     """
 
     difference: float | None
@@ -132,22 +131,22 @@ def paired_difference(
     scenario_ids: Sequence[str],
     scoring: ScoringSettings,
 ) -> Difference:
-    """The difference between two conditions, paired by scenario.
+    """Compute the difference between two conditions, paired by scenario.
 
-    Pairing takes out how hard the scenarios are, so two conditions whose own intervals overlap may
-    still differ. The conditions may have different numbers of seeds.
+    Pairing removes the difficulty of the scenarios, so conditions with overlapping intervals may still
+    differ. The conditions may have different numbers of seeds.
 
     Raises:
-        ScenarioError: a score is of a scenario not asked for, or a condition has two of one brief.
+        ScenarioError: a score is of an unexpected scenario, or a condition has two of one brief.
         ConfigError: as `bootstrap`.
     """
     means: list[dict[str, float]] = []
     for scores in (first, second):
         unknown = sorted({score.scenario_id for score in scores} - set(scenario_ids))
         if unknown:
-            raise ScenarioError(unknown[0], "a score of a scenario not asked for")
+            raise ScenarioError(unknown[0], "a score of an unexpected scenario")
         if len({(score.scenario_id, score.seed) for score in scores}) != len(scores):
-            raise ScenarioError("scores", "two of one brief", "one for each brief")
+            raise ScenarioError("scores", "two of one brief", "one per brief")
         means.append(_scenario_means(scores, lambda score: _counted(score, scoring)))
     both = [name for name in scenario_ids if name in means[0] and name in means[1]]
     differences = [means[0][name] - means[1][name] for name in both]

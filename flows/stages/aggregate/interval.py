@@ -14,29 +14,28 @@ from flows.common.errors import ConfigError
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Interval
 
-_EXACT_UP_TO = 10  # scenarios; 92,378 distinct resamples there, 1.4 million at twelve
-_DRAW_SEED = 20_261_019  # any fixed number: equal scores give equal intervals
-_NO_WIDTH = 1e-9  # what rounding leaves between equal means
+_EXACT_UP_TO = 10  # scenarios: 92,378 distinct resamples, 1.4 million at twelve
+_DRAW_SEED = 20_261_019  # fixed, so that equal scores give equal intervals
+_NO_WIDTH = 1e-9  # rounding error between equal means
 _DRAW_COLUMNS = 1_000  # resamples held in memory at once
 
 
 def bootstrap(values: Sequence[float], scoring: ScoringSettings) -> Interval | None:
-    """Percentile bootstrap interval of the mean of `values` (Efron and Tibshirani 1993, chapter 13).
+    """Compute the percentile bootstrap interval of the mean (Efron and Tibshirani 1993, chapter 13).
 
-    Up to ten values, all n^n resamples are taken, each multiset of values once with its multinomial
-    weight: there is no draw, and so no seed, in the result. Beyond, `scoring.resamples` are drawn
-    with a fixed seed. With k = (1 - level) / 2 of the resamples, rounded up, the ends are the k-th
-    smallest and the k-th largest mean.
+    Up to ten values, all n^n resamples are enumerated, each multiset once with its multinomial weight, so
+    the result depends on no seed. For more values, `scoring.resamples` are drawn with a fixed seed. With
+    k = (1 - level) / 2 of the resamples, rounded up, the ends are the k-th smallest and k-th largest mean.
 
     Args:
-        values: one for each cluster, here each scenario; their order does not matter.
+        values: one per cluster (scenario), in any order.
         scoring: level, and number of resamples.
 
     Returns:
-        None for fewer than two values: one says nothing about how far another would lie.
+        None for fewer than two values, which have no spread.
 
     Raises:
-        ConfigError: the level is not within (0, 1), or there are no resamples to draw.
+        ConfigError: the level is not within (0, 1), or the number of resamples is below 1.
     """
     level = scoring.interval_level
     if not 0 < level < 1:
@@ -49,18 +48,18 @@ def bootstrap(values: Sequence[float], scoring: ScoringSettings) -> Interval | N
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     if n <= _EXACT_UP_TO:
         counts, weights = _multisets(n)
-        # Added up column by column, in one order: a matrix product's last bits differ between machines.
+        # Summed column by column, in a fixed order: the last bits of a matrix product differ by machine.
         means = sum((counts[:, k] * ordered[k] for k in range(n)), np.zeros(len(counts))) / n
         how = "exact"
     else:
         means, weights = _drawn_means(ordered, scoring.resamples), np.ones(scoring.resamples, dtype=np.int64)
         how = f"{scoring.resamples:,} resamples"
-    # Rounding must not take a mean of equal values past them.
+    # Rounding must not move a mean of equal values beyond them.
     means = np.clip(means, ordered[0], ordered[-1])
     order = np.argsort(means, kind="stable")
     means, weights = means[order], weights[order]
     total = int(weights.sum())
-    # The small shift keeps a rank that is a whole number from being rounded up for its last bit.
+    # The small shift prevents rounding up a rank that is an integer except for its last bit.
     rank = max(1, math.ceil((1 - level) / 2 * total * (1 - 1e-12)))
     low = means[np.searchsorted(np.cumsum(weights), rank)]
     high = means[::-1][np.searchsorted(np.cumsum(weights[::-1]), rank)]
@@ -69,14 +68,14 @@ def bootstrap(values: Sequence[float], scoring: ScoringSettings) -> Interval | N
 
 
 def most_unlike(interval: Interval | None, n_scenarios: int, level: float) -> float | None:
-    """One-sided upper bound on the share of scenarios that score otherwise, where all scored alike.
+    """Return a one-sided upper bound on the share of scenarios that score differently, if all score alike.
 
-    A bootstrap of equal values has no width and says nothing of what was not sampled. The rule of three does:
+    A bootstrap of equal values has no width and ignores unsampled scenarios. The rule of three does not:
     none of n scenarios differed, so at 95% at most 3/n of all do (Hanley and Lippman-Hand 1983). At another
     level 3 becomes -ln(1 - level), to one decimal.
 
     Returns:
-        Within (0, 1]; None where there is no interval, or one with a width.
+        A share in (0, 1]; None if there is no interval or it has a width.
     """
     if interval is None or interval.high - interval.low > _NO_WIDTH:
         return None
@@ -85,12 +84,11 @@ def most_unlike(interval: Interval | None, n_scenarios: int, level: float) -> fl
 
 @lru_cache(maxsize=4)
 def _multisets(n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Every way to draw n of n with replacement, order aside.
+    """Enumerate the multisets of n draws from n values with replacement.
 
     Returns:
-        How often each value is drawn, (C(2n-1, n), n), and in how many of the n^n ordered resamples,
-        (C(2n-1, n),): n! over the product of the factorials of the counts. Whole, as int64 holds
-        10^10.
+        How often each value is drawn, shape (C(2n-1, n), n), and the number of ordered resamples,
+        shape (C(2n-1, n),): n! over the product of the factorials of the counts, exact in int64.
     """
     drawn = np.array(list(combinations_with_replacement(range(n), n)), dtype=np.int64)
     counts = np.zeros((len(drawn), n), dtype=np.int64)
@@ -103,12 +101,12 @@ def _multisets(n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def _drawn_means(ordered: NDArray[np.float64], resamples: int) -> NDArray[np.float64]:
-    """Means of `resamples` resamples of the values, (resamples,)."""
+    """Return the means of random resamples of the values, shape (resamples,)."""
     generator = np.random.Generator(np.random.PCG64(_DRAW_SEED))
     parts: list[NDArray[np.float64]] = []
     for start in range(0, resamples, _DRAW_COLUMNS):
         columns = min(_DRAW_COLUMNS, resamples - start)
-        # One column a resample: its values are added in one order, whatever the processor.
+        # One resample per column: its values are added in the same order on every processor.
         drawn = ordered[generator.integers(0, len(ordered), (len(ordered), columns))]
         parts.append(drawn.sum(axis=0) / len(ordered))
     return np.concatenate(parts)

@@ -1,7 +1,7 @@
-"""Leaderboard and breakdowns as SVG text, drawn directly: no plotting library, no fonts, equal bytes.
+"""Draw the leaderboard and breakdowns as SVG, without a plotting library or fonts, reproducibly.
 
-No figure mixes judges. Nothing is told by colour alone: values stand beside points and in cells,
-segments carry patterns and counts. What a picture shows is also in its `<desc>`.
+No figure mixes judges. Nothing is shown by colour alone: values are printed next to points and in
+cells, segments have patterns and counts. Each figure is also described in its `<desc>`.
 """
 
 from flows.stages.figure.modes import ModeRow, mode_figure

@@ -1,4 +1,4 @@
-"""How conditions failed: bars stacked by failure mode."""
+"""Stacked bars of failure modes by condition."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class ModeRow:
-    """How one condition failed.
+    """The failures of one condition.
 
     Attributes:
-        label: of the condition.
+        label: the condition's label.
         requirements: verdicts on requirements.
         failed: failed requirements by mode.
-        wrong: verdicts on wrong moves: the failed ones were made. None where the rubrics hold none.
+        wrong: verdicts on wrong moves, where failed means made; None if the rubrics have none.
     """
 
     label: str
@@ -50,13 +50,13 @@ class ModeRow:
 
 
 def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
-    """How requirements were failed: the share of graded ones, stacked by mode, with counts.
+    """Draw the share of graded requirements that failed, stacked by mode, with counts.
 
     Args:
-        rows: conditions, in the order in which they are drawn; of one judge. Modes are drawn in the
-            order in which the rows name them; those that never occur stand in the description alone.
+        rows: conditions of one judge, in drawing order. Modes are drawn in the order of the rows; those
+            that never occur are only in the description.
         name: unique within a page; letters, digits and hyphens.
-        judge: its label.
+        judge: the judge's label.
     """
     modes = list(dict.fromkeys(mode for row in rows for mode, count in row.failed.items() if count))
     top = TOP + _LEGEND
@@ -72,7 +72,7 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
         body.append(text(x, bottom + 18, f"{percent}%", "s m"))
     body.append(text(_RIGHT + 24, top - 8, "requirements failed", "s"))
     body.append(text(_RIGHT + 242, top - 8, "wrong moves made", "s"))
-    said: list[str] = []
+    alt: list[str] = []
     for number, row in enumerate(rows):
         y = top + ROW * (number + 0.5)
         failed, made = _phrase(row.requirements), _phrase(row.wrong)
@@ -81,10 +81,17 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
         body.append(text(_RIGHT + 24, y + 4, failed, "s"))
         body.append(text(_RIGHT + 242, y + 4, made, "s"))
         parts = ", ".join(f"{mode} {count}" for mode, count in row.failed.items())
-        said.append(f"{row.label}: requirements failed {failed}: {parts}; wrong moves made {made}")
+        alt.append(f"{row.label}: requirements failed {failed}: {parts}; wrong moves made {made}")
     subtitle = [f"{by_judge(judge)} Share of graded requirements, pooled over briefs; numbers are counts."]
     size = (_RIGHT + 460, bottom + 30)
-    return frame(name, "How requirements were failed", subtitle=subtitle, size=size, body=body, said=said)
+    return frame(
+        name,
+        "How requirements were failed",
+        subtitle=subtitle,
+        size=size,
+        body=body,
+        alt=alt,
+    )
 
 
 def _bar(row: ModeRow, modes: Sequence[str], name: str, y: float) -> list[str]:
@@ -97,14 +104,14 @@ def _bar(row: ModeRow, modes: Sequence[str], name: str, y: float) -> list[str]:
         width = count / row.requirements.n * AREA_WIDTH
         segment = _segment(f"{name}-{place}", x, y - 10, width, 20)
         drawn.append(titled(f"{row.label}, {mode}: {count}", segment))
-        if width > 8 * len(str(count)) + 8:  # else the number stands over its neighbours
+        if width > 8 * len(str(count)) + 8:  # else the number overlaps its neighbours
             drawn.append(text(x + width / 2, y + 4, str(count), "m halo"))
         x += width
     return drawn
 
 
 def _phrase(rate: Rate | None) -> str:
-    """Failed verdicts of a group; not graded is said and is no 0."""
+    """Describe the failed verdicts of a group; ungraded ones are named, not counted as 0."""
     if rate is None:
         return "no such item"
     missing = f", {rate.ungraded} missing" if rate.ungraded else ""

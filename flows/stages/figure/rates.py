@@ -1,15 +1,16 @@
-"""Pass rates by a property of the items: a table of shaded cells."""
+"""A table of pass rates by a property of the items, with shaded cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.stages.figure.svg import LABEL_WIDTH, TOP, by_judge, frame, of, row_label, text, titled, wrapped
+from flows.common.text import count_of
+from flows.stages.figure.svg import LABEL_WIDTH, TOP, by_judge, frame, row_label, text, titled, wrapped
 
 _HEIGHT = 42.0  # of a cell: two lines
 _NARROWEST, _WIDEST, _ALL = 72.0, 140.0, 600.0
-_CHARACTER = 6.2  # mean width of one in the heads
+_CHARACTER = 6.2  # mean width of a character in the headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Rate:
     """Verdicts of one group of items, pooled over the briefs of a condition.
 
     Attributes:
-        passed: graded verdicts that are passed.
+        passed: graded verdicts that passed.
         n: graded verdicts.
         ungraded: verdicts that say nothing.
     """
@@ -29,11 +30,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One condition's rates.
+    """The rates of one condition.
 
     Attributes:
-        label: of the condition.
-        cells: one for each column; None where the rubrics hold no such item.
+        label: the condition's label.
+        cells: one for each column; None if the rubrics have no such item.
     """
 
     label: str
@@ -41,14 +42,14 @@ class RateRow:
 
 
 def rate_figure(rows: Sequence[RateRow], columns: Sequence[str], *, name: str, title: str, judge: str) -> str:
-    """Pass rates, each with its number and its n, shaded by the rate.
+    """Draw pass rates with their n, shaded by rate.
 
     Args:
-        rows: conditions, in the order in which they are drawn; of one judge.
-        columns: heads, with spaces where they may be broken.
+        rows: conditions of one judge, in drawing order.
+        columns: headers; they may be wrapped at spaces.
         name: unique within a page; letters, digits and hyphens.
-        title: what the rates are of.
-        judge: its label.
+        title: the figure's title.
+        judge: the judge's label.
     """
     width = max(_NARROWEST, min(_WIDEST, _ALL / max(1, len(columns))))
     body: list[str] = []
@@ -58,7 +59,7 @@ def rate_figure(rows: Sequence[RateRow], columns: Sequence[str], *, name: str, t
         body += [
             text(x, TOP - 8 - 13 * (len(lines) - 1 - place), one, "t m") for place, one in enumerate(lines)
         ]
-    said: list[str] = []
+    alt: list[str] = []
     for number, row in enumerate(rows):
         top = TOP + _HEIGHT * number
         body.append(row_label(row.label, top + _HEIGHT / 2))
@@ -67,10 +68,10 @@ def rate_figure(rows: Sequence[RateRow], columns: Sequence[str], *, name: str, t
             phrases.append(f"{column} {_phrase(cell)}")
             drawn = _cell(cell, LABEL_WIDTH + place * width, top, width)
             body.append(titled(f"{row.label}, {phrases[-1]}", drawn))
-        said.append(f"{row.label}: {'; '.join(phrases)}")
+        alt.append(f"{row.label}: {'; '.join(phrases)}")
     size = (max(LABEL_WIDTH + width * len(columns) + 12, 660), TOP + _HEIGHT * len(rows) + 12)
     subtitle = [f"{by_judge(judge)} Share of graded verdicts passed, pooled over briefs; n: graded verdicts."]
-    return frame(name, title, subtitle=subtitle, size=size, body=body, said=said)
+    return frame(name, title, subtitle=subtitle, size=size, body=body, alt=alt)
 
 
 def _phrase(rate: Rate | None) -> str:
@@ -87,10 +88,10 @@ def _cell(rate: Rate | None, x: float, y: float, width: float) -> str:
     middle = x + width / 2
     if rate is None:
         return f'<rect class="none" {box}/>{text(middle, y + 25, "no item", "t m")}'
-    n = text(middle, y + 35, f"n {of(rate.n, rate.n + rate.ungraded)}", "t m")
+    n = text(middle, y + 35, f"n {count_of(rate.n, rate.n + rate.ungraded)}", "t m")
     if not rate.n:
         return f'<rect class="none" {box}/>{text(middle, y + 19, "missing", "t m")}{n}'
     share = rate.passed / rate.n
-    # At most half opaque, so that the number stays readable on it in both colour schemes.
+    # At most half opaque, so that the number is readable in both colour schemes.
     shade = f'<rect class="heat" fill-opacity="{0.03 + 0.47 * share:.3f}" {box}/>'
     return f"{shade}{text(middle, y + 19, f'{100 * share:.0f}%', 'm')}{n}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from flows.common.text import count_of
 from flows.schema.leaderboard import LeaderboardRow
 from flows.stages.figure.svg import (
     AREA_WIDTH,
@@ -14,29 +15,28 @@ from flows.stages.figure.svg import (
     by_judge,
     frame,
     line,
-    of,
     row_label,
     text,
 )
 
-_MOST_STEPS = 8  # so many ticks' labels fit side by side
+_MOST_STEPS = 8  # tick labels that fit side by side
 _RIGHT = LABEL_WIDTH + AREA_WIDTH
 
 
 def score_figure(
     rows: Sequence[LeaderboardRow], *, name: str, judge: str, scoring: str, few_scenarios: int
 ) -> str:
-    """Score by condition with its interval, best first, on an axis that holds 0 and 1.
+    """Draw scores by condition with intervals, best first, on an axis that includes 0 and 1.
 
-    A score of 1 is a perfect brief's, 0 an empty one's. Where verdicts are missing, a dotted line
-    spans the bounds (all missing ones failed, all passed); where there is no score, it stands alone.
+    A perfect brief scores 1, an empty one 0. If verdicts are missing, a dotted line spans the bounds (all
+    missing ones failed, all passed).
 
     Args:
-        rows: of one judge.
+        rows: rows of one judge.
         name: unique within a page; letters, digits and hyphens.
-        judge: its label.
+        judge: the judge's label.
         scoring: name of the weights.
-        few_scenarios: below so many, an interval is said to be too narrow.
+        few_scenarios: with fewer scenarios, the figure says that an interval is too narrow.
     """
     rows = sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0), row.condition))
     low, high, ticks = _axis([value for row in rows for value in _extent(row)])
@@ -54,11 +54,13 @@ def score_figure(
     for tick in ticks:
         body.append(line(at(tick), TOP, at(tick), bottom, "zero" if tick in (0.0, 1.0) else "grid"))
         body.append(text(at(tick), bottom + 18, f"{tick:.4g}", "s m"))
-    said: list[str] = []
+    alt: list[str] = []
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         score = "none" if row.score is None else f"{row.score:.3f}"
-        counts = f"{of(row.n_scenarios, row.n_scenarios_all)} / {of(row.n_briefs, row.n_briefs_all)}"
+        counts = (
+            f"{count_of(row.n_scenarios, row.n_scenarios_all)} / {count_of(row.n_briefs, row.n_briefs_all)}"
+        )
         body += [
             row_label(row.condition, y),
             *_marks(row, y, at),
@@ -66,7 +68,7 @@ def score_figure(
             text(_RIGHT + 76, y + 4, _span(row), "s"),
             text(_RIGHT + 336, y + 4, counts, "e"),
         ]
-        said.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
+        alt.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
     subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows, few_scenarios)}"]
     if any(row.ci_unlike is not None for row in rows):
         subtitle.append("Without a bar: all scenarios scored alike; the note says how many more may not.")
@@ -74,13 +76,13 @@ def score_figure(
         subtitle.append("Dotted: the bounds, if every missing verdict had failed or had passed.")
     title = f"Score by condition ({scoring} scoring)"
     size = (_RIGHT + 348, bottom + 48)
-    return frame(name, title, subtitle=subtitle, size=size, body=body, said=said)
+    return frame(name, title, subtitle=subtitle, size=size, body=body, alt=alt)
 
 
 def _marks(row: LeaderboardRow, y: float, at: Callable[[float], float]) -> list[str]:
     marks: list[str] = []
     if row.n_ungraded and row.score_low is not None and row.score_high is not None:
-        # Below the interval, which it would hide.
+        # Drawn below the interval so as not to hide it.
         below = y if row.score is None else y + 9
         marks.append(line(at(row.score_low), below, at(row.score_high), below, "bound"))
         marks += [
@@ -102,9 +104,9 @@ def _extent(row: LeaderboardRow) -> list[float]:
 
 
 def _axis(values: Sequence[float]) -> tuple[float, float, list[float]]:
-    """Ends and ticks of an axis that holds 0, 1 and all values."""
+    """Return ends and ticks of an axis that includes 0, 1 and all values."""
     low, high = min([0.0, *values]), max([1.0, *values])
-    # 0.2, 0.5, 1, 2, 5, 10, ...: the first step that gives few enough ticks.
+    # 0.2, 0.5, 1, 2, 5, 10, ...: the smallest step with few enough ticks.
     power, sizes = 0, (0.2, 0.5, 1.0)
     while (high - low) / (sizes[-1] * 10**power) > _MOST_STEPS:
         power += 1

@@ -1,4 +1,4 @@
-"""The pieces that every figure is made of: frame, colours, text and labels."""
+"""Shared parts of all figures: frame, colours, text and labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 
-# Plain colours in classes and no custom properties, which viewers other than browsers don't know.
+# No custom properties: viewers other than browsers don't support them.
 _STYLE = (
     ".fig{font:13px system-ui,sans-serif}.fig text{fill:#1d2329}.fig .s{fill:#56616c;font-size:12px}"
     ".fig .t{font-size:10.5px}.fig .h{font-size:16px;font-weight:600}.fig .e{text-anchor:end}"
@@ -42,20 +42,20 @@ def frame(
     subtitle: Sequence[str],
     size: tuple[float, float],
     body: Sequence[str],
-    said: Sequence[str],
+    alt: Sequence[str],
 ) -> str:
-    """One picture.
+    """Render one figure.
 
     Args:
         name: unique within a page; letters, digits and hyphens.
-        title: shown, and read to who can't see the picture.
+        title: also read by screen readers.
         subtitle: at most two lines.
         size: width and height in pixels.
         body: its elements.
-        said: what they show, in words, a sentence a row, without the full stop.
+        alt: text alternative, a sentence per row, without full stop.
     """
     width, height = size
-    description = " ".join([*subtitle, *(f"{line}." for line in said)])
+    description = " ".join([*subtitle, *(f"{line}." for line in alt)])
     lines = [text(12, 46 + 16 * number, line, "s") for number, line in enumerate(subtitle)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" role="img" '
@@ -70,48 +70,43 @@ def frame(
 
 
 def text(x: float, y: float, content: str, kind: str = "") -> str:
-    """A text with its baseline at `y`; `kind` are classes: `s`mall, `e`nd, `m`iddle, ..."""
+    """Render a text with its baseline at `y`; `kind` has CSS classes: `s`mall, `e`nd, `m`iddle, ..."""
     name = f' class="{kind}"' if kind else ""
     return f'<text x="{x:.2f}" y="{y:.2f}"{name}>{safe(content)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    """A straight line of a class."""
+    """Render a straight line with a CSS class."""
     return f'<line class="{kind}" x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>'
 
 
 def titled(title: str, drawn: str) -> str:
-    """Elements with a title that shows under the pointer."""
+    """Group elements under a tooltip."""
     return f"<g><title>{safe(title)}</title>{drawn}</g>"
 
 
 def row_label(label: str, y: float) -> str:
-    """A condition's label left of its row, shortened; whole under the pointer."""
+    """Render a condition's label left of its row, shortened, with the full label as tooltip."""
     return titled(label, text(LABEL_WIDTH - 12, y + 4, shortened(label, _LABEL_COLUMNS), "e"))
 
 
 def by_judge(judge: str) -> str:
-    """The first words of every subtitle."""
+    """Return the start of every subtitle."""
     return f"Judge {shortened(judge, _JUDGE_COLUMNS)}."
 
 
-def of(part: int, whole: int) -> str:
-    """A count, with the whole where it is not all of it."""
-    return str(part) if part == whole else f"{part} of {whole}"
-
-
 def visible(content: str) -> str:
-    """Characters that hide, turn text around or may not stand in XML, as their number."""
+    """Replace invisible, bidirectional and invalid XML characters with their code points."""
     return "".join(c if c.isprintable() else f"[U+{ord(c):04X}]" for c in content)
 
 
 def safe(content: str) -> str:
-    """Fit for an element and for an attribute."""
+    """Escape a text for an element or an attribute."""
     return escape(visible(content))
 
 
 def shortened(content: str, columns: int) -> str:
-    """At most so many columns wide; cut out of the middle, for like labels differ at their ends."""
+    """Shorten a text to `columns`, cutting its middle, as similar labels differ at their ends."""
     content = visible(content)
     if sum(map(_columns, content)) <= columns:
         return content
@@ -120,7 +115,7 @@ def shortened(content: str, columns: int) -> str:
 
 
 def wrapped(content: str, columns: int, lines: int) -> list[str]:
-    """Broken at spaces; a word or a rest that does not fit is shortened."""
+    """Wrap a text at spaces; words or a remainder that don't fit are shortened."""
     found = [""]
     for word in visible(content).split():
         joined = f"{found[-1]} {word}".strip()
@@ -132,7 +127,7 @@ def wrapped(content: str, columns: int, lines: int) -> list[str]:
 
 
 def _columns(character: str) -> int:
-    """Columns of a terminal that a character takes: a fair measure of its width in any font."""
+    """Return a character's terminal columns, which approximate its width in any font."""
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -140,7 +135,7 @@ def _columns(character: str) -> int:
 
 def _fitting(content: str, columns: int) -> str:
     kept: list[str] = []
-    for character in content[: 4 * columns]:  # a letter with a thousand accents has no width either
+    for character in content[: 4 * columns]:  # a letter may have a thousand zero-width accents
         columns -= _columns(character)
         if columns < 0:
             break

@@ -1,9 +1,8 @@
-"""Judging by a remote model: the questions, and what may pass for an answer.
+"""Judging by a remote model: building requests and reading replies.
 
-`build_requests` makes the calls, the pipeline sends them, `judge_outcome` says what follows from
-what came back: verdicts, or the same question again with the fault named. An error, a refusal or a
-reply that breaks the format never becomes a verdict, for requirements as for wrong moves.
-`majority` makes one verdict of several: of a panel's members, or of a judge's repeats.
+`build_requests` makes the calls, the pipeline sends them, and `judge_outcome` turns a completion into
+verdicts or into the same question with the fault named. An error, a refusal or a malformed reply never
+becomes a verdict. `majority` combines the verdicts of a panel's members or of a judge's repeats.
 """
 
 from flows.stages.judge.canary import N_CANARIES, with_canaries
@@ -22,7 +21,7 @@ from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing
 from flows.stages.judge.vote import VOTE_VERSION, majority
 
 JUDGE_VERSION = "3"
-"""Raised when the shield, the rendering of items, the canaries or the reading of replies changes."""
+"""Increment when the shield, the rendering of items, the canaries or the reading of replies changes."""
 
 __all__ = [
     "JUDGE_VERSION",

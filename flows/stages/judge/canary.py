@@ -1,8 +1,8 @@
-"""A pair of items whose verdicts are known beforehand, mixed into a rubric to test its judge.
+"""Two items with known verdicts, mixed into a rubric to test the judge.
 
 One is a requirement that no brief can pass, the other a wrong move that no brief can make: each asks
-for one figure below a bound and above a higher one. A judge that passes everything, fails
-everything, or takes one polarity for the other gets at least one of them wrong.
+for one figure below a bound and above a higher one. A judge that passes everything, fails everything
+or confuses the polarities gets at least one wrong.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ _UNFAILABLE = {
 
 
 def with_canaries(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """The rubric with the pair mixed in, and the pair's ids: first the requirement, then the error.
+    """Return the rubric with both items mixed in, and their ids: first the requirement, then the error.
 
-    Each stands after a group of items that share the beginning of their ids (`KR-GUI-`), with the
-    group's next number as its own id. The group is that of an item of the same kind, where the rubric
-    has any, chosen by a hash of the rubric's ids. It is the same for every brief: a provider that
-    keeps the beginning of a prompt keeps the rubric.
+    Each follows a group of items with a common id prefix (`KR-GUI-`) and gets the group's next number.
+    A hash of the rubric's ids chooses the group, of an item of the same kind if there is one. It is the same
+    for every brief, so a provider can cache the rubric as a prompt prefix.
 
     Args:
         items: the rubric, in file order; not empty.
@@ -61,7 +60,7 @@ def with_canaries(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, .
 
 
 def _after(items: Sequence[Item], anchor: str) -> tuple[int, str]:
-    """Where the last item of the anchor's group ends, and an id that continues it."""
+    """Return the position after the anchor's group, and an id that continues the group."""
     taken = {item.item_id for item in items}
     match = _NUMBERED.fullmatch(anchor)
     stem, width, number = (match[1], len(match[2]), 0) if match else (f"{anchor}-", 1, 1)

@@ -1,8 +1,7 @@
-"""What a judge replied: verdicts, or a fault. Nothing in between.
+"""Read a judge's reply strictly: verdicts or a fault.
 
 In `failed_only` an item that is not listed has passed, so a reply that is cut, malformed or counts
-wrongly would pass items that nobody graded. Reading is strict for that reason: no mending, no
-guessing, the first valid reply counts.
+wrongly would pass ungraded items. So nothing is repaired or guessed; the first valid reply counts.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, VerdictStatus
 from flows.stages.judge.request import JudgeCall, with_fault
 
-_LONGEST_QUOTE = 80  # characters of a reply that a fault repeats
+_LONGEST_QUOTE = 80  # characters of a reply that a fault quotes
 
 
-class RejectedReply(StaffbenchError):  # noqa: N818 -- it is a reply that broke the format, asked for again
+class RejectedReply(StaffbenchError):  # noqa: N818 -- not an error for the user: the judge is asked again
     """A reply that can't be read as verdicts.
 
     Attributes:
-        fault: what is wrong with it, in words that the judge is shown.
+        fault: what is wrong with it, worded for the judge.
     """
 
     def __init__(self, fault: str) -> None:
@@ -37,10 +36,10 @@ class RejectedReply(StaffbenchError):  # noqa: N818 -- it is a reply that broke 
 
 
 class MissedCanary(RejectedReply):
-    """A reply of the right format that gets an item wrong whose verdict is known."""
+    """A valid reply that gets a canary item wrong."""
 
     def __init__(self) -> None:
-        # The judge is shown this, so it must not say which items are meant.
+        # The judge sees this text, so it must not reveal the canaries.
         super().__init__("the gradings go against the items' own pass and fail conditions")
 
     def __reduce__(self) -> tuple[object, tuple[()]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- nothing to rebuild from
@@ -49,14 +48,14 @@ class MissedCanary(RejectedReply):
 
 @dataclass(frozen=True, slots=True)
 class ItemVerdict:
-    """What one call says of one item; a `Verdict` that does not know its brief.
+    """The verdict of one call on one item, without the brief.
 
     Attributes:
         item_id: the item.
         status: whether it was graded.
         passed: None unless graded. For a wrong move, True means that the brief did not make it.
-        mode: how it failed; None where it passed, was not graded, or the judge was not asked.
-        reason: the judge's words, or why there is no verdict; may be empty.
+        mode: how it failed; None if it passed, was not graded, or the judge was not asked.
+        reason: the judge's explanation, or why there is no verdict; may be empty.
     """
 
     item_id: str
@@ -69,17 +68,16 @@ class ItemVerdict:
 def judge_outcome(
     call: JudgeCall, completion: Completion, max_attempts: int
 ) -> JudgeCall | tuple[ItemVerdict, ...]:
-    """What follows from a reply: the call to make next, or what is known of each item.
+    """Return what follows from a reply: the next call, or a verdict on each item.
 
-    The pipeline sends `call.request` and comes here with what came back, until this returns
-    verdicts. They are `graded` after the first valid reply, `refused` or `error` where the judge
-    gave none, `unparsed` where `max_attempts` replies were rejected. A canary has no verdict: a
-    question about one alone ends with none.
+    The pipeline sends `call.request` and calls this until it returns verdicts: `graded` after the first
+    valid reply, `refused` or `error` without a reply, `unparsed` after `max_attempts` rejected replies.
+    Canaries have no verdict.
 
     Args:
-        call: the question that was asked.
-        completion: what came back.
-        max_attempts: how many replies may be rejected, from 1.
+        call: the call that was sent.
+        completion: its completion.
+        max_attempts: maximum number of rejected replies, from 1.
     """
     if completion.status is CompletionStatus.refused:
         return _ungraded(call, VerdictStatus.refused, completion.detail or "the judge was refused")
@@ -100,7 +98,7 @@ def _ungraded(call: JudgeCall, status: VerdictStatus, reason: str) -> tuple[Item
 
 
 def misses_canary(call: JudgeCall, completion: Completion) -> bool:
-    """True where a reply is rejected for a canary: it is whole and valid, and gets one wrong."""
+    """True if a complete, valid reply is rejected because of a canary."""
     if not call.canaries or completion.status is not CompletionStatus.complete:
         return False
     try:
@@ -113,7 +111,7 @@ def misses_canary(call: JudgeCall, completion: Completion) -> bool:
 
 
 def reject_if_cut(completion: Completion) -> None:
-    """Refuse a reply that stopped at the output limit, however complete it looks.
+    """Reject a reply that reached the output limit, however complete it looks.
 
     Raises:
         RejectedReply: it was cut.
@@ -123,19 +121,19 @@ def reject_if_cut(completion: Completion) -> None:
 
 
 def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
-    """The verdicts in a reply, in the order that the items were shown; canaries are left out.
+    """Read the verdicts in a reply, in the order of the items, without canaries.
 
     Requirements that `failed_only` does not list are passed; errors that it does not list were not
     committed. Where every item is listed, `met` means passed for a requirement and committed for an
     error.
 
     Raises:
-        RejectedReply: the reply is anything but one JSON object of exactly the format asked for.
-        MissedCanary: it is, and gets a canary wrong.
+        RejectedReply: the reply is not exactly one JSON object of the requested format.
+        MissedCanary: the reply is valid but gets a canary wrong.
     """
     found = _read(call, completion_text)
     is_error = {item.item_id: item.is_error for item in call.items}
-    # The requirement can't be passed, the error can't be made.
+    # No brief can pass the requirement or make the error.
     if any(v.passed != is_error[v.item_id] for v in found if v.item_id in call.canaries):
         raise MissedCanary
     return [verdict for verdict in found if verdict.item_id not in call.canaries]
@@ -186,7 +184,7 @@ def _from_met(item_id: str, error: bool, entry: dict[str, Any]) -> ItemVerdict:
 
 
 def _one_object(text: str) -> dict[str, Any]:
-    """The reply as an object; JSON's white space around it is all that may stand beside it."""
+    """Parse the reply as one object, with nothing but JSON white space around it."""
     stripped = text.strip()
     if not stripped:
         raise RejectedReply("it is empty")
@@ -224,7 +222,7 @@ def _expect_keys(found: dict[str, Any], expected: Sequence[str], where: str) -> 
 
 
 def _entries(value: Any, name: str, keys: Sequence[str], known: dict[str, bool]) -> dict[str, dict[str, Any]]:
-    """The list's entries by item id: each of a known item, none twice, `id` and `reason` as text."""
+    """Return the list's entries by item id, after checking ids and the types of `id` and `reason`."""
     if not isinstance(value, list):
         raise RejectedReply(f"{name} is no list")
     entries: dict[str, dict[str, Any]] = {}
@@ -248,10 +246,10 @@ def _entries(value: Any, name: str, keys: Sequence[str], known: dict[str, bool])
 
 
 def _quoted(value: Any) -> str:
-    """A value of the reply as a fault repeats it: ASCII, short, and never in double quotes.
+    """Quote a value of the reply for a fault: ASCII, short, and never in double quotes.
 
-    The fault goes into the next prompt. Nothing that the judge wrote may stand there as if it were a
-    key of the format, and a list or object is named, not repeated, however deep it is.
+    The fault goes into the next prompt, where the judge's own text must not look like a key of the format.
+    Lists and objects are named, not quoted.
     """
     if isinstance(value, list):
         return "a list"

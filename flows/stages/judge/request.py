@@ -1,4 +1,4 @@
-"""The questions to a judge: a rubric, or one item of it, and a shielded brief."""
+"""Requests to a judge: a rubric or one of its items, and a shielded brief."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
-    """One question to a judge, with what is needed to read its answer.
+    """One call to a judge, with what is needed to read the reply.
 
     Attributes:
-        request: what is sent.
-        mode: the format of the reply that it asks for.
-        items: the items asked about, in the order shown, canaries included.
-        rejected: what is added after a reply was rejected; `{{fault}}` is filled in.
-        attempt: how often this question has been asked, this time included; from 1.
-        canaries: ids of the items that only test the judge; empty where there are none.
+        request: the request.
+        mode: the format of the reply.
+        items: the items, in the order shown, including canaries.
+        rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        attempt: number of this attempt, from 1.
+        canaries: ids of the canary items; may be empty.
     """
 
     request: Request
@@ -41,23 +41,21 @@ class JudgeCall:
 
     @property
     def item_ids(self) -> tuple[str, ...]:
-        """Ids of the items that get a verdict, in the order shown: all but the canaries."""
+        """Ids of the items that get a verdict, in order: all but the canaries."""
         return tuple(item.item_id for item in self.items if item.item_id not in self.canaries)
 
 
 def render_items(items: Sequence[Item]) -> str:
-    """The items as elements of the prompt.
+    """Render the items as elements of the prompt.
 
-    A judge is shown what it needs to grade by and nothing that says how much an item weighs, where
-    its evidence stands or what it was written for: no severity, points, tier, step, source or
-    rationale.
+    A judge sees what it needs to grade, and not the severity, points, tier, step, source or rationale.
     """
     return _render_items(tuple(items))
 
 
 @lru_cache(maxsize=64)
 def _render_items(items: tuple[Item, ...]) -> str:
-    """Cached: every brief of a scenario is graded by the same rubric."""
+    """Cached, as every brief of a scenario has the same rubric."""
     return "\n".join(_render_item(item) for item in items)
 
 
@@ -77,16 +75,16 @@ def _render_item(item: Item) -> str:
 
 
 def output_room(n_items: int, judge: JudgeSettings) -> int:
-    """Tokens that a reply on `n_items` items may need, with reasoning.
+    """Return the tokens that a reply on `n_items` items may need, including reasoning.
 
-    A limit that does not grow with the rubric cuts the replies on long ones. `build_call` lowers it
-    to what the model can write at all.
+    The limit grows with the rubric so that long replies are not cut. `build_call` lowers it to the model's
+    maximum.
     """
     return judge.tokens_per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
 
 
 def _response_format(mode: JudgeMode) -> Mapping[str, Any]:
-    """JSON schema of the reply. The same for every rubric, so that a provider compiles it once."""
+    """Return the JSON schema of the reply, the same for every rubric, so a provider compiles it once."""
     text: dict[str, Any] = {"type": "string"}
     if mode is JudgeMode.failed_only:
         modes = {"type": "string", "enum": [mode.value for mode in FailureMode]}
@@ -123,30 +121,29 @@ def build_requests(
     reference: str | None = None,
     pages: Sequence[Image] = (),
 ) -> list[JudgeCall]:
-    """The calls that grade one brief: one for the whole rubric, or one for each item.
+    """Build the calls that grade one brief: one for the whole rubric or one per item.
 
-    With `judge.canaries`, two items with a known verdict stand among the others: within the rubric,
-    or each in a call of its own. The request says nothing of who wrote the brief or of which repeat
-    of the writer's it is, so equal briefs are the same question, and paid for once.
+    With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. The
+    request does not depend on the writer or its repeat, so equal briefs are judged and paid for once.
 
     Args:
         items: the rubric, in file order.
-        brief_text: the brief as it is graded, not yet shielded; may be empty.
-        judge: whom to ask, and how.
-        prompt: what it is told.
+        brief_text: the brief as graded, before shielding; may be empty.
+        judge: the judge's settings.
+        prompt: the judge's prompt.
         seed: number of the judge's own repeat, from 1; not the brief's.
-        reference: the expert's report; None where there is none.
-        pages: pictures of the brief's pages, in order; empty where the judge is shown none.
+        reference: the expert's report; None if there is none.
+        pages: images of the brief's pages, in order; may be empty.
 
     Raises:
         ScenarioError: no items, or two with one id.
-        ConfigError: the judge has no name, does not take the effort, or the prompt names an unknown
+        ConfigError: the judge has no name or does not support the effort, or the prompt has an unknown
             placeholder.
     """
     known: set[str] = set()
     for item in items:
         if item.item_id in known:
-            raise ScenarioError(f"item {item.item_id}", "two items have this id", "ids that are unique")
+            raise ScenarioError(f"item {item.item_id}", "duplicate id", "unique ids")
         known.add(item.item_id)
     if not items:
         raise ScenarioError("rubric", "no items", "at least one")
@@ -176,13 +173,13 @@ def build_requests(
 
 
 def with_fault(call: JudgeCall, fault: str) -> JudgeCall:
-    """The same question once more, with what was wrong with the last reply.
+    """Return the same call with a note on what was wrong with the last reply.
 
-    The note is added to the notes of earlier attempts: were it to replace them, a reply that is
-    wrong twice in the same way would be asked for with the same key, and found in the store.
+    The note is added to earlier notes. If it replaced them, a reply with the same fault twice would lead to
+    the same request key, and be found in the store.
 
     Raises:
-        ConfigError: the note names an unknown placeholder.
+        ConfigError: the note has an unknown placeholder.
     """
     *before, last = call.request.messages
     note = render(call.rejected, {"fault": shield(fault)[0]})

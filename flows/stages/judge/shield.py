@@ -1,4 +1,4 @@
-"""Make a text safe to stand inside a prompt: it can't hide, turn around or close anything."""
+"""Make an untrusted text safe inside a prompt: no invisible text, no forged elements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from flows.schema.fence import fenced
 
 _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
-# What a person who reads the brief does not see and a model does. The kinds are the words of the
-# report; a character is in one of them only.
+# Characters that a person does not see but a model does, by the kind that is reported; each in one kind.
 _HIDDEN = {
     "control": re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff]"),
     "zero_width": re.compile(
@@ -28,24 +27,23 @@ _ELEMENTS = (
     "rubric", "item", "requirement", "ground_truth", "pass_condition", "fail_condition", "brief",
     "criteria", "criterion", "expert_report", "report",
 )  # fmt: skip
-"""What a judge's prompts are made of."""
+"""Elements of a judge's prompts."""
 
 _MOST_MARKS = 30  # on one letter: the bound of the Stream-Safe Text Format, Unicode Annex 15
 
 
 def escape(text: str) -> str:
-    """`text` with `&`, `<`, `>` and `"` written as entities: fit for an element and an attribute."""
+    """Escape `&`, `<`, `>` and `"` for an element or an attribute."""
     return _as_entities(text).replace('"', "&quot;")
 
 
 @lru_cache(maxsize=128)
 def shield(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text as a judge is shown it, and what was taken out of it.
+    """Return the text for a judge, and the kinds of what was removed.
 
-    Every kind of line break becomes a line feed; characters that a reader does not see are removed;
-    what is left is composed (NFC); `&`, `<` and `>` become entities, and so does what looks like `<`
-    before an element's name, so that no text closes or forges an element of the prompt. No visible
-    word is changed. Time is linear in the length.
+    Line breaks become line feeds; invisible characters are removed; the rest is composed (NFC); `&`, `<`,
+    `>` and look-alikes of `<` before an element's name become entities, so no text closes or forges an
+    element. No visible word is changed. Time is linear in the length.
 
     Returns:
         The shielded text, and the kinds of what was removed, in a fixed order: `control`,
@@ -53,19 +51,19 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
         character), `combining_marks` (beyond 30 on one letter).
     """
     if text.isascii():
-        # Nothing but controls can hide in it, and it is composed already.
+        # Only control characters can hide in ASCII, which is composed already.
         plain, count = _HIDDEN["control"].subn("", _LINE_BREAKS.sub("\n", text))
         return _as_entities(plain), ("control",) if count else ()
     text = _LINE_BREAKS.sub("\n", text)
     removed: list[str] = []
-    used = "".join(set(text))  # some hundred characters: looked through instead of the text
+    used = "".join(set(text))  # a few hundred characters instead of the whole text
     for kind, pattern in _HIDDEN.items():
         if pattern.search(used):
             text = pattern.sub("", text)
             removed.append(kind)
     marks = "".join(sorted(character for character in used if unicodedata.combining(character)))
     if marks:
-        # Composing sorts the marks of a letter in quadratic time: minutes for a megabyte of them.
+        # Composing sorts the marks on a letter in quadratic time: minutes for a megabyte.
         text, count = re.subn(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text)
         if count:
             removed.append("combining_marks")

@@ -1,4 +1,4 @@
-"""From what is known of the items to the verdicts on a brief."""
+"""Build the verdicts on a brief from item verdicts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from flows.stages.judge.reply import ItemVerdict
 
 
 def verdicts_for_brief(items: Sequence[Item], brief: Brief, found: Iterable[ItemVerdict]) -> list[Verdict]:
-    """The verdicts of a brief in rubric order, from what its calls came to.
+    """Return the verdicts on a brief in rubric order, from the results of its calls.
 
     Raises:
-        ValueError: an item of the rubric is missing or there twice, or one is not of the rubric.
+        ValueError: an item of the rubric is missing or duplicated, or an item is not in the rubric.
     """
     by_id: dict[str, ItemVerdict] = {}
     for verdict in found:
@@ -44,11 +44,11 @@ def verdicts_for_brief(items: Sequence[Item], brief: Brief, found: Iterable[Item
 def verdicts_for_missing(
     items: Sequence[Item], brief: Brief, status: VerdictStatus, reason: str
 ) -> list[Verdict]:
-    """The verdicts of a brief that nobody graded: every item has `status`, none is passed or failed.
+    """Return the verdicts on an ungraded brief: every item has `status`, none passed or failed.
 
     Args:
         items: the rubric, in file order.
-        brief: one without a text, or one whose judge gave no reply.
+        brief: a brief without a text or without a reply of the judge.
         status: `refused`, `unparsed` or `error`.
         reason: why there is no verdict.
 
@@ -61,10 +61,9 @@ def verdicts_for_missing(
 
 
 def verdicts_for_no_report(items: Sequence[Item], brief: Brief, reason: str) -> list[Verdict]:
-    """The verdicts of a report that is missing, corrupt or empty, which nobody is asked about.
+    """Return the verdicts on a report that is missing, corrupt or empty, without a judge.
 
-    No required criterion is met and no penalty is triggered, so that its score is 0, as the protocol
-    has it (MissionReport, Scoring).
+    No required criterion is met and no penalty is triggered, so its score is 0 (MissionReport, Scoring).
 
     Args:
         items: the rubric, in file order.

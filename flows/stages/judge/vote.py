@@ -1,4 +1,4 @@
-"""Several verdicts on the same items as one: the members of a panel, or the repeats of a judge."""
+"""Combine the verdicts of a panel's members, or of a judge's repeats, by majority."""
 
 from __future__ import annotations
 
@@ -10,37 +10,36 @@ from flows.schema.scenario import Item
 from flows.schema.verdict import Verdict, VerdictStatus
 
 VOTE_VERSION = "1"
-"""Raised when the same votes would give another verdict."""
+"""Increment when the same votes give another verdict."""
 
-# Of several reasons why there is no verdict, the one that a rerun can mend stands for all.
+# Of several reasons for a missing verdict, the one that a rerun can fix comes first.
 _UNGRADED = (VerdictStatus.error, VerdictStatus.refused, VerdictStatus.unparsed)
 
 
 def majority(
     items: Sequence[Item], brief: Brief, votes: Mapping[str, Sequence[Verdict]], quorum: int
 ) -> list[Verdict]:
-    """One verdict on each item, in rubric order, with how everybody voted as its reason.
+    """Return one verdict on each item, in rubric order, with all votes as its reason.
 
-    Votes without a verdict are not counted on either side. Where fewer than `quorum` have one, the
-    item has none either: its status is that of a missing vote, `error` before `refused` before
-    `unparsed`, so that whoever can be asked again is asked again.
+    Votes without a verdict are not counted. With fewer than `quorum` verdicts the item has none: its
+    status is that of a missing vote, `error` before `refused` before `unparsed`, so that calls that can be
+    retried are retried.
 
-    A brief is taken to say what more than half of the counted votes find in it, so a tie finds
-    nothing: a requirement whose vote is tied is failed (MA-Bench, 4.3: what is unclear is failed),
-    and a wrong move whose vote is tied was not made, because a charge has to be shown. It is how each
-    single judge is told to read an unclear brief.
+    A brief says what more than half of the counted votes find in it. On a tie a requirement is failed
+    (MA-Bench, 4.3: what is unclear is failed) and a wrong move was not made, as single judges are instructed
+    for unclear briefs.
 
-    The mode of a failed item is the one that most of the votes for failing give; of several, the
-    first voter's.
+    The mode of a failed item is the most frequent one among the failing votes, or of the first voter on a
+    tie.
 
     Args:
         items: the rubric.
-        brief: what was graded.
-        votes: by voter, as shown in the reason; each has one verdict on each item, in any order.
-        quorum: how many must have a verdict, from 1.
+        brief: the brief.
+        votes: verdicts by voter name, one on each item, in any order.
+        quorum: number of verdicts needed, from 1.
 
     Raises:
-        ValueError: a voter has no verdict on an item, not even one that says why.
+        ValueError: a voter has no verdict on an item, not even an ungraded one.
     """
     by_voter = {
         voter: {verdict.item_id: verdict for verdict in verdicts} for voter, verdicts in votes.items()
@@ -58,11 +57,11 @@ def majority(
 def _decide(item: Item, brief: Brief, votes: Mapping[str, Verdict], quorum: int) -> Verdict:
     passed = [voter for voter, vote in votes.items() if vote.passed is True]
     failed = [voter for voter, vote in votes.items() if vote.passed is False]
-    told = _told(votes, passed, failed)
+    votes_text = _format_votes(votes, passed, failed)
     if len(passed) + len(failed) < quorum:
         statuses = {vote.status for vote in votes.values()}
         status = next(status for status in _UNGRADED if status in statuses)
-        reason = f"fewer than {quorum} verdicts. {told}"
+        reason = f"fewer than {quorum} verdicts. {votes_text}"
         return Verdict(brief.scenario_id, brief.seed, item.item_id, status, None, reason=reason)
     is_tie = len(passed) == len(failed)
     passes = item.is_error if is_tie else len(passed) > len(failed)
@@ -76,17 +75,17 @@ def _decide(item: Item, brief: Brief, votes: Mapping[str, Verdict], quorum: int)
         VerdictStatus.graded,
         passes,
         modes.most_common(1)[0][0] if modes and not passes else None,
-        f"{'Tied. ' if is_tie else ''}{told}{' ' if words else ''}{words}",
+        f"{'Tied. ' if is_tie else ''}{votes_text}{' ' if words else ''}{words}",
     )
 
 
-def _told(votes: Mapping[str, Verdict], passed: Sequence[str], failed: Sequence[str]) -> str:
-    """How everybody voted: `Passed by a, b; failed by c; no verdict from d (error)`."""
+def _format_votes(votes: Mapping[str, Verdict], passed: Sequence[str], failed: Sequence[str]) -> str:
+    """Format all votes: `Passed by a, b; failed by c; no verdict from d (error)`."""
     none = [f"{voter} ({vote.status.value})" for voter, vote in votes.items() if vote.passed is None]
     parts = [
         f"{what} {', '.join(names)}"
         for what, names in (("passed by", passed), ("failed by", failed), ("no verdict from", none))
         if names
     ]
-    told = "; ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}."
+    votes_text = "; ".join(parts)
+    return f"{votes_text[:1].upper()}{votes_text[1:]}."

@@ -1,4 +1,4 @@
-"""What numbers the words of a criterion ask for, and which of them stand for one another."""
+"""Which numbers a criterion requires, and which are alternatives of each other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from flows.stages.offline.quantities import Quantity, scan
 from flows.stages.offline.text import strip_citations
 
 Group = tuple[tuple[Quantity, ...], ...]
-"""Alternatives, each of which is some quantities that are given together."""
+"""Alternatives, each a set of quantities that are given together."""
 
-# A bound is met by other numbers too: the report need not repeat it.
+# Other numbers can satisfy a bound, so the report need not repeat it.
 _BOUND = re.compile(
     r"\b(?:(?P<least>at least|at or above|above|more than|over)|at most|at or below|below|less than|under)"
     r"\s+(?:the\s+)?$"
@@ -20,19 +20,19 @@ _BOUND = re.compile(
 # In "nine 60K loaders" the second number is part of a name.
 _NUMBER_IN_NAME = re.compile(r"(?<=\d )\d+k\b(?= [a-z])|(?<=[a-z] )\d+k\b(?= [a-z])")
 _DELIMITER = re.compile(r"(,? or\b|,(?!\d)|;|\(|\)|\s-\s)")
-_NEAR = 4  # words between an "or" and the numbers that it joins
+_NEAR = 4  # maximum words between an "or" and the numbers that it joins
 _DISTINCT = {"date", "clock"}
 
 
 def number_groups(words: str) -> tuple[Group, ...]:
-    """What numbers lower-case `words` ask for: one alternative of every group.
+    """Return the numbers that lower-case `words` require: one alternative of every group.
 
     "126 of 152, or 83 percent" is one group of two alternatives, and so is "69 minutes (0921)". A
-    number that stands for words ("reaches 20, or has the second loader") and a bound ("at or above 90
-    percent") are not asked for.
+    number with words as its alternative ("reaches 20, or has the second loader") and a bound ("at or above
+    90 percent") are not required.
     """
     groups: list[list[tuple[Quantity, ...]]] = []
-    open_group = False  # the last chunk had a number, so that an alternative may follow
+    open_group = False  # the last chunk had a number, so an alternative may follow
     void = in_list = False
     words = _NUMBER_IN_NAME.sub(" ", spell_in_digits(words))
     parts = _DELIMITER.split(strip_citations(words).replace(" or,", ","))
@@ -70,7 +70,7 @@ def _starts_with_number(chunk: str) -> bool:
 
 
 def _quantities(chunk: str) -> list[Quantity]:
-    """The quantities of a part of a sentence, without names and bounds."""
+    """Return the quantities of a part of a sentence, without names and bounds."""
     found: list[Quantity] = []
     for token, bound in _bounded(chunk):
         if not (token.loose or bound):
@@ -79,14 +79,14 @@ def _quantities(chunk: str) -> list[Quantity]:
 
 
 def bounds(words: str) -> tuple[tuple[Quantity, int], ...]:
-    """The quantities of lower-case `words` that are bounds: the least (1) or the most (-1) there may be."""
+    """Return the bounds in lower-case `words`: minimums (1) and maximums (-1)."""
     return tuple((token, bound) for token, bound in _bounded(words) if bound)
 
 
 def _bounded(text: str) -> Iterator[tuple[Quantity, int]]:
-    """Each quantity of lower-case `text`, with 1 behind "at least", -1 behind "at most", else 0.
+    """Yield each quantity of lower-case `text`, with 1 after "at least", -1 after "at most", else 0.
 
-    A day or an hour is never a bound: "no later than 24 March" has to be said so.
+    A day or a time is never a bound: "no later than 24 March" must be repeated.
     """
     text = spell_in_digits(text)
     end = 0

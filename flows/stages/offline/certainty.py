@@ -1,4 +1,4 @@
-"""How sure a text says it is, what it denies, and under which condition it speaks."""
+"""Detect hedges, denials and conditions in a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def _any(alternatives: str) -> re.Pattern[str]:
-    """A pattern for whole words: one alternative a line."""
+    """Compile a pattern for whole words from one alternative per line."""
     return re.compile(rf"\b(?:{'|'.join(line.strip() for line in alternatives.strip().splitlines())})\b")
 
 
@@ -30,7 +30,7 @@ _KEPT_OPEN = r"""
     irreconcilable
     conflicting
 """
-# Doubt as the determination itself: what an item says when a brief has to keep something open.
+# Doubt as the determination itself: an item that requires a brief to leave something open.
 _DOUBT = _any(
     _KEPT_OPEN.rstrip()
     + r"""
@@ -44,7 +44,7 @@ _DOUBT = _any(
     not (?:as )?(?:a |an )?(?:established |confirmed )?(?:fact|finding|certainty)
     """
 )
-# Any mark of doubt: what a brief may write to keep it open.
+# Any expression of doubt with which a brief may leave something open.
 _HEDGE = _any(
     _KEPT_OPEN.rstrip()
     + r"""
@@ -201,37 +201,37 @@ _CLAUSE = re.compile(
 
 
 def is_hedged(text: str) -> bool:
-    """True where lower-case `text` marks anything in it as less than certain."""
+    """True if lower-case `text` expresses doubt about anything."""
     return _HEDGE.search(text) is not None
 
 
 def asks_for_doubt(text: str) -> bool:
-    """True where lower-case `text` of an item makes doubt itself the determination."""
+    """True if lower-case `text` of an item makes doubt itself the determination."""
     return _DOUBT.search(text) is not None
 
 
 def asks_for_firmness(text: str) -> bool:
-    """True where a wrong move, in lower case, is to give something for certain."""
+    """True if a wrong move, in lower case, is to state something as certain."""
     return _FIRM.search(text) is not None
 
 
 def is_conditional(text: str) -> bool:
-    """True where lower-case `text` makes what it says depend on something first."""
+    """True if lower-case `text` is conditional."""
     return _CONDITION.search(text) is not None
 
 
 def denies(text: str) -> bool:
-    """True where lower-case `text` denies anything."""
+    """True if lower-case `text` denies anything."""
     return _DENIAL.search(text) is not None
 
 
 def is_corrected(text: str) -> bool:
-    """True where lower-case `text` calls something in it out of date or wrong."""
+    """True if lower-case `text` calls something outdated or wrong."""
     return _CORRECTION.search(text) is not None
 
 
 def clauses(text: str) -> list[tuple[str, str]]:
-    """Lower-case `text` as (affirmed, denied) parts of its clauses, either part may be empty.
+    """Split lower-case `text` into clauses with (affirmed, denied) parts, either possibly empty.
 
     A denial reaches to the end of its clause: "we do not cross the bridge, but hold the ford" denies
     the bridge alone.

@@ -1,4 +1,4 @@
-"""What the words of a criterion ask for: a statement, a place, a form, an absence, or an error."""
+"""Parse a criterion: a statement, a place, a form, an absence or an error."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from flows.stages.offline.text import plain
 
 
 class Kind(StrEnum):
-    """By which rule a criterion is graded."""
+    """The rule that grades a criterion."""
 
     statement = "statement"  # the report says something
-    absence = "absence"  # a required criterion that asks to leave something out
-    length = "length"  # the report keeps a limit of words or pages
+    absence = "absence"  # a required criterion that something is left out
+    length = "length"  # the report keeps a word or page limit
     headings = "headings"  # the report keeps the headings of its template
 
 
 class Place(StrEnum):
-    """Where in the report a statement has to stand."""
+    """Where in the report a statement must be."""
 
     anywhere = "anywhere"
     paragraph = "paragraph"  # in the first paragraph
-    sentence = "sentence"  # at its very beginning
+    sentence = "sentence"  # in the first sentence
 
 
 _REPORT = (
@@ -106,11 +106,11 @@ _PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One way to commit an error.
+    """One way to make an error.
 
     Attributes:
         target: its words and quantities.
-        example: True for an instance that the criterion names: all of it has to be there.
+        example: True for an example from the criterion: all of it must be there.
     """
 
     target: Target
@@ -119,20 +119,20 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A criterion, read.
+    """A parsed criterion.
 
     Attributes:
-        kind: by which rule it is graded.
-        place: where a statement has to stand.
-        heading: of the section that has to open with it; empty where none is named.
-        words: the criterion, lower case, without what it says about places.
+        kind: the rule that grades it.
+        place: where a statement must be.
+        heading: heading of the section that must open with it; may be empty.
+        words: the criterion in lower case, without its places.
         target: the words and quantities of `words`.
-        numbers: the quantities that a report has to give, one alternative of every group.
-        bounds: the least (1) or the most (-1) that a quantity may be; any other within it will do.
-        moves: ways to commit it, for a penalty or an absence.
-        by_mention: True where to mention it is the error, be it denied.
-        persons: True where to name a person is the error.
-        limit, unit: of a length, `words` or `pages`.
+        numbers: the quantities that a report must give, one alternative of every group.
+        bounds: minimums (1) and maximums (-1); any quantity within them satisfies them.
+        moves: ways to make the error, for a penalty or an absence.
+        by_mention: True if any mention is the error, even a denial.
+        persons: True if naming a person is the error.
+        limit, unit: a length limit; the unit is `words` or `pages`.
     """
 
     kind: Kind
@@ -149,12 +149,12 @@ class Asked:
     unit: str
 
 
-@lru_cache(maxsize=4096)  # a sweep grades many reports by the same criteria
+@lru_cache(maxsize=4096)  # cached, as a sweep grades many reports by the same criteria
 def read_criterion(requirement: str, *, is_error: bool) -> Asked:
-    """What a criterion asks for.
+    """Parse a criterion.
 
     Args:
-        requirement: its words.
+        requirement: its text.
         is_error: True for a penalty.
     """
     text = re.sub(r"\s+", " ", with_names(plain(requirement))).strip()
@@ -199,7 +199,7 @@ def read_criterion(requirement: str, *, is_error: bool) -> Asked:
 
 
 def _place(words: str) -> tuple[Place, str]:
-    """Where a statement has to stand, and the heading that is named with it."""
+    """Return where a statement must be, and the heading named with it."""
     headed = _HEADED.match(words)
     heading = headed["heading"] if headed and _SENTENCE.search(words) else ""
     if _PARAGRAPH.search(words):
@@ -210,9 +210,9 @@ def _place(words: str) -> tuple[Place, str]:
 
 
 def _moves(wrong: str, *, persons: bool) -> tuple[Move, ...]:
-    """The ways to make a wrong move: its alternatives and its examples, any of which will do.
+    """Return the ways to make a wrong move: its alternatives and examples.
 
-    Where to name a person is the error, "an applicant" alone is none: a name is looked for instead.
+    If naming a person is the error, "an applicant" alone is not one: a name is searched for instead.
     """
     if not wrong:
         return ()
@@ -225,9 +225,9 @@ def _moves(wrong: str, *, persons: bool) -> tuple[Move, ...]:
     for alternative in _ALTERNATIVE.split(rest):
         words = _SPEECH.sub(" ", alternative)
         if _VAGUE.search(words) and examples:
-            continue  # "something from which a reader could tell": only its examples can be looked for
+            continue  # "something from which a reader could tell": only its examples can be searched for
         target = Target.of(_VAGUE.sub(" ", words).replace(" among ", " "))
-        if moves and len(target.keys) < 2:  # noqa: PLR2004 -- one word alone says too little
+        if moves and len(target.keys) < 2:  # noqa: PLR2004 -- one word is too unspecific
             # "129 of 160, or 81 percent" goes on speaking of the rate that the first part names.
             target = Target.of(" ".join((*_words_of(rest), alternative))) if target.quantities else target
         if target and not (persons and len(target.keys) < 2):  # noqa: PLR2004 -- as above

@@ -1,4 +1,4 @@
-"""Why a stretch of a report with the words of a criterion does not say what the expert says."""
+"""Find why a passage with the words of a criterion does not say what the expert says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flows.stages.offline.support import Support, given_group
 from flows.stages.offline.swaps import swapped
 
 _ON_THE_MATTER = 0.3  # share of a criterion's words
-_SMALL = 20  # below it a number is common enough to stand there for something else
+_SMALL = 20  # smaller numbers are common and may mean something else
 _LACK = re.compile(
     r"\b(?:unable|fail(?:s|ed|ure)?|short(?:fall|age)?|falls? short|lacks?|lacking|insufficient|incapable"
     r"|too (?:few|late|little)|only|zero|missed|misses|missing|un\w{4,}ed)\b"
@@ -25,7 +25,7 @@ Fault = tuple[FailureMode, str]
 
 
 def calibrated(bare: Support, reference: ReportIndex) -> Support:
-    """`bare` with every check that the expert's own stretch passes: no other can be asked of a report."""
+    """Add to `bare` every check that the expert's own passage passes."""
     stretch = bare.stretch
     return replace(
         bare,
@@ -35,7 +35,7 @@ def calibrated(bare: Support, reference: ReportIndex) -> Support:
 
 
 def fault_of(wanted: Support, report: ReportIndex, stretch: Stretch) -> Fault | None:
-    """Why a stretch with enough of the words does not say what is asked; None where it does."""
+    """Return why a passage with enough of the words does not say what is required; None if it does."""
     absent = [group[0] for group in wanted.numbers if not given_group(group, report, stretch)]
     if not absent and wanted.heads:
         absent = [group[0] for group in wanted.numbers if not _headed(group, wanted, report, stretch)]
@@ -56,7 +56,7 @@ def fault_of(wanted: Support, report: ReportIndex, stretch: Stretch) -> Fault | 
 
 
 def _apart(wanted: Support, report: ReportIndex) -> Quantity | None:
-    """The first number that the expert gives elsewhere and the report nowhere beside such words."""
+    """Return the first number that the expert gives elsewhere and the report does not."""
 
     def given(quantity: Quantity, words: frozenset[str]) -> bool:
         return any(
@@ -71,7 +71,7 @@ def _apart(wanted: Support, report: ReportIndex) -> Quantity | None:
 
 
 def _headed(group: Group, wanted: Support, report: ReportIndex, stretch: Stretch) -> bool:
-    """True where small numbers of an alternative are said of something that the criterion is about."""
+    """True if the small numbers of an alternative refer to something in the criterion."""
     keys = frozenset(wanted.target.keys) | wanted.words
     return any(all(_of_it(q, keys, report, stretch) for q in alternative) for alternative in group)
 
@@ -81,18 +81,18 @@ def _of_it(quantity: Quantity, keys: frozenset[str], report: ReportIndex, stretc
         return report.gives(quantity, stretch)
     for part in report.offered(stretch):
         if part.share and any(same(quantity, q) for q in (part, _whole(part, part.share))):
-            return True  # "two of the four wide-body spots": what they count stands further behind
+            return True  # "two of the four wide-body spots": what they count comes later
     return any(words & keys for number, words in report.parts(stretch) if same(quantity, number))
 
 
 def _whole(part: Quantity, share: float) -> Quantity:
-    """The four of "two of four"."""
+    """Return the four of "two of four"."""
     value = round(100 * part.value / share)
     return replace(part, value=value, face=value, share=None)
 
 
 def _polarity(wanted: Support, report: ReportIndex, stretch: Stretch) -> Fault | None:
-    """What the expert denies has to be denied; no word that the expert affirms may stand behind a "not"."""
+    """Check that what the expert denies is denied, and no word that the expert affirms follows a "not"."""
     for key in sorted(wanted.denied):
         places = _places(key, wanted, report, stretch)
         if not places or not all(_denies(key, report, number) for number in places):
@@ -104,9 +104,9 @@ def _polarity(wanted: Support, report: ReportIndex, stretch: Stretch) -> Fault |
 
 
 def _places(key: str, wanted: Support, report: ReportIndex, stretch: Stretch) -> list[int]:
-    """The sentences of a stretch in which a word has to be denied: those with it, and with the numbers.
+    """Return the sentences of a passage where a word must be denied: those with it and with the numbers.
 
-    Where another word stands for it, any sentence with a good part of the criterion's words may deny it.
+    If another word replaces it, any sentence with enough of the criterion's words may deny it.
     """
     numbers = range(stretch.first, stretch.last + 1)
     places = [n for n in numbers if key in report.keys[n]]
@@ -120,7 +120,7 @@ def _places(key: str, wanted: Support, report: ReportIndex, stretch: Stretch) ->
 
 
 def _denies(key: str, report: ReportIndex, number: int) -> bool:
-    """True where a sentence denies anything, or the heading that has the word does."""
+    """True if a sentence, or the heading with the word, denies anything."""
     said = report.sentences[number]
     if key in report.keys[number] - report.own_words(number):
         said = f"{report.contexts[number]} . {said}"

@@ -1,4 +1,4 @@
-"""A brief cut into sentences once, and the best stretch of it for a target."""
+"""Index a brief's sentences and find the best passage for a target."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from flows.stages.offline.text import plain, sentences, strip_citations
 from flows.stages.offline.words import canonical, join_phrases
 
 _QUANTITY_WEIGHT = 2.0
-_LEAST_WEIGHT = 0.5  # of a word that stands in every sentence, against at most 1.5 for a rare one
-_LENGTH_PRICE = 0.02  # of a share, per further sentence: of two equal windows the shorter is the better
-_FEW = 50  # sentences below which a brief says nothing about how common a word is
+_LEAST_WEIGHT = 0.5  # weight of a word in every sentence; at most 1.5 for a rare one
+_LENGTH_PRICE = 0.02  # subtracted from the share per extra sentence, to prefer the shorter of equal windows
+_FEW = 50  # with fewer sentences a brief says nothing about word frequency
 _QUOTE = 240
 _PREFIX = 5
 _MISSION = re.compile(r"\bmission(?: statement)?\W*$|\b(?:proposed|restated) mission\b", re.IGNORECASE)
 _OR_LIST = re.compile(r"\b[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+\b")
 _BETWEEN = re.compile(r",? or |, ")
-_ALIKE = 0.7  # share of the longer word that two words begin with in common
+_ALIKE = 0.7  # common prefix as a share of the longer word
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is looked for: words in their common form and quantities, each once.
+    """What to search for: canonical words and quantities, each once.
 
     Attributes:
         keys: words, in the order of the text.
@@ -42,15 +42,15 @@ class Target:
 
     @classmethod
     def of(cls, *texts: str) -> Target:
-        """The words and quantities of all `texts`, each word as heavy as any other."""
+        """Build a target from `texts` with equal weights."""
         return cls.weighed(*((text, 1.0) for text in texts))
 
     @classmethod
-    @lru_cache(maxsize=4096)  # a sweep grades hundreds of briefs by the same items
+    @lru_cache(maxsize=4096)  # cached, as a sweep grades hundreds of briefs by the same items
     def weighed(cls, *texts: tuple[str, float]) -> Target:
-        """The words and quantities of all texts, citations stripped.
+        """Build a target from weighted texts, without citations.
 
-        A word weighs the sum over the texts that hold it.
+        A word's weight is the sum over the texts that contain it.
         """
         keys: dict[str, float] = {}
         quantities: list[Quantity] = []
@@ -72,13 +72,13 @@ class Target:
         return cls(tuple(keys), tuple(quantities), (*keys.values(), *heavy))
 
     def without_keys(self, keys: frozenset[str]) -> Target:
-        """This target less some words."""
+        """Return this target without some words."""
         kept = [n for n, key in enumerate(self.keys) if key not in keys]
         weights = (*(self.weights[n] for n in kept), *self.weights[len(self.keys) :])
         return Target(tuple(self.keys[n] for n in kept), self.quantities, weights)
 
     def without(self, other: Target) -> Target:
-        """What is in this target and not in `other`."""
+        """Return this target without the parts of `other`."""
         rest = self.without_keys(frozenset(other.keys))
         own = [
             n for n, q in enumerate(self.quantities) if not any(same(q, known) for known in other.quantities)
@@ -92,12 +92,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of a brief and how much of a target is in it.
+    """A passage of a brief and how much of a target it covers.
 
     Attributes:
-        first, last: numbers of its sentences.
-        coverage: weight of what was found over the weight of the target, 0 to 1.
-        missing: words of the target that are not in it.
+        first, last: indexes of its first and last sentence.
+        coverage: found weight as a share of the target's weight, 0 to 1.
+        missing: words of the target that it lacks.
     """
 
     first: int
@@ -118,10 +118,10 @@ def _read(text: str) -> tuple[list[str], list[Quantity]]:
 
 
 def _alternatives(text: str) -> tuple[str, list[str]]:
-    """`text` without its lists of words joined by "or", and one key for each list.
+    """Remove lists of words joined by "or" from `text`, and return one key per list.
 
-    Any word of "clearing, seizing or holding" will do, so the list weighs as one word. Its key is its
-    words' keys with bars between.
+    Any word of "clearing, seizing or holding" is enough, so the list weighs as one word. Its key joins the
+    keys of its words with bars.
     """
     lists: list[str] = []
 
@@ -136,10 +136,10 @@ def _alternatives(text: str) -> tuple[str, list[str]]:
 
 
 class BriefIndex:
-    """A brief, read once for all items.
+    """A brief, indexed once for all items.
 
     Attributes:
-        sentences: lower-case text of each, plain and without citations.
+        sentences: lower-case plain texts without citations.
         quantities: of each sentence.
     """
 
@@ -149,7 +149,7 @@ class BriefIndex:
         self._written = [part.text for part in parts]
         self._sections = [part.section for part in parts]
         self.quantities: list[list[Quantity]] = []
-        # Headings count as said of what stands below them: "Constraints" over a list of three.
+        # Headings apply to what is below them: "Constraints" over a list of three.
         context = {part.context: frozenset(_read(part.context)[0]) for part in parts}
         self._postings: dict[str, set[int]] = {}
         self._affirmed: list[frozenset[str]] = []
@@ -168,40 +168,39 @@ class BriefIndex:
             self._prefixes.setdefault(key[:_PREFIX], []).append(key)
 
     def text(self, window: Window, *, beyond: int = 0) -> str:
-        """The window's sentences, lower case, and `beyond` more of its section after them."""
+        """Return the window's lower-case sentences and up to `beyond` more of its section."""
         last = window.last
         while beyond and last + 1 < len(self.sentences) and self._sections[last + 1] == self._sections[last]:
             last, beyond = last + 1, beyond - 1
         return " ".join(self.sentences[window.first : last + 1])
 
     def place(self, item: Item) -> frozenset[int] | None:
-        """Numbers of the sentences that an item is about; None for all of them.
+        """Return the indexes of the sentences that an item is about; None for all.
 
-        An item that speaks of "the mission statement" is looked for under the heading that names the
-        mission, where the brief has one.
+        An item about "the mission statement" is searched for under the mission heading, if there is one.
         """
         if item.step is not Step.mission_statement or not self._mission:
             return None
         return self._mission
 
     def quote(self, window: Window) -> str:
-        """The window's sentences as written, shortened."""
+        """Return the window's sentences as written, shortened."""
         text = " ".join(self._written[window.first : window.last + 1])
         return text if len(text) <= _QUOTE else text[: _QUOTE - 3] + "..."
 
     def best(
         self, target: Target, *, longest: int, affirmed: bool = False, only: frozenset[int] | None = None
     ) -> Window | None:
-        """The stretch of at most `longest` sentences of one section that covers most of `target`.
+        """Find the passage of at most `longest` sentences of one section that covers most of `target`.
 
         Args:
-            target: what is looked for.
-            longest: sentences in a window.
-            affirmed: count only words outside the reach of a denial.
-            only: numbers of the sentences to look at; None for all.
+            target: what to search for.
+            longest: maximum sentences in a window.
+            affirmed: count only words that are not denied.
+            only: indexes of the sentences to search; None for all.
 
         Returns:
-            The window; None where brief or target is empty. Of equals the shortest, then the first.
+            The window; None if the brief or target is empty. Ties go to the shortest, then the first.
         """
         if not target or not self.sentences:
             return None
@@ -226,19 +225,19 @@ class BriefIndex:
         return Window(first, last, shares[mask], missing)
 
     def missing_quantities(self, quantities: Sequence[Quantity], window: Window) -> tuple[Quantity, ...]:
-        """Those of `quantities` that the window neither gives nor implies."""
+        """Return the quantities that the window neither gives nor implies."""
         offered = [q for sentence in self.quantities[window.first : window.last + 1] for q in sentence]
         return tuple(
             q for q in quantities if not any(same(q, o) for o in offered) and not derived_match(q, offered)
         )
 
     def strange_quantities(self, known: Sequence[Quantity], window: Window) -> list[Quantity]:
-        """The window's quantities that equal none of `known`."""
+        """Return the window's quantities that equal none of `known`."""
         offered = [q for sentence in self.quantities[window.first : window.last + 1] for q in sentence]
         return [q for q in offered if not any(same(one, q) for one in known)]
 
     def coverage(self, target: Target, window: Window) -> float:
-        """The share of `target` that one window covers, 0 for an empty target."""
+        """Return the share of `target` that a window covers, 0 for an empty target."""
         if not target:
             return 0.0
         weights = self._weights(target)
@@ -248,7 +247,7 @@ class BriefIndex:
         return sum(w for bit, w in enumerate(weights) if mask >> bit & 1) / sum(weights)
 
     def _masks(self, target: Target, *, affirmed: bool) -> list[int]:
-        """For each sentence, one bit for each part of the target that is in it."""
+        """Return a bit mask per sentence of the target's parts that it contains."""
         masks = [0] * len(self.sentences)
         for bit, key in enumerate(target.keys):
             for other in self._alike(key):
@@ -262,7 +261,7 @@ class BriefIndex:
         return masks
 
     def _alike(self, key: str) -> Iterator[str]:
-        """The brief's words for `key`: itself or, where it is absent, words that begin like it."""
+        """Yield the brief's words for `key`: itself or, if it is absent, words with a similar beginning."""
         for one in key.split("|"):
             if one in self._postings:
                 yield one
@@ -272,13 +271,13 @@ class BriefIndex:
                         yield other
 
     def _weights(self, target: Target) -> list[float]:
-        """For every part of the target, in the order of the bits of its masks.
+        """Return a weight for each part of the target, in the order of the mask bits.
 
-        A word weighs its inverse document frequency over the brief's sentences, scaled to 0.5 to 1.5.
+        A word's weight is its inverse document frequency over sentences, scaled to 0.5 to 1.5.
         """
         n = max(len(self.sentences), _FEW)
         counts = [sum(len(self._postings.get(one, ())) for one in key.split("|")) for key in target.keys]
-        # An absent word weighs what one that stands once does: absence is no sign of rarity.
+        # An absent word weighs as much as one that occurs once: absence does not mean rarity.
         words = [
             _LEAST_WEIGHT + math.log((n + 1) / (min(max(c, 1), n) + 1)) / math.log(n + 1) for c in counts
         ]
@@ -287,6 +286,6 @@ class BriefIndex:
 
 
 def _common(one: str, other: str) -> int:
-    """Letters that two words begin with in common."""
+    """Return the length of the common prefix of two words."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""The tables behind stems and stop words."""
+"""Tables for stems and stop words."""
 
 STOP_WORDS = """
     a about above advises after again all also although an and any are aren't as ascribes at be because
@@ -19,7 +19,7 @@ STOP_WORDS = """
     weren't what when where whether which while who whom whose why will with within without won't words
     would x yet you your yours
 """
-"""Words without content, and the verbs with which items speak about briefs."""
+"""Words without content, and verbs that items use about briefs."""
 
 IRREGULAR = """
     children:child men:man women:woman lost:lose left:leave sent:send fell:fall rose:rise broke:break
@@ -28,7 +28,7 @@ IRREGULAR = """
     chosen:choose chose:choose fed:feed met:meet paid:pay ran:run laid:lay borne:bear built:build
     lives:life criteria:criterion
 """
-"""Inflected form and base form."""
+"""Inflected and base forms."""
 
 SUFFIXES = """
     3: s es e ed ing y
@@ -37,9 +37,9 @@ SUFFIXES = """
     5: er or ers ors al ant ent ive ion ions ance ence ity ation ations
     5: ate ates ated ator ating ative atory ees
 """
-"""Endings that are taken off a word, after the number of letters that have to stay.
+"""Minimum remaining letters and the suffixes to strip.
 
-The last lines hold those that are as often part of the word: "restore" is no "rest".
+The last lines have suffixes that are often part of the word: "restore" is not "rest".
 """
 
 DOUBT_WORDS = """
@@ -48,4 +48,4 @@ DOUBT_WORDS = """
     alleged allegedly reportedly likely probable assessed assessment hypothesis hypotheses claim claimed
     confidence moderate single rests attribution treated assumption assumed estimate estimated
 """
-"""Words that say how sure something is. The rule for certainty weighs them, not the share of words."""
+"""Words of certainty. The rule for certainty uses them; they don't count in the share of words."""

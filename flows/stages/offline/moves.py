@@ -1,4 +1,4 @@
-"""The rule for wrong moves: does the brief make it, in the affirmative and without a condition?"""
+"""The rule for wrong moves: does the brief make it, affirmatively and unconditionally?"""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ _LONGEST = 2
 _ENOUGH = 0.5
 _ENOUGH_OF_EXAMPLE = 0.8
 _TRUTH_SAID = 0.4
-_LEAST_WORDS = 3  # of an example that is distinctive enough to be looked for
+_LEAST_WORDS = 3  # of an example that is distinctive enough to search for
 _EXAMPLE = re.compile(r"\"([^\"\n]+)\"")
 _WRONG = re.compile(r"\bwrong move\b", re.IGNORECASE)
 
 
 def grade_wrong_move(item: Item, brief: BriefIndex) -> ItemGrade:
-    """Failed (committed) only where a stretch of the brief makes the move that the item describes.
+    """Fail an item (committed) only if a passage of the brief makes the wrong move.
 
-    The move is looked for in the words of the requirement and in those of the examples that the
-    ground truth quotes as the wrong move. Not committed: too few of the words outside the reach of a
-    denial, a number of the move absent, a hedge where the move is to give something for certain, a
-    condition, a correction, or more of what is true than of what is wrong.
+    The move is searched for by the words of the requirement and of the examples in the ground truth. Not
+    committed: too few words that are not denied, a missing number, a hedge if the move is to state something
+    as certain, a condition, a correction, or more of the truth than of the error.
     """
     before, *after = _WRONG.split(plain(item.ground_truth), maxsplit=1)
     truth = Target.of(before)
@@ -51,12 +50,12 @@ def grade_wrong_move(item: Item, brief: BriefIndex) -> ItemGrade:
 
 
 def _defence(item: Item, move: Target, truth: Target, brief: BriefIndex, window: Window) -> str | None:
-    """Why the window, which has the move's words, does not make it; None where it does."""
+    """Return why a window with the move's words does not make it; None if it does."""
     absent = brief.missing_quantities(move.quantities, window)
     if absent:
         return f"without {', '.join(quantity.text for quantity in absent)}"
     text = brief.text(window)
-    # A hedge or a correction may follow at once: "Berth 2 takes the ship. Unproved, and by survey false."
+    # A hedge or a correction may follow directly: "Berth 2 takes the ship. Unproved, and by survey false."
     around = brief.text(window, beyond=1)
     asked = plain(f"{item.requirement} {item.fail_condition}").lower()
     unsure = certainty.is_hedged(around) or certainty.denies(around)

@@ -1,4 +1,4 @@
-"""Spelled-out numbers as digits, before quantities are read."""
+"""Convert spelled-out numbers to digits."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _PARTS = {"half": 50.0, "third": 100 / 3, "quarter": 25.0, "fifth": 20.0}
 
 
 def spell_in_digits(text: str) -> str:
-    """Lower-case `text` with "twelve hundred" as 1200, "two thirds of" as 66.7% and "third" as 3rd.
+    """Convert "twelve hundred" to 1200, "two thirds of" to 66.7% and "third" to 3rd in lower-case `text`.
 
-    "one" alone stays a word, for it is mostly a pronoun. A run that no number is spelled like, as
-    "five six", becomes one number for each part that is.
+    "one" alone is not converted, as it is mostly a pronoun. A run that is not one number, such as "five six",
+    becomes several.
     """
     text = _DOZEN.sub(lambda m: str(12 * (_UNITS.get(m[1]) or int(m[1]))), text)
     text = _A_SCALE.sub(lambda m: "12" if m[1] == "dozen" else f"1 {m[1]}", text)
@@ -54,10 +54,10 @@ def _digits(match: re.Match[str]) -> str:
     words = [word for word in _JOIN.split(match[0]) if word != "and"]
     if words == ["one"]:
         return match[0]
-    if words[0] in _SCALES:  # "1.9 billion": the numeral in front was in digits already
+    if words[0] in _SCALES:  # "1.9 billion": the number before it is in digits already
         return match[0]
     numbers: list[int] = []
-    total, current, last = 0, 0, 0  # `last`: size of the latest small part, to see "five six" break off
+    total, current, last = 0, 0, 0  # `last`: size of the last small part, to split "five six"
     for word in words:
         if word in _SCALES:
             scale = _SCALES[word]

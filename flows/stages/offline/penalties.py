@@ -1,4 +1,4 @@
-"""The rule for errors: does a report say what the expert's report does not and the criterion warns of?"""
+"""The rule for errors: does a report say what the criterion warns of and the expert's report does not say?"""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from flows.stages.offline.report_index import ReportIndex, Stretch, denied
 _LONGEST = 2
 _ENOUGH = 0.5
 _ENOUGH_OF_EXAMPLE = 0.99
-_AS_THE_EXPERT = 0.8  # share of a sentence's words that one stretch of the expert's has: it says the same
-_SAME_MATTER = 0.4  # share of the expert's further words: the same words of the move, in the same matter
+_AS_THE_EXPERT = 0.8  # share of a sentence's words in one passage of the expert's, to say the same
+_SAME_MATTER = 0.4  # share of the expert's further words, to be on the same subject
 _HALF = 0.5
-_KIND = re.compile(r"\d+k")  # a 60K loader: what kind it is, not how many
+_KIND = re.compile(r"\d+k")  # a 60K loader: a type, not a count
 _RANK = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Dr|Gen|Col|Lt|Maj|Capt|Cpt|Cdr|Sgt|SSG|SFC|MSG|SSgt|TSgt|MSgt|SMSgt|CMSgt|SrA|A1C"
     r"|Cpl|Pfc|PFC|Pvt|Spc|SPC|CPL|SGT|CSM|MAJ|CPT|LTC|COL|1LT|2LT|CW[2-5]|Colonel|Major|Captain|Lieutenant"
@@ -35,7 +35,7 @@ _OF_A_PERSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A move, and what the expert's report has of it: the words that it lacks, and its closest sentence."""
+    """A move with the words that the expert's report lacks and its closest sentence."""
 
     asked: Asked
     move: Move
@@ -47,20 +47,20 @@ class _Case:
 def committed(
     asked: Asked, report: ReportIndex, reference: ReportIndex, own: Sequence[bool]
 ) -> tuple[str, Stretch] | None:
-    """What a report says that a penalty, or an absence, warns of; None where it says nothing of it.
+    """Return what commits a penalty or violates an absence; None if nothing does.
 
-    Sentences that say what the expert's report says are never the error. Of the others, one or two
-    that follow one another must hold half of a move's words, half of those that the expert does
-    without, and its numbers; of an example that the criterion names, all.
+    Sentences that say what the expert's report says are never the error. One or two other consecutive
+    sentences must have half of a move's words, half of those that the expert does not use, and its numbers;
+    for an example in the criterion, all.
 
     Args:
         asked: a penalty or an absence.
-        report: what is graded.
+        report: the graded report.
         reference: the expert's report.
-        own: for each sentence of the report, whether it says what the expert says: `as_the_expert`.
+        own: for each sentence of the report, whether the expert says it: from `as_the_expert`.
 
     Returns:
-        What decided, and the stretch that it rests on.
+        The reason and the passage.
     """
     for move in asked.moves:
         case = _case(asked, move, reference)
@@ -74,18 +74,18 @@ def committed(
 
 
 def as_the_expert(report: ReportIndex, reference: ReportIndex) -> list[bool]:
-    """For each sentence of a report, whether it says what one or two sentences of the expert's say."""
+    """Return for each sentence whether one or two sentences of the expert's say the same."""
     return [_is_said(report, number, reference) for number in range(len(report.sentences))]
 
 
 def _is_said(report: ReportIndex, number: int, reference: ReportIndex) -> bool:
-    """True where a sentence says what a stretch of the expert's says, with no other number or denial."""
+    """True if a passage of the expert's says the same, with no other number or denial."""
     sentence = report.sentences[number]
     if sentence in reference.sentences:
         return True
     keys = tuple(sorted(report.own_words(number)))
     if sum(map(reference.has, keys)) < _AS_THE_EXPERT * len(keys):
-        return False  # no stretch can have what the whole report lacks
+        return False  # no passage can have what the whole report lacks
     target = Target(keys, (), (1.0,) * len(keys))
     for stretch in reference.stretches(target, longest=_LONGEST):
         if stretch.mask.bit_count() >= _AS_THE_EXPERT * len(keys):
@@ -101,7 +101,7 @@ def _is_said(report: ReportIndex, number: int, reference: ReportIndex) -> bool:
 def _candidates(
     asked: Asked, move: Move, report: ReportIndex, own: Sequence[bool]
 ) -> Iterator[tuple[Stretch, frozenset[str]]]:
-    """Stretches of which no sentence is the expert's, with the words of the move in them."""
+    """Yield passages without a sentence of the expert's, with the words of the move in them."""
     affirmed = not asked.by_mention
     for stretch in report.stretches(move.target, longest=1 if move.example else _LONGEST, affirmed=affirmed):
         if any(own[stretch.first : stretch.last + 1]):
@@ -110,7 +110,7 @@ def _candidates(
 
 
 def _closest(target: Target, reference: ReportIndex) -> Stretch | None:
-    """The expert's sentence with most of a target's words and numbers."""
+    """Return the expert's sentence with most of a target's words and numbers."""
     best: tuple[int, Stretch] | None = None
     for stretch in reference.stretches(target, longest=1):
         numbers = sum(1 for q in target.quantities if reference.gives(q, stretch))
@@ -120,7 +120,7 @@ def _closest(target: Target, reference: ReportIndex) -> Stretch | None:
     return best[1] if best else None
 
 
-@lru_cache(maxsize=1024)  # the expert's report is read once for many reports: equal means the same object
+@lru_cache(maxsize=1024)  # the expert's report is indexed once, so it is compared by identity
 def _case(asked: Asked, move: Move, reference: ReportIndex) -> _Case:
     known = frozenset[str]().union(*reference.keys)
     foreign = frozenset(key for key in move.target.keys if not known.intersection(key.split("|")))
@@ -128,18 +128,18 @@ def _case(asked: Asked, move: Move, reference: ReportIndex) -> _Case:
 
 
 def _has_enough(case: _Case, found: frozenset[str], report: ReportIndex, stretch: Stretch) -> bool:
-    """True where a stretch has enough of the move's words and its numbers."""
+    """True if a passage has enough of the move's words and its numbers."""
     keys, quantities = case.move.target.keys, case.move.target.quantities
     least = _ENOUGH_OF_EXAMPLE if case.move.example else _ENOUGH
     if not case.foreign and not quantities:
-        least = 1.0  # the expert uses each of these words: only all of them together may be another matter
+        least = 1.0  # the expert uses each of these words: only all together may mean something else
     if len(found) < least * len(keys) or len(found & case.foreign) < _HALF * len(case.foreign):
         return False
     return all(report.gives(q, stretch) for q in _telling(quantities, case.reference, case.ours))
 
 
 def _excused(case: _Case, found: frozenset[str], report: ReportIndex, stretch: Stretch) -> bool:
-    """True where a stretch that has the move's words speaks of the expert's matter, corrects or denies it."""
+    """True if a passage with the move's words repeats the expert, or corrects or denies the move."""
     quantities, ours = case.move.target.quantities, case.ours
     if ours is not None and (quantities or not case.foreign):
         given = all(case.reference.gives(q, ours) for q in quantities)
@@ -153,7 +153,7 @@ def _excused(case: _Case, found: frozenset[str], report: ReportIndex, stretch: S
 
 
 def _denies(case: _Case, found: frozenset[str], report: ReportIndex, stretch: Stretch) -> bool:
-    """True where a word of the move stands in the stretch denied and nowhere affirmed."""
+    """True if the passage denies a word of the move and affirms it nowhere."""
     keys = frozenset(case.move.target.keys) - found - denied(case.asked.words)
     return any(report.only_denied(key, stretch) for key in keys)
 
@@ -161,14 +161,14 @@ def _denies(case: _Case, found: frozenset[str], report: ReportIndex, stretch: St
 def _telling(
     quantities: tuple[Quantity, ...], reference: ReportIndex, ours: Stretch | None
 ) -> tuple[Quantity, ...]:
-    """The numbers that set a move apart from what the expert says of the matter; all where none does."""
+    """Return the move's numbers that the expert does not give; all if there are none."""
     if ours is None:
         return quantities
     return tuple(q for q in quantities if not reference.gives(q, ours)) or quantities
 
 
 def _of_same_matter(case: _Case, words: frozenset[str], found: frozenset[str], ours: Stretch) -> bool:
-    """True where the stretch paraphrases the expert's sentence that has the same words of the move."""
+    """True if the passage paraphrases the expert's sentence with the same words of the move."""
     expert = case.reference.words(ours)
     own = case.reference.own_words(ours.first)
     further = own - frozenset(part for key in case.move.target.keys for part in key.split("|"))
@@ -183,7 +183,7 @@ def _gives_true_figures(
     reference: ReportIndex,
     ours: Stretch,
 ) -> bool:
-    """True where the stretch has most of the expert's figures too: it reports the wrong one to correct it."""
+    """True if the passage also has most of the expert's figures: it reports the wrong one to correct it."""
     true = [
         q
         for q in reference.offered(ours)
@@ -204,7 +204,7 @@ def _defended(asked: Asked, report: ReportIndex, stretch: Stretch) -> bool:
 
 
 def _person(report: ReportIndex, own: Sequence[bool], reference: ReportIndex) -> tuple[str, Stretch] | None:
-    """A name of a person that the expert's report doesn't have: behind a rank, or with a pronoun near."""
+    """Find a person's name, after a rank or near a pronoun, that is not in the expert's report."""
     known = " ".join(reference.written)
     for number, sentence in enumerate(report.written):
         if own[number]:

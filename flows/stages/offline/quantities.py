@@ -1,4 +1,4 @@
-"""Numbers, measures, dates and times of a sentence, comparable across the ways of writing them."""
+"""Parse numbers, measures, dates and times in a sentence into comparable quantities."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _Reading = tuple[str, float, float | None]  # dimension, value, face
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number with what it measures.
+    """One number with its dimension.
 
     Attributes:
-        text: as written, lower case, spelled-out numbers in digits.
+        text: as written, in lower case, with spelled-out numbers as digits.
         dimension: `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes),
             `months`, `volume` (litres), `speed` (km/h), `area` (square metres), `power` (kW),
             `temperature` (degrees Celsius), `percent`, `clock` (minutes since midnight), `date`
             (100 x month + day) or `day` (of an unnamed month).
         value: in the dimension's unit.
-        face: the number as written, unit aside; None for dates and written-out times.
-        tolerance: relative; above 0 where the text itself says "about".
-        share: what part of a whole it is, in percent, as in "two of its four"; None elsewhere.
-        loose: True for "a day" without "about" or "half": as often a rate as a measure, so it may
-            answer to a number and asks for none.
+        face: the number as written, without unit; None for dates and written-out times.
+        tolerance: relative tolerance; above 0 if the text says "about".
+        share: percentage of a whole, as in "two of its four"; else None.
+        loose: True for "a day" without "about" or "half": often a rate, so it can match a number but
+            does not require one.
     """
 
     text: str
@@ -101,7 +101,7 @@ _MONTH = (
 _YEAR = r"(?:,?[\s-]*(?:(?:19|20)\d\d\b|'?\d\d\b(?![:.,]?\d|\s*(?:%|[a-z]))))?"
 _TH = r"(?:st|nd|rd|th)"
 _ORD = f"{_TH}?"
-# A number behind one of these is a name: Berth 2, Phase 3, load class 30.
+# A number after one of these is a name: Berth 2, Phase 3, load class 30.
 _LABEL = (
     r"(?:berth|phase|route|class|serial|tank|lane|objective|line|annex|pier|quay|gate|checkpoint|pir|ffir)s?"
 )
@@ -154,9 +154,9 @@ _ABOUT_WORDS = 0.15  # "just under an hour" is looser than "about 50 minutes"
 
 
 def scan(text: str) -> list[str | Quantity]:
-    """The words and quantities of one plain sentence, in order, lower case.
+    """Tokenize a plain sentence into lower-case words and quantities, in order.
 
-    "LP-4", "CH-47", "3rd" and "D+3" are names and stay words; "one" alone stays a word.
+    "LP-4", "CH-47", "3rd" and "D+3" are names, so words; "one" alone is a word.
     """
     text = spell_in_digits(text.lower())
     tokens: list[str | Quantity] = []
@@ -178,7 +178,7 @@ def scan(text: str) -> list[str | Quantity]:
 
 
 def _with_shares(tokens: list[str | Quantity]) -> list[str | Quantity]:
-    """Mark the part in "two of four", with at most two words between "of" and the whole."""
+    """Set the share in "two of four", with at most two words between "of" and the whole."""
     for place, of in enumerate(tokens):
         part = tokens[place - 1] if place else ""
         if of != "of" or isinstance(part, str) or part.dimension:
@@ -192,7 +192,7 @@ def _with_shares(tokens: list[str | Quantity]) -> list[str | Quantity]:
 
 
 def _read(kind: str | None, match: re.Match[str]) -> list[_Reading]:
-    """Every quantity in one match; two for a range and for a date-time group."""
+    """Return the quantities of a match: two for a range or a date-time group."""
     group = match.groupdict()
     found: list[_Reading] = []
     if kind == "number":
@@ -212,7 +212,7 @@ def _read(kind: str | None, match: re.Match[str]) -> list[_Reading]:
         found = _dates(group[f"{kind}_m"], group[f"{kind}_d"], group.get(f"{kind}_e"))
     else:
         time = _clock(group[f"{kind}_h"], group[f"{kind}_m"], group.get(f"{kind}_x"))
-        # "at 1120" is a time and "1120 residents" a number: a bare one keeps its face as well.
+        # "at 1120" is a time and "1120 residents" a number: an ambiguous one keeps its face.
         bare = kind == "mil" and not group["mil_x"]
         found = [(*time[:2], float(group["mil_h"] + group["mil_m"])) if bare else time]
     return found
@@ -244,10 +244,10 @@ def _measure(group: dict[str, str | None]) -> list[_Reading]:
 
 
 def same(wanted: Quantity, offered: Quantity) -> bool:
-    """True where both give the same value, whatever the units or the notation.
+    """True if both have the same value, in any unit or notation.
 
-    A number without a unit equals one with a unit where the numerals are the same. A tolerance
-    applies where either text says that it rounds.
+    A number without a unit equals one with a unit if the numerals are the same. A tolerance applies if
+    either text says "about".
     """
     close = max(wanted.tolerance, offered.tolerance, _CLOSE)
     kinds = {wanted.dimension, offered.dimension}
@@ -266,10 +266,10 @@ def _near(one: float, other: float, close: float) -> bool:
 
 
 def derived_match(wanted: Quantity, offered: Sequence[Quantity]) -> bool:
-    """True where `wanted` follows from others: the time between two times, the share of two counts.
+    """True if `wanted` follows from others, as a time between two times or a ratio of two counts.
 
-    "After 53 minutes" is said by "asked for at 0739, landed at 0832" as well, and "half of its
-    vehicles" by "two of its four vehicles".
+    "Asked for at 0739, landed at 0832" implies "after 53 minutes", and "two of its four vehicles" implies
+    "half of its vehicles".
     """
     close = max(wanted.tolerance, _CLOSE)
     if wanted.dimension == "percent":

@@ -1,21 +1,21 @@
-"""The offline judge for reports: a criterion by its own words and by the expert's report, without a model.
+"""The offline judge for reports: grades criteria by their words and the expert's report, without a model.
 
-A criterion has no ground truth and no pass condition. The expert's report stands in for both: it meets every
-required criterion and commits no penalty. So the judge finds what of the expert's report bears a criterion
-out, and asks a report for as much: for the words that the criterion and the expert share, for the numbers
-that both give, and for the denials, doubts and ratings of the expert's own sentences. No check is asked of a
-report that the expert's report fails itself, so the expert's report passes all by construction.
+A criterion has no ground truth and no pass condition. The expert's report replaces both: it meets every
+required criterion and commits no penalty. So the judge finds the passage of the expert's report that supports
+a criterion and requires the same of a report: the words and numbers that criterion and expert share, and the
+denials, doubts and ratings of the expert. Checks that the expert's report fails are not applied, so it passes
+all criteria by construction.
 
-What it can judge: whether a fact with its figures, dates and names is there, in words near the criterion's or
-the expert's; whether a figure is another one; whether a report opens with what should come first; whether a
-named heading or a limit of words is kept; whether a sentence has the words of an error that the expert's
+What it can judge: whether a fact with its figures, dates and names is there, in words close to the
+criterion's or the expert's; whether a figure differs; whether a report opens with what should come first;
+whether it keeps headings or a word limit; whether a sentence has the words of an error that the expert's
 report does not make.
 
-What it can't: it does not reason. A paraphrase in other words counts as missing, a right figure beside the
-right words counts as said whatever the sentence makes of it, and an error that is worded freely ("passes
-judgment on people") is seen only in words near the criterion's. A limit of pages is taken for 500 words a
-page. Names of persons are seen behind a rank or beside a pronoun. A report that pastes the expert's sentences
-passes. It is a stand-in for tests, demonstrations and the ranking of like reports, and no measure of a model.
+Limits: it does not reason. A paraphrase in other words counts as missing, a right figure next to the right
+words counts in any sentence, and a freely worded error ("passes judgment on people") is only found in words
+close to the criterion's. A page limit counts as 500 words per page. Persons' names are only found after a
+rank or near a pronoun. A report that pastes the expert's sentences passes. It is a stand-in for tests,
+demonstrations and ranking similar reports, not a measure of a model.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ REFERENCE_VERSION = "2"
 """Raised whenever a rule, a table or a threshold changes, for verdicts may change with it."""
 
 REFERENCE_TUNED_ON = frozenset({"sb-war-02", "sb-aar-01", "sb-psr-01"})
-"""Tasks whose criteria its rules were tuned on: agreement on their controls is reported apart."""
+"""Tasks whose criteria its rules were tuned on: agreement on their controls is reported separately."""
 
 _HALF = 0.5
-_SAYS_SOMETHING = 0.1  # share of the expert's words below which a text is no report on the matter
+_SAYS_SOMETHING = 0.1  # share of the expert's words below which a text is not a report on the subject
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A report beside the expert's.
+    """A report and the expert's report.
 
     Attributes:
-        text, reference: as they are graded and compared.
-        report, expert: both, read.
-        own: for each sentence of the report, whether it says what the expert says.
+        text, reference: their texts.
+        report, expert: their indexes.
+        own: for each sentence of the report, whether the expert says it.
     """
 
     text: str
@@ -61,22 +61,21 @@ class _Pair:
     own: Sequence[bool]
 
     def shares(self, least: float) -> bool:
-        """True where the report has at least such a share of the words of the expert's."""
+        """True if the report has at least this share of the expert's words."""
         expert = frozenset[str]().union(*self.expert.keys)
         words = frozenset[str]().union(*self.report.keys)
         return bool(self.expert.sentences) and len(words & expert) >= least * len(expert)
 
 
 def grade_against_reference(items: Sequence[Item], text: str, reference: str) -> list[ItemGrade]:
-    """A grade for every criterion, in item order. Each depends on its words, the text and the reference.
+    """Grade every criterion, in order. Each grade depends only on its words, the text and the reference.
 
-    Text is compared and never obeyed. A text without a word meets no required criterion, not even one
-    that asks to leave something out, and commits no penalty. The reference itself passes all, unless it
-    has no word.
+    Instructions in the text have no effect. An empty text meets no required criterion, not even an absence,
+    and commits no penalty. The reference itself passes all criteria, unless it is empty.
 
     Args:
-        items: the criteria of one task; of each only `requirement` and `is_error` are looked at.
-        text: the report as it is graded, any Unicode.
+        items: the criteria of one task; only `requirement` and `is_error` are used.
+        text: the report as graded, any Unicode.
         reference: the expert's report.
     """
     report, expert = ReportIndex(text), _index(reference)
@@ -112,9 +111,9 @@ def _index(text: str) -> ReportIndex:
 
 @lru_cache(maxsize=8192)
 def _support(asked: Asked, reference: str) -> tuple[Support | None, Place]:
-    """What of the reference bears a criterion out, and where a report has to say it.
+    """Return the support for a criterion in the reference, and where a report must say it.
 
-    A place is asked for only where the expert's report keeps to it.
+    A place is only required if the expert's report has it there.
     """
     whole = _index(reference)
     anywhere = support(asked, whole, whole)
@@ -148,13 +147,13 @@ def _error(asked: Asked, pair: _Pair) -> tuple[FailureMode | None, str]:
 
 
 def _form(asked: Asked, pair: _Pair) -> tuple[FailureMode | None, str]:
-    """An absence, a limit of length or the headings, of a text that reports on the matter at all."""
+    """Grade an absence, a length limit or headings of a text that is on the subject."""
     if asked.kind is Kind.absence:
         mode, why = _error(asked, pair)
         return (FailureMode.incorrect if mode else None), why
     if asked.kind is Kind.length:
         limit = asked.limit * (WORDS_A_PAGE if asked.unit == "pages" else 1)
-        limit = max(limit, word_count(pair.reference))  # the expert keeps it, however words are counted
+        limit = max(limit, word_count(pair.reference))  # the expert keeps it, in any way of counting
         words = word_count(pair.text)
         return (None if words <= limit else FailureMode.incorrect), f"{words} words, limit {limit}"
     missing = missing_headings(pair.text, pair.reference)

@@ -1,4 +1,4 @@
-"""Where a report begins: its first paragraph of prose, or the one below a heading that a criterion names."""
+"""Find a report's beginning: its first paragraph of prose, or the one below a named heading."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\(?\d{1,2}[.)])\s+")
-_LEAST_WORDS = 6  # fewer are a label or a title
+_LEAST_WORDS = 6  # fewer words are a label or a title
 _SENTENCES = 4  # of a first paragraph
-_BEGINNING = 6  # words that an opening has: "No." is answered by the sentence behind it
+_BEGINNING = 6  # minimum words of an opening: "No." needs the next sentence
 
 
 def opening(text: str, place: Place, heading: str) -> str:
-    """The beginning of a report.
+    """Return the beginning of a report.
 
     Args:
         text: the report.
-        place: how much of its beginning; the whole text for `anywhere`.
-        heading: lower case; where the report has one like it, what stands below that is taken.
+        place: how much of it; the whole text for `anywhere`.
+        heading: in lower case; if the report has a similar one, the text below it is used.
 
     Returns:
-        At most four sentences for the first paragraph; for the very beginning the first sentence, with
-        the next ones while they have fewer than six words together. Headings, tables, page headers and
-        lines such as "Subject: ..." are no prose. The items of a list count as one paragraph.
+        At most four sentences for the first paragraph; for the first sentence, as many as needed for
+        six words. Headings, tables, page headers and lines such as "Subject: ..." are skipped. The
+        items of a list count as one paragraph.
     """
     if place is Place.anywhere:
         return text

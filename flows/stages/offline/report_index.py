@@ -1,4 +1,4 @@
-"""A report cut into sentences and table rows, with its headings as sentences of their own."""
+"""Index a report's sentences and table rows, with headings as sentences."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from flows.stages.offline.words import canonical, join_phrases
 
 _MARK = re.compile(r"^\[(?:header|footer|text box)\] ", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.+)$", re.MULTILINE)
-# Only the plain words of denial: "without the waiver" names a case and denies nothing.
+# Only plain denials: "without the waiver" names a case and denies nothing.
 _NOT_THIS = re.compile(
     r"\b(?:not(?! only\b)|(?<!yes or )no(?!-| (?:more|less|fewer|later|earlier|sooner|longer|one)\b)|never"
     r"|cannot|\w+n't)\b"
 )
 _NOT = re.compile(rf"{_NOT_THIS.pattern}|\b(?:nor|neither|none|nobody|no one)\b")
-# 31-1-03 and 31-1 name something; a range goes upwards, and a date begins with its year.
+# 31-1-03 and 31-1 are names; a range ascends, and a date begins with its year.
 _NAME = re.compile(r"(?<![\w.-])(?!\d{4}-\d\d-\d\d)(\d+)-(\d+)((?:-\d+)*)(?![\w.]*-|\w|\.\d)")
 _NAMED = re.compile(r"\bn(?=\d+-\d)")
 _POUND = re.compile(r"(?<=\d )lbs?\b|(?<=\d)lbs?\b")
 _AIR_BASE = re.compile(r"(?<=[a-z] )(?:AB|AFB)\b")
 _NOT_OR_WITHOUT = re.compile(rf"{_NOT.pattern}|\bwithout\b")
 _PART = re.compile(r"[,;:()](?!\d)|\s-\s")
-_REACH = 2  # words with content that a plain denial is sure to reach
+_REACH = 2  # content words after a plain denial that it certainly denies
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some sentences of one section, and which parts of a target are in them.
+    """A passage of one section, and the parts of a target in it.
 
     Attributes:
-        first, last: numbers of its sentences.
+        first, last: indexes of its first and last sentence.
         mask: one bit for each word of the target, in order.
     """
 
@@ -45,20 +45,20 @@ class Stretch:
 
 
 def denied(text: str, *, without: bool = False) -> frozenset[str]:
-    """The words, in their common form, that stand right behind a plain "not" or "no" of `text`.
+    """Return the canonical words directly after a plain "not" or "no" in `text`.
 
-    Words without content don't count against the reach. A number ends it: "cannot take more than ten
-    sorties" denies no sorties.
+    Words without content are skipped. A number ends the denial: "cannot take more than ten sorties" does not
+    deny sorties.
 
     Args:
         text: lower case.
-        without: let "without" deny as well.
+        without: True to treat "without" as a denial.
     """
     return _behind(_NOT_OR_WITHOUT if without else _NOT, _REACH, text)
 
 
 def refuted(text: str) -> frozenset[str]:
-    """As `denied`, for the first word behind "not" alone: "nobody at the depot knows" refutes no depot."""
+    """As `denied`, but only the first word after "not": "nobody at the depot knows" denies no depot."""
     return _behind(_NOT_THIS, 1, text)
 
 
@@ -77,14 +77,14 @@ def _behind(cues: re.Pattern[str], reach: int, text: str) -> frozenset[str]:
 
 
 def says_not(text: str) -> bool:
-    """True where lower-case `text` has a plain denial."""
+    """True if lower-case `text` has a plain denial."""
     return _NOT.search(text) is not None
 
 
 def with_names(text: str) -> str:
-    """Plain `text` with an `n` before numbers such as 31-1-03, which makes names of them.
+    """Prefix numbers such as 31-1-03 in plain `text` with an `n`, which makes them names.
 
-    "lb" and "AB" are written in full.
+    "lb" and "AB" are expanded.
     """
 
     def mark(match: re.Match[str]) -> str:
@@ -95,30 +95,30 @@ def with_names(text: str) -> str:
 
 
 def _also_a_sentence(heading: re.Match[str]) -> str:
-    # One that begins with a number sign would be taken for a heading again.
+    # A leading number sign would make it a heading again.
     said = heading[1].lstrip("# ") or heading[1]
     return f"{heading[0]}\n\n{said.rstrip('.')}.\n"
 
 
 class ReportIndex(BriefIndex):
-    """A report, read once for all criteria.
+    """A report, indexed once for all criteria.
 
     Attributes:
-        written: the sentences as they are written.
-        contexts: for each sentence, lower case, the headings above it and the names of its columns.
+        written: the sentences as written.
+        contexts: for each sentence, its headings and column names in lower case.
         denied: for each sentence, the words that it and its context deny.
-        refuted: for each sentence, the first word behind each denial.
-        keys: for each sentence, its words, those of its context included.
+        refuted: for each sentence, the first word after each denial.
+        keys: for each sentence, its words, including its context.
     """
 
     def __init__(self, text: str) -> None:
-        # A heading may carry a fact of its own: "Status as of 30 April".
+        # A heading may state a fact: "Status as of 30 April".
         text = _MARK.sub("", with_names(plain(text)))
         text = _HEADING.sub(_also_a_sentence, text)
         super().__init__(text)
         parts = sentences(text)
         self.contexts: list[str] = [part.context.lower() for part in parts]
-        # What stands above a row is the head of its table, which is a sentence of its own.
+        # The context of a row is its table's header, which is its own sentence.
         heads = {(part.section, part.text) for part in parts if not part.context}
         self._rows: Sequence[bool] = [
             bool(part.context) and (part.section, part.context) in heads for part in parts
@@ -138,7 +138,7 @@ class ReportIndex(BriefIndex):
         self._counted: dict[int, list[Counted]] = {}
 
     def _add_headings(self, parts: Sequence[Sentence]) -> None:
-        """Let what stands in a table stand below its heading too: its context names its columns alone."""
+        """Add headings to the contexts of table rows, which only have column names."""
         above = ""
         section = -1
         words: frozenset[str] = frozenset()
@@ -153,14 +153,14 @@ class ReportIndex(BriefIndex):
                 self._affirmed[number] |= words
 
     def stretches(self, target: Target, *, longest: int, affirmed: bool = False) -> Iterator[Stretch]:
-        """Every stretch of at most `longest` sentences of one section; the shorter ones of a start first.
+        """Yield every passage of at most `longest` sentences of one section, by start, then length.
 
-        A row of a table is a stretch by itself: two rows speak of two things.
+        A table row is its own passage: two rows are about two things.
 
         Args:
-            target: what is looked for; its quantities are left aside.
-            longest: sentences in a stretch.
-            affirmed: count only words outside the reach of a denial.
+            target: what to search for; its quantities are ignored.
+            longest: maximum sentences in a passage.
+            affirmed: count only words that are not denied.
         """
         masks = self._masks(Target(target.keys, (), target.weights[: len(target.keys)]), affirmed=affirmed)
         for first in range(len(masks)):
@@ -174,24 +174,24 @@ class ReportIndex(BriefIndex):
                     break
 
     def has(self, key: str) -> bool:
-        """True where the report has a word, or one that begins like it."""
+        """True if the report has a word, or one with a similar beginning."""
         return next(iter(self._alike(key)), None) is not None
 
     def rarity(self, target: Target) -> list[float]:
-        """The weight of each word of `target` in this report: a rare one weighs more."""
+        """Return the weight of each word of `target` in this report; rare words weigh more."""
         return self._weights(target)[: len(target.keys)]
 
     def offered(self, stretch: Stretch) -> list[Quantity]:
-        """The quantities of a stretch."""
+        """Return the quantities of a passage."""
         return [q for sentence in self.quantities[stretch.first : stretch.last + 1] for q in sentence]
 
     def gives(self, wanted: Quantity, stretch: Stretch) -> bool:
-        """True where the stretch gives the quantity, or others that it follows from."""
+        """True if the passage gives or implies the quantity."""
         offered = self.offered(stretch)
         return any(same(wanted, one) for one in offered) or derived_match(wanted, offered)
 
     def counted(self, stretch: Stretch) -> list[Counted]:
-        """The quantities of a stretch, each with the words that say what it counts."""
+        """Return the quantities of a passage, each with the words for what it counts."""
         found: list[Counted] = []
         for number in range(stretch.first, stretch.last + 1):
             if number not in self._counted:
@@ -200,10 +200,10 @@ class ReportIndex(BriefIndex):
         return found
 
     def parts(self, stretch: Stretch) -> Iterator[Counted]:
-        """The quantities of a stretch, each with the words of its part of the sentence.
+        """Yield the quantities of a passage, each with the words of its part of the sentence.
 
-        A part ends at a comma, a semicolon or a bracket. The words of one without any, as a cell of a
-        table may be, are those of the whole sentence.
+        A part ends at a comma, a semicolon or a bracket. A part without words, such as a table cell, gets
+        those of the whole sentence.
         """
         for number in range(stretch.first, stretch.last + 1):
             for part in _PART.split(self.sentences[number]):
@@ -214,36 +214,36 @@ class ReportIndex(BriefIndex):
                         yield token, words or self.keys[number]
 
     def said(self, stretch: Stretch) -> str:
-        """The sentences of a stretch and what stands above them, lower case."""
+        """Return the sentences of a passage and their contexts, in lower case."""
         numbers = range(stretch.first, stretch.last + 1)
         above = dict.fromkeys(self.contexts[number] for number in numbers)
         return " . ".join((*above, *(self.sentences[number] for number in numbers)))
 
     def own_words(self, number: int) -> frozenset[str]:
-        """The words of one sentence that don't stand above it too."""
+        """Return the words of a sentence that are not in its context."""
         return self.keys[number] - frozenset(Target.of(self.contexts[number]).keys)
 
     def words(self, stretch: Stretch) -> frozenset[str]:
-        """The words of a stretch in their common form."""
+        """Return the canonical words of a passage."""
         return frozenset[str]().union(*self.keys[stretch.first : stretch.last + 1])
 
     def near(self, number: int) -> frozenset[str]:
-        """The words of a sentence and, outside tables, of the one before it in its section."""
+        """Return the words of a sentence and, outside tables, of the previous one in its section."""
         before = number - 1
         if number and not self._rows[number] and self._sections[before] == self._sections[number]:
             return self.keys[number] | self.keys[before]
         return self.keys[number]
 
     def quoted(self, stretch: Stretch) -> str:
-        """A stretch as written, shortened."""
+        """Return a passage as written, shortened."""
         return _NAMED.sub("", self.quote(Window(stretch.first, stretch.last, 0.0, ())))
 
     def only_denied(self, key: str, stretch: Stretch) -> bool | None:
-        """Whether the stretch denies a word wherever it has it; None where it has it nowhere."""
+        """Whether the passage denies every occurrence of a word; None if it has none."""
         return self._always(key, stretch, self.denied)
 
     def only_refuted(self, key: str, stretch: Stretch) -> bool | None:
-        """As `only_denied`, for the first word behind a denial."""
+        """As `only_denied`, for the first word after a denial."""
         return self._always(key, stretch, self.refuted)
 
     def _always(self, key: str, stretch: Stretch, marked: Sequence[frozenset[str]]) -> bool | None:

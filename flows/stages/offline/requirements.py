@@ -1,4 +1,4 @@
-"""The rule for requirements: is what is true in the brief, with its numbers and its certainty?"""
+"""The rule for requirements: does the brief state the truth, with its numbers and certainty?"""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _LONGEST = 3
 _ENOUGH = 0.37
 _WEIGHTS = (1.0, 0.5, 1.0)  # requirement, ground truth, pass condition
 _ANY_OF = re.compile(r"\b(?:at least (?:one|two|three)|any|one|two|three) of\b")
-_ALL_BUT_NUMBERS = 0.6  # above it the words are there, and a missing number leaves the rest standing
+_ALL_BUT_NUMBERS = 0.6  # above it a missing number makes the item partial
 _EXACT = re.compile(r"\b(?:is|are) (?:right|correct|accurate|exact)\b")
 _COUNTED = re.compile(
     r"\b(?:at least|any|the|these|those|all) (?:one|two|three|four|\d)\b|\b(?:one|two|three|\d) of\b:?"
 )
 _DAY = re.compile(r"[a-z][+-]\d+")
 _OR, _AND = ("or",), ("and",)
-_NEAR = 4  # tokens between two numbers that an "or" still joins
-_SMALL = 20  # below it a number is common enough to stand there for something else
+_NEAR = 4  # maximum tokens between two numbers joined by "or"
+_SMALL = 20  # smaller numbers are common and may mean something else
 
 
 def grade_requirement(item: Item, brief: BriefIndex) -> ItemGrade:
-    """Passed where one stretch of the brief holds what the item asks for.
+    """Pass an item if one passage of the brief has what it requires.
 
-    In this order: enough of its words (omission), its numbers (partial or, where another number of the
-    same kind stands there, incorrect), no contrary value (incorrect), the doubt that the item asks for
-    (unsupported) and none where it asks for certainty (incorrect).
+    Checks in order: enough of its words (omission), its numbers (partial or, if there is another number of
+    the same kind, incorrect), no contrary value (incorrect), required doubt (unsupported), required certainty
+    (incorrect).
     """
     wanted = Target.weighed(
         *zip((item.requirement, item.ground_truth, item.pass_condition), _WEIGHTS, strict=True)
@@ -51,10 +51,10 @@ def grade_requirement(item: Item, brief: BriefIndex) -> ItemGrade:
 
 
 def _required(item: Item) -> list[list[Quantity | str]]:
-    """What numbers the brief has to give: one of every list; a string is a day such as d+4.
+    """Return the numbers that the brief must give: one of every list; a string is a day such as d+4.
 
-    Numbers joined by "or", or one in brackets behind another, stand for one another. A number that is
-    joined so to words ("approval, or 24 hours' notice") is not required.
+    Numbers joined by "or", and a number in brackets after another, are alternatives. A number with words as
+    its alternative ("approval, or 24 hours' notice") is not required.
     """
     condition = plain(item.pass_condition).lower()
     tokens = scan(strip_citations(_COUNTED.sub(" ", condition)).replace("(", " or "))
@@ -77,7 +77,7 @@ def _required(item: Item) -> list[list[Quantity | str]]:
         else:
             if not isinstance(token, str) and token.loose:
                 continue
-            skipped = loose or (joined and skipped)  # what stands for a number that is not required
+            skipped = loose or (joined and skipped)  # an alternative of a number that is not required
             if joined and groups and not skipped:
                 groups[-1].append(token)
             elif not skipped:
@@ -105,7 +105,7 @@ def _fault(item: Item, wanted: Target, brief: BriefIndex, window: Window) -> tup
         return mode, f"{share}, without {names}"
     text = brief.text(window)
     if not required:
-        # The condition names no number, so none has to be there; but a false one may not.
+        # The condition has no number, so none is required, but a wrong one is not allowed.
         truths: list[Quantity | str] = list(Target.of(item.ground_truth).quantities)
         missing = [number for number in truths if not _given([number], wanted, brief, window)]
         if missing and len(missing) == len(truths) and _another(missing, brief, window, wanted.quantities):
@@ -135,7 +135,7 @@ def _doubt(item: Item, text: str) -> tuple[FailureMode, str] | None:
 
 
 def _given(group: Sequence[Quantity | str], wanted: Target, brief: BriefIndex, window: Window) -> bool:
-    """True where the window gives one of `group`, and says it of something that the item is about."""
+    """True if the window gives one of `group` about something in the item."""
     text = brief.text(window)
     for one in group:
         if isinstance(one, str):
@@ -152,7 +152,7 @@ def _given(group: Sequence[Quantity | str], wanted: Target, brief: BriefIndex, w
 def _another(
     absent: Sequence[Quantity | str], brief: BriefIndex, window: Window, known: Sequence[Quantity]
 ) -> bool:
-    """True where the window gives a number of an absent one's kind that the item does not know."""
+    """True if the window gives a number of the same kind as an absent one that is not in the item."""
     strange = brief.strange_quantities(known, window)
     return any(
         quantity.dimension == one.dimension

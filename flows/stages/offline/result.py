@@ -1,4 +1,4 @@
-"""What the offline judge says about one item."""
+"""The offline judge's grade of one item."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ItemGrade:
     Attributes:
         item_id: the item.
         passed: for a wrong move, True means that the brief did not make it.
-        mode: how it failed; None where it passed.
-        reason: what decided, and the stretch of the brief that it rests on. Never empty.
+        mode: how it failed; None if it passed.
+        reason: the reason and the passage of the brief. Never empty.
     """
 
     item_id: str

@@ -1,10 +1,10 @@
-"""Words of which only one can be true: a brief that gives another one than the truth is wrong."""
+"""Mutually exclusive words: a brief with another value than the truth is wrong."""
 
 from __future__ import annotations
 
 import re
 
-# One line a scale; a value is named by its first word and written by any of its words.
+# One scale per line; a value is named by its first word and expressed by any of its words.
 _TABLE = """
     high; medium moderate; low
     red; amber; green; black
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def values(text: str) -> tuple[frozenset[str], ...]:
-    """For each scale in turn, the values of it that lower-case `text` names."""
+    """Return for each scale the values named in lower-case `text`."""
     words = set(_WORD.findall(text))
     return tuple(frozenset(scale[word] for word in words if word in scale) for scale in _SCALES)
 
@@ -39,10 +39,9 @@ def values(text: str) -> tuple[frozenset[str], ...]:
 def contradiction(
     truth: tuple[frozenset[str], ...], said: tuple[frozenset[str], ...]
 ) -> tuple[str, str] | None:
-    """The true and the said value of the first scale on which they differ; None where there is none.
+    """Return the true and stated value of the first scale on which they differ; None if there is none.
 
-    A scale counts only where the truth names exactly one value of it and the text names others and
-    not that one.
+    A scale only counts if the truth has exactly one value and the text has others but not that one.
     """
     for true, offered in zip(truth, said, strict=True):
         if len(true) == 1 and offered and not true & offered:

@@ -1,4 +1,4 @@
-"""The rule for statements: a report has to say as much of the criterion as the expert's report does."""
+"""The rule for statements: a report must cover as much of the criterion as the expert's report."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from flows.stages.offline.faults import calibrated, fault_of
 from flows.stages.offline.report_index import ReportIndex, Stretch
 from flows.stages.offline.support import LENGTH_PRICE, LONGEST, Support, bare_support, given_group, share_of
 
-_ENOUGH = 0.6  # of what the expert's report has of the criterion's words
+_ENOUGH = 0.6  # share of the criterion's words that the expert's report has
 _ENOUGH_WITH_NUMBERS = 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The stretch of a report that decides.
+    """The deciding passage of a report.
 
     Attributes:
-        mode: how it failed; None where it passes.
-        why: what decided.
+        mode: how it failed; None if it passes.
+        why: the reason.
         stretch: None for a report without a sentence.
-        share: of the expert's words, above 1 where it has more of the criterion's.
+        share: share of the expert's words; above 1 if it has more of the criterion's.
     """
 
     mode: FailureMode | None
@@ -32,22 +32,22 @@ class Finding:
 
 
 def support(asked: Asked, reference: ReportIndex, whole: ReportIndex) -> Support | None:
-    """What a report is measured by; None where the expert's report has nothing of the criterion.
+    """Return what a report is measured by; None if the expert's report has nothing of the criterion.
 
     Args:
         asked: the criterion.
         reference: the part of the expert's report that is compared.
-        whole: all of it, which says how rare a word is.
+        whole: all of it, for word frequencies.
     """
     bare = bare_support(asked, reference, whole)
     return None if bare is None else calibrated(bare, reference)
 
 
 def find(wanted: Support, report: ReportIndex) -> Finding:
-    """The stretch of a report that says what is asked, or the one that comes closest.
+    """Find the passage of a report that says what is required, or the closest one.
 
-    It passes where any stretch of up to three sentences has enough of the words, gives the numbers
-    and contradicts nothing.
+    It passes if any passage of up to three sentences has enough words, gives the numbers and contradicts
+    nothing.
     """
     closest = Finding(FailureMode.omission, "nothing to compare", None, 0.0)
     least = _ENOUGH_WITH_NUMBERS if wanted.numbers else _ENOUGH

@@ -1,4 +1,4 @@
-"""What of the expert's report bears a criterion out."""
+"""Find what supports a criterion in the expert's report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from flows.stages.offline.swaps import Counted
 from flows.stages.offline.words import DOUBT_KEYS
 
 LONGEST = 3
-"""Sentences in a stretch."""
+"""Maximum sentences in a passage."""
 
 LENGTH_PRICE = 0.02
-"""Of a share, per further sentence: of two equal stretches the shorter one is the better."""
+"""Subtracted from the share per extra sentence, to prefer the shorter of equal passages."""
 
-_DENIED = 2.0  # weight of a word that criterion and expert deny: the denial is the determination
+_DENIED = 2.0  # weight of a word denied by both criterion and expert, where the denial matters
 _NAME = 2.5  # weight of a name such as 31-1-03
-_BONUS = 0.35  # weight of a word of the criterion that the expert did without
+_BONUS = 0.35  # weight of a word of the criterion that the expert does not use
 _SAME_MATTER = 0.5  # share of a criterion's words
 _ASKS_FOR_NUMBER = re.compile(
     r"\b(?:the (?:date|day|time|number|count|total|share|percentage|rate|cost|price|deadline|figures?)"
@@ -32,28 +32,28 @@ _ASKS_FOR_NUMBER = re.compile(
 
 
 Beside = tuple[tuple[Quantity, frozenset[str]], ...]
-"""Numbers that are given together, each with words of which one has to stand in its sentence."""
+"""Numbers that are given together, each with words of which one must be in its sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What of the expert's report bears a criterion out, and what a report is measured by therefore.
+    """What supports a criterion in the expert's report, which a report is measured by.
 
     Attributes:
         asked: the criterion.
-        target: its words; quantities aside.
+        target: its words, without quantities.
         weights: one for each word.
-        stretch: where it stands in the expert's report.
-        share: weight of the words that the expert's stretch has.
-        words: the words of that stretch.
-        numbers: what a stretch has to give: one alternative of every group.
-        apart: as `numbers`, for those that the expert gives elsewhere; each with words of the criterion
-            that stand beside it there.
-        heads: True where small numbers have to be said of something that the criterion is about.
-        denied, affirmed: words that the expert's stretch plainly denies, or has and doesn't deny.
-        checks: names of further checks that the expert's stretch passes.
-        said: the expert's stretch, lower case, with what stands above it.
-        counted: its quantities, with the words that say what each counts.
+        stretch: its passage in the expert's report.
+        share: weight of the words in that passage.
+        words: all words of that passage.
+        numbers: what a passage must give: one alternative of every group.
+        apart: as `numbers`, for those that the expert gives elsewhere, each with adjacent words of
+            the criterion.
+        heads: True if small numbers must refer to something in the criterion.
+        denied, affirmed: words that the passage plainly denies, or has and does not deny.
+        checks: names of further checks that the passage passes.
+        said: the passage in lower case, with its context.
+        counted: its quantities, with the words for what each counts.
     """
 
     asked: Asked
@@ -73,10 +73,10 @@ class Support:
 
 
 def bare_support(asked: Asked, reference: ReportIndex, whole: ReportIndex) -> Support | None:
-    """What the expert's report says to a criterion; None where it has no word or number of it.
+    """Return what the expert's report says about a criterion; None if it has no word or number of it.
 
-    Of all stretches of up to three sentences that one counts which gives most of the criterion's numbers,
-    then most of its words. Its `heads` and `checks` are left empty.
+    The passage of up to three sentences with most of the criterion's numbers, then most of its words, is
+    used. `heads` and `checks` are left empty.
 
     Args:
         asked: the criterion.
@@ -126,19 +126,19 @@ def bare_support(asked: Asked, reference: ReportIndex, whole: ReportIndex) -> Su
 
 
 def share_of(mask: int, weights: Sequence[float]) -> float:
-    """The weight of the words in a mask."""
+    """Return the weight of the words in a mask."""
     return sum(w for bit, w in enumerate(weights) if mask >> bit & 1)
 
 
 def given_group(group: Group, report: ReportIndex, stretch: Stretch) -> bool:
-    """True where a stretch gives all of one alternative."""
+    """True if a passage gives all of one alternative."""
     return any(all(report.gives(q, stretch) for q in alternative) for alternative in group)
 
 
 def _calibrated(
     groups: Sequence[Group], reference: ReportIndex, stretch: Stretch
 ) -> tuple[tuple[Group, ...], list[Group]]:
-    """The groups that the expert's stretch meets, and what of the others it does without."""
+    """Return the groups that the passage satisfies, and the others."""
     kept: list[Group] = []
     elsewhere: list[Group] = []
     for group in groups:
@@ -153,7 +153,7 @@ def _calibrated(
 
 
 def _beside(group: Group, target: Target, reference: ReportIndex) -> tuple[Beside, ...]:
-    """The alternatives of which the expert gives every number beside words of the target."""
+    """Return the alternatives of which the expert gives every number next to words of the target."""
     found: list[Beside] = []
     for alternative in group:
         pairs = tuple((q, _words_beside(q, target, reference)) for q in alternative)
@@ -163,7 +163,7 @@ def _beside(group: Group, target: Target, reference: ReportIndex) -> tuple[Besid
 
 
 def _words_beside(wanted: Quantity, target: Target, reference: ReportIndex) -> frozenset[str]:
-    """The words of the target in the expert's sentence that has the number and most of them."""
+    """Return the words of the target in the expert's sentence with the number and most of them."""
     best: frozenset[str] = frozenset()
     for number, keys in enumerate(reference.keys):
         beside = keys & frozenset(target.keys)
@@ -186,7 +186,7 @@ def _plainly_denied(asked: Asked, reference: ReportIndex, stretch: Stretch) -> f
 def _plainly_affirmed(
     asked: Asked, target: Target, reference: ReportIndex, stretch: Stretch
 ) -> frozenset[str]:
-    """Words that the expert's stretch affirms, and that the expert denies nowhere on the same matter."""
+    """Return words that the passage affirms and the expert denies nowhere on the same subject."""
     elsewhere: set[str] = set()
     for number, words in enumerate(reference.denied):
         for key in words.intersection(target.keys):

@@ -1,4 +1,4 @@
-"""Two numbers that have changed places: "three killed and seven wounded" against seven and three."""
+"""Detect swapped numbers: "three killed and seven wounded" instead of seven and three."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Counted = tuple[Quantity, frozenset[str]]
 
 
 def counted(text: str) -> list[Counted]:
-    """Every quantity of a plain text with the words that say what it counts.
+    """Return every quantity of a plain text with the words for what it counts.
 
-    These are the next two words with content, up to an "and" or the next quantity; where there is
-    none ("killed three and wounded seven"), the two before.
+    These are the next two content words, up to an "and" or the next quantity; if there are none ("killed
+    three and wounded seven"), the two before.
     """
     tokens = scan(join_phrases(text))
     found: list[Counted] = []
@@ -39,9 +39,9 @@ def _words(tokens: Sequence[str | Quantity]) -> list[str]:
 
 
 def swapped(truth: Sequence[Counted], said: Sequence[Counted]) -> tuple[Quantity, Quantity] | None:
-    """Two quantities of `truth` whose counted things have changed places in `said`; None without.
+    """Return two quantities of `truth` that are swapped in `said`; None if there are none.
 
-    Only a full exchange counts: each number is said of the other's thing and of its own nowhere.
+    Only a full swap counts: each number refers to the other's thing and never to its own.
     """
     for (one, its), (other, others) in combinations(truth, 2):
         if same(one, other):

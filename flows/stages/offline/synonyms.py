@@ -1,8 +1,8 @@
-"""What staff papers write for one another: expressions, abbreviations, synonyms.
+"""Synonymous expressions, abbreviations and words of staff papers.
 
-Written for this project from general staff usage and from the tuning part of the labelled data. A group
-holds only words that a reader would take for one another: none that differ in strength (likely,
-certain) or in value (high, low), for those decide verdicts.
+Compiled for this project from general staff usage and the tuning part of the labelled data. A group has only
+interchangeable words, none that differ in strength (likely, certain) or value (high, low), which decide
+verdicts.
 """
 
 PHRASES = """
@@ -66,7 +66,7 @@ PHRASES = """
     unaware: not been informed
     depart: left the gate, leave the gate, set off, moved out, set out
 """
-"""One line a form: the word that stands for each of the expressions after the colon."""
+"""One word per line, with the expressions that it replaces after the colon."""
 
 SYNONYMS = """
     kill dead die death fatality fatal deceased
@@ -262,4 +262,4 @@ SYNONYMS = """
     return repatriate repatriation
     uncertain unclear ambiguous
 """
-"""One line, one meaning; the first word stands for the others."""
+"""One meaning per line; the first word replaces the others."""

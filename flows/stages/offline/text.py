@@ -1,4 +1,4 @@
-"""A brief or an item as clean sentences: Unicode made plain, citations and Markdown taken out."""
+"""Split a text into clean sentences: normalised Unicode, no citations or Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-# Vulgar fractions go before NFKC, which would take the 2 of "2\u00bd" for a part of the fraction.
+# Vulgar fractions are replaced before NFKC, which would merge the 2 of "2\u00bd" into the fraction.
 _FRACTIONS = str.maketrans({"\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75"})
 _PUNCTUATION = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'")
@@ -14,16 +14,15 @@ _PUNCTUATION = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
     | {"\u2014": " - ", "\u00d7": " x ", "\u2248": "~", "\u2265": " at least ", "\u2264": " at most "}
 )
-# 3 000 with a space that does not break, 3'000 and 3_000 are 3,000. A plain space is left alone, as in
-# "grid 123 456".
+# 3 000 with a no-break space, 3'000 and 3_000 are 3,000. A plain space is not, as in "grid 123 456".
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:([\u00a0\u2007\u2009\u202f'\u2019_])\d{3})(?:\1\d{3})*(?![\w'])")
-# Everything printable that is neither of these carries no meaning for a comparison. Format characters
-# (Cf) hold the zero-width and the bidirectional ones.
+# All other characters are irrelevant for a comparison. Format characters (Cf) include zero-width and
+# bidirectional ones.
 _DROPPED = ("Cf", "Cs", "Co", "Cn")
 
 
 def plain(text: str) -> str:
-    """`text` in NFKC, quotes and digits plain, without zero-width, bidirectional and control characters."""
+    """Normalise `text` to NFKC with plain quotes and digits, without format and control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_FRACTIONS)
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
@@ -31,7 +30,7 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_PUNCTUATION)
         text = "".join(c for c in text if unicodedata.category(c) not in _DROPPED)
-        # Letters carry the meaning, accents do not: a brief may write Vasarhely for Vásárhely.
+        # Accents are ignored: a brief may write Vasarhely for Vásárhely.
         text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
     return "".join(c if c in "\n\t" or c.isprintable() else " " for c in text)
 
@@ -58,11 +57,10 @@ _NOT_POINTER = re.compile(rf"{_POINTER}|[\d.,;:\s§-]|\band\b|\bto\b|\bsee\b|\bo
 
 
 def strip_citations(text: str) -> str:
-    """`text` without its references to documents, paragraphs, pages and files.
+    """Remove references to documents, paragraphs, pages and files from `text`.
 
-    A reference says where a fact stands, not what it is: a brief that only cites must not gain the
-    words or the numbers of its citations. A parenthesis goes only where little but references is in
-    it, so that "(Serial 4, 12 boats)" keeps its boats.
+    A brief must not gain words or numbers from its citations. A parenthesis is only removed if it contains
+    little but references, so "(Serial 4, 12 boats)" keeps its boats.
     """
     text = _BRACKETED.sub(" ", text)
     text = _PARENTHESIS.sub(_keep_remark, text)
@@ -82,9 +80,9 @@ class Sentence:
     """One sentence, table row or list item.
 
     Attributes:
-        text: as it is compared: plain, without citations and Markdown.
+        text: plain text without citations and Markdown.
         context: headings above it and, for a table row, its column names; may be empty.
-        section: number of the heading that it stands under, from 0.
+        section: number of its heading, from 0.
     """
 
     text: str
@@ -108,7 +106,7 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str) -> list[Sentence]:
-    """`text` as sentences in reading order. A line that breaks within a sentence is joined again."""
+    """Split `text` into sentences in reading order, joining lines within a sentence."""
     found: list[Sentence] = []
     headings: list[tuple[int, str]] = []
     columns = ""
@@ -152,12 +150,12 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def _is_rule(line: str) -> bool:
-    """True for a line drawn with dashes, as under the head of a table."""
+    """True for a line of dashes, as under a table header."""
     return "-" in line and _RULE.issuperset(line)
 
 
 def _split(text: str) -> list[str]:
-    """Sentences of one paragraph; a full stop after a known abbreviation does not end one."""
+    """Split a paragraph into sentences; a full stop after a known abbreviation does not end one."""
     parts: list[str] = []
     start = 0
     for match in _END.finditer(text):

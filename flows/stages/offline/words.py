@@ -1,4 +1,4 @@
-"""Words that mean the same to a staff, brought to one form: stems, synonyms, abbreviations."""
+"""Canonical forms of words: stems, synonyms, abbreviations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DOUBLED = 3
 
 
 def _suffixes() -> list[tuple[str, str, int]]:
-    """(suffix, what replaces it, least letters that stay), longest suffix first."""
+    """Return (suffix, replacement, minimum remaining letters), longest suffix first."""
     table: list[tuple[str, str, int]] = []
     for line in SUFFIXES.strip().splitlines():
         least, _, suffixes = line.strip().partition(": ")
@@ -27,7 +27,7 @@ _SUFFIXES = _suffixes()
 
 
 def stem(word: str) -> str:
-    """A crude stem: irregular forms by table, then up to three common endings taken off."""
+    """Return a crude stem: irregular forms by table, then without up to three common suffixes."""
     word = word.removesuffix("'s").rstrip("'")
     word = _IRREGULAR.get(word, word)
     for _ in range(_ROUNDS):
@@ -49,7 +49,7 @@ def _synonyms() -> dict[str, str]:
     for line in SYNONYMS.strip().splitlines():
         stems = [stem(word) for word in line.split()]
         for one in stems:
-            # A word in two groups stays with the first: groups must not flow into one another.
+            # A word in two groups belongs to the first, so that groups don't merge.
             table.setdefault(one, table.get(stems[0], stems[0]))
     return table
 
@@ -68,15 +68,15 @@ _PHRASE = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_PHRASES, key=len
 
 
 def join_phrases(text: str) -> str:
-    """Lower-case `text` with the expressions of the table as single words."""
+    """Replace the expressions of the table in lower-case `text` with single words."""
     return _PHRASE.sub(lambda match: _PHRASES[match[0]], text.lower())
 
 
 @lru_cache(maxsize=65_536)
 def canonical(word: str) -> tuple[str, ...]:
-    """The forms under which a lower-case word is compared: none for a word without content.
+    """Return the canonical forms of a lower-case word: none for a word without content.
 
-    A compound gives its parts ("counter-battery"), a name with digits stays whole ("ch-47" as ch47).
+    A compound is split ("counter-battery"), a name with digits is joined ("ch-47" to ch47).
     """
     if word in _STOP:
         return ()
@@ -88,4 +88,4 @@ def canonical(word: str) -> tuple[str, ...]:
 
 
 DOUBT_KEYS = frozenset(key for word in DOUBT_WORDS.split() for key in canonical(word))
-"""The forms of words that say how sure something is."""
+"""The canonical forms of words of certainty."""

@@ -1,7 +1,7 @@
-"""The report as HTML pages, each whole in itself: no request, no library, readable without script.
+"""Self-contained HTML pages: no requests, no libraries, readable without scripts.
 
-Everything that a model, a judge or an author of a rubric wrote is hostile: it is escaped, what can't
-be seen in it is shown, and a policy in every page forbids what would slip through.
+Text by models, judges and rubric authors is untrusted: it is escaped, invisible characters are made
+visible, and every page has a Content-Security-Policy as a second line of defence.
 """
 
 from flows.stages.page.attempt import attempt_page, attempt_path

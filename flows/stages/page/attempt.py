@@ -1,4 +1,4 @@
-"""How a report came about: what its model was asked, said, called and was answered, turn by turn."""
+"""The page of one attempt: the trajectory of its model, turn by turn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flows.stages.page.render import parts, render
 
 
 def attempt_path(condition: str, scenario_id: str, seed: int) -> tuple[str, str, str]:
-    """Where an attempt's page lies below the first page: two folders and a name."""
+    """Return the path of an attempt's page in the site: two folders and a name."""
     return "attempts", condition, f"{scenario_id}-{seed}.html"
 
 
@@ -21,14 +21,14 @@ def attempt_page(
     *,
     judges: Sequence[str] = (),
 ) -> str:
-    """The trajectory of one attempt.
+    """Render the trajectory of one attempt.
 
     Args:
-        condition: its label.
+        condition: the condition's label.
         scenario_id: the task.
         seed: number of the attempt.
-        events: as the trajectories table has them, in order; empty where that table is not here.
-        judges: labels of those who have a page on what came of it.
+        events: rows of the trajectories table, in order; empty without that table.
+        judges: labels of the judges with a page on its report.
     """
     heading = f"{scenario_id}, attempt {seed}"
     return render(
@@ -52,7 +52,7 @@ def _count(count: int | None) -> str:
 
 
 def _answered(event: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """Each call of a tool with its answer; None where none is kept."""
+    """Return each tool call with its answer; None if it was not kept."""
     answers = {answer["call_id"]: answer for answer in event["answers"]}
     return [(call, answers.get(call["call_id"])) for call in event["tool_calls"]]
 

@@ -1,4 +1,4 @@
-"""One brief and the verdict on every item of its rubric."""
+"""The page of one brief with the verdict on every item."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from flows.common.text import count_of
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
@@ -13,7 +14,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
-from flows.stages.page.markup import address, count_of, own
+from flows.stages.page.markup import address, own
 from flows.stages.page.render import parts, render
 from flows.stages.page.rubric import anchor, placing
 from flows.stages.page.wording import REPORTS, Wording, wording
@@ -32,20 +33,20 @@ def brief_page(
     is_stand_in: bool,
     report: ReportFacts | None = None,
 ) -> str:
-    """A brief's counts, its text as graded, and a table of verdicts that can be filtered.
+    """Render a brief's counts, its text as graded and a filterable table of verdicts.
 
     Args:
         row: the condition and judge, as on the leaderboard.
-        scenario: what the brief answers.
-        brief: as it was graded.
-        score: what the verdicts come to.
+        scenario: the brief's scenario.
+        brief: the brief as graded.
+        score: the score of the verdicts.
         verdicts: one for each item, in any order.
         scoring: name of the weights.
-        is_stand_in: True where the judge is one.
-        report: what is known of its file; None for a brief that is text alone.
+        is_stand_in: True for the offline judge.
+        report: facts about its file; None for a plain-text brief.
 
     Raises:
-        KeyError: an item has no verdict; scores exist for whole sets only.
+        KeyError: an item has no verdict.
     """
     by_id = {verdict.item_id: verdict for verdict in verdicts}
     said = wording(is_task=scenario.task is not None)
@@ -93,7 +94,7 @@ def _about(
         status += f": {brief.detail}"
     pairs = [(said.brief.capitalize(), status)]
     if brief.detail and brief.text is not None:
-        pairs.append(("Left out or mended on reading", brief.detail))
+        pairs.append(("Left out or repaired while reading", brief.detail))
     pairs += [
         ("Words", words_kept),
         ("Judge", row.judge_id),
@@ -109,7 +110,7 @@ def _about(
 def _shares(
     scenario: Scenario, by_id: dict[str, Verdict], score: BriefScore, said: Wording
 ) -> list[tuple[str, str]]:
-    """Shares with what they are of; unknown where an item has no verdict."""
+    """Format shares with their counts; unknown if an item has no verdict."""
     errors = sum(item.is_error for item in scenario.items)
     requirements = len(scenario.items) - errors
     n_passed = [bool(by_id[item.item_id].passed) for item in scenario.items if not item.is_error]
@@ -135,8 +136,8 @@ def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[s
         ended += Markup(', <a href="{}">calls of the model: {}</a>').format(page, report.n_calls)
     pairs: list[tuple[str, str]] = [("Attempt", ended)]
     if report.report is not None:
-        # Versions hold the files that a model's calls were paid for; the others are made again by a run, and
-        # need not be here.
+        # Only reports paid for with model calls are versioned; the others are made again by a run and may be
+        # missing here.
         name: str = f"reports/files/{report.report}.docx"
         if report.n_calls:
             file = address("..", "..", "..", "reports", "files", f"{report.report}.docx")

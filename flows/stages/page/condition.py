@@ -1,4 +1,4 @@
-"""One condition under one judge: what it is, what it comes to, and its briefs."""
+"""The page of one condition under one judge: settings, scores and briefs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from flows.common.text import count_of, plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, count_of, own, plural, words
+from flows.stages.page.markup import address, own, words
 from flows.stages.page.render import Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, REPORTS, Wording
 
@@ -27,9 +28,9 @@ class Group:
     Attributes:
         name: the step, tier, severity or failure mode.
         kind: `requirement` or `error`.
-        passed: graded verdicts that are passed.
+        passed: graded verdicts that passed.
         n: graded verdicts.
-        ungraded: verdicts that say nothing.
+        ungraded: items without a verdict.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Group:
 
 
 def brief_file(brief: Brief) -> str:
-    """Name of a brief's page, beside its condition's."""
+    """Return the file name of a brief's page, in the folder of its condition's page."""
     return f"{brief.scenario_id}-{brief.seed}.html"
 
 
@@ -54,16 +55,16 @@ def condition_page(
     is_stand_in: bool,
     said: Wording = BRIEFS,
 ) -> str:
-    """A row of the leaderboard taken apart.
+    """Render the details of a leaderboard row.
 
     Args:
-        row: of the leaderboard.
-        briefs: with their scores, in the order in which they are listed.
-        groups: pass counts by what they are grouped by (`step`, `tier`, ...).
+        row: the row.
+        briefs: briefs with their scores, in display order.
+        groups: pass counts by grouping (`step`, `tier`, ...).
         scoring: name of the weights.
-        note: what must be known about the model; may be empty.
-        is_stand_in: True where the judge is one.
-        said: names of the protocol's things.
+        note: a note on the model; may be empty.
+        is_stand_in: True for the offline judge.
+        said: the protocol's wording.
     """
     return render(
         "condition.html",
@@ -126,7 +127,7 @@ def _soft(text: str) -> Markup:
 
 
 def _fates(row: LeaderboardRow, said: Wording) -> list[tuple[str, str]]:
-    """What kept briefs from being graded as they were meant, counted."""
+    """Count the briefs that were not graded normally, by reason."""
     name = f"{said.brief.capitalize()}s"
     failed = f"{row.n_refused} refused, {row.n_error} failed, {row.n_empty} empty"
     if said is not REPORTS:
@@ -169,14 +170,14 @@ def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]
 
 
 def cut_phrase(brief: Brief) -> str:
-    """What was cut from a brief, to stand after its status; empty where nothing was."""
+    """Describe how a brief was cut, as a suffix to its status; empty if it was not."""
     return (", cut at the cap" if brief.cut else "") + (
         ", stopped at the provider's limit" if brief.cut_by_provider else ""
     )
 
 
 def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) -> Table:
-    """Failures by mode count what failed so; everything else counts what passed."""
+    """Build a table of failures by mode, or of passes by any other grouping."""
     by_mode = by == "mode"
     name = said.scenario if by == "scenario" else words(by)
     columns = [Column(name), Column("kind of item")]

@@ -1,4 +1,4 @@
-"""The first page: leaderboard, what must be said under it, figures."""
+"""The first page: leaderboard, notes and figures."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from flows.stages.page.render import Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, Wording, meanings
 
 UNKNOWN = "-"
-"""What the shown table holds where nothing is known."""
+"""Cell text for an unknown value."""
 
 _NUMBER = re.compile(r"-?[\d.,]+(%| of \d+| to -?[\d.]+)?")
 
 
 def condition_address(row: LeaderboardRow) -> Markup:
-    """Address of a row's page, from the first page."""
+    """Return the address of a row's page, relative to the first page."""
     return address(row.condition, row.judge_id, "index.html")
 
 
@@ -36,19 +36,19 @@ def index_page(
     said: Wording = BRIEFS,
     is_clamped: bool = False,
 ) -> str:
-    """The leaderboard with its notes and figures.
+    """Render the leaderboard with its notes and figures.
 
     Args:
-        board: its rows and judges.
-        shown: the table that people see, head first, then a row for each of the board's.
-        notes: what stands under it.
+        board: the leaderboard.
+        shown: the displayed table: the header, then one row per row of the board.
+        notes: notes under the table.
         figures: SVG texts by judge.
-        rubrics: addresses of the rubrics' pages by scenario id.
-        left_out: results that could not be relied on, and why.
-        foreign: where rows without a page of their own come from, by condition and judge.
-        tables: further tables, each with its heading and its caption, head first.
-        said: names of the protocol's things.
-        is_clamped: True where each score is held within [0, 1] before it is averaged.
+        rubrics: addresses of the rubric pages by scenario id.
+        left_out: unreliable results and why.
+        foreign: the source of rows without a page, by condition and judge.
+        tables: further tables with heading, caption and rows, the header first.
+        said: the protocol's wording.
+        is_clamped: True if each score is clamped to [0, 1] before averaging.
     """
     head, *cells = shown
     rows = [_row(row, texts, head, foreign or {}) for row, texts in zip(board.rows, cells, strict=True)]
@@ -82,7 +82,7 @@ def _plain_table(caption: str, head: Sequence[str], cells: Sequence[Sequence[str
 
 
 def _columns(head: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Column]:
-    """Heads of a table; the first column holds names, be they spelled as numbers."""
+    """Return a table's columns; the first one holds names, even if they look like numbers."""
     return [
         Column(name, is_number=place > 0 and _is_number([row[place] for row in cells]))
         for place, name in enumerate(head)
@@ -95,7 +95,7 @@ def _row(
     head: Sequence[str],
     foreign: Mapping[tuple[str, str], str],
 ) -> list[str]:
-    """Cells as HTML: the first leads to the row's page, and a score that is not whole has its bounds."""
+    """Render cells as HTML: the first links to the row's page, and an incomplete score has its bounds."""
     cells: list[str] = [parts().unknown() if text == UNKNOWN else own(text) for text in texts]
     label = Markup("<br><small>{}</small>").format(own(row.condition))
     origin = foreign.get((row.condition, row.judge_id))

@@ -1,4 +1,4 @@
-"""Text that others wrote as HTML: escaped, and with nothing in it that can't be seen."""
+"""Untrusted text as HTML: escaped, with invisible characters made visible."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 _UNUSUAL = re.compile(r"[^\n\t -~]")
-# Invisible, though Unicode counts them as letters, marks or symbols: joiners, fillers, variation
-# selectors, the blank Braille cell.
+# Invisible characters in Unicode categories of visible ones: joiners, fillers, variation selectors, the
+# blank Braille cell.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
@@ -20,44 +20,34 @@ _SPACES = "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"  # wide enough to be seen
 
 
 def own(text: str) -> Markup:
-    """`text` as HTML: escaped, and every character that hides or turns text shown as its number.
+    """Escape `text` for HTML and show invisible and bidirectional characters as code points.
 
-    Line feeds and tabs stay. Right-to-left letters stay too: the element around it isolates them.
+    Line feeds, tabs and right-to-left letters are kept; the enclosing element isolates the latter.
     """
-    # Escaping first: it leaves every character that is not ASCII alone.
+    # Escape first: this does not change non-ASCII characters.
     return Markup(_UNUSUAL.sub(_marked, escape(text.replace("\r\n", "\n"))))
 
 
 def visible(value: Any) -> Any:
-    """What a template prints of a value: `own` of any text that is not HTML already."""
+    """Prepare a template value: apply `own` to text that is not HTML already."""
     return own(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def attribute(text: str) -> Markup:
-    """`text` for an attribute's value between double quotes, where no mark-up can stand."""
+    """Escape `text` for a double-quoted attribute, without markup."""
     plain = _UNUSUAL.sub(lambda match: _shown(match.group()), text.replace("\n", " "))
     return Markup(escape(plain))
 
 
 def address(*parts: str) -> Markup:
-    """A relative address of path segments, each quoted whole: no segment opens a folder or a query."""
+    """Return a relative URL of path segments, each quoted so that it can't add a folder or a query."""
     quoted = (part if part == ".." else quote(part, safe="") for part in parts)
     return Markup(escape("/".join(quoted)))
 
 
 def words(name: str) -> str:
-    """A name of an enumeration as people read it."""
+    """Return an enum value with spaces."""
     return name.replace("_", " ")
-
-
-def count_of(part: int, whole: int) -> str:
-    """A count, with the whole where it is not all of it."""
-    return str(part) if part == whole else f"{part} of {whole}"
-
-
-def plural(count: str, noun: str) -> str:
-    """A count with its noun, which takes an s where it is several."""
-    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
 def _marked(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The templates of all pages, and what they may use."""
+"""Jinja2 templates of the pages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from flows.stages.page.markup import address, attribute, visible
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A head of a table.
+    """A column of a table.
 
     Attributes:
-        name: as printed.
-        is_number: aligned and sorted as numbers.
+        name: the header, as printed.
+        is_number: True to align and sort its cells as numbers.
     """
 
     name: str
@@ -29,18 +29,18 @@ class Column:
 
     @property
     def css(self) -> Markup:
-        """The attribute that cells of this column have."""
+        """The class attribute of this column's cells."""
         return Markup(' class="number"' if self.is_number else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as a template takes it.
+    """A table for a template.
 
     Attributes:
         caption: what it shows.
-        columns: its heads.
-        rows: cells; text is escaped, `Markup` stands as it is.
+        columns: its columns.
+        rows: cells; text is escaped, `Markup` is not.
     """
 
     caption: str
@@ -49,18 +49,18 @@ class Table:
 
 
 def render(template: str, title: str, **values: Any) -> str:
-    """One page from its template.
+    """Render a page from its template.
 
-    Every text is escaped, and what hides in it is shown (`markup.visible`), unless it is `Markup`.
+    Text that is not `Markup` is escaped, with invisible characters made visible (`markup.visible`).
 
     Raises:
-        UndefinedError: the template uses a value that it was not given.
+        UndefinedError: the template uses an undefined value.
     """
     return _environment().get_template(template).render(title=title, **values)
 
 
 def parts() -> Any:
-    """The macros of `parts.html` as functions that give `Markup`."""
+    """Return the macros of `parts.html` as functions that return `Markup`."""
     return _parts()
 
 
@@ -84,8 +84,8 @@ def _environment() -> Environment:
     filters.update({"attribute": attribute, "pair": _pair})
     style, script = (_file(made, name) for name in ("site.css", "site.js"))
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # The page asks the network for nothing and runs no script but its own, even if something in it that
-    # others wrote slipped through the escaping.
+    # The page loads nothing from the network and runs no script but its own, even if escaping of untrusted
+    # text failed.
     policy = Markup(
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
         f"script-src 'sha256-{script_hash}'"
@@ -100,5 +100,5 @@ def _file(environment: Environment, name: str) -> Markup:
 
 
 def _pair(columns: Sequence[Column], row: Sequence[str]) -> list[tuple[Column, str]]:
-    """Heads with the cells of a row; a row of another length is a fault."""
+    """Pair columns with the cells of a row of equal length."""
     return list(zip(columns, row, strict=True))

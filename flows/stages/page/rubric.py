@@ -1,4 +1,4 @@
-"""A scenario's rubric, whole, with the evidence of every item."""
+"""The page of a scenario's rubric with the evidence of every item."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _KINDS = {
     (True, False): "Required criterion",
     (True, True): "Penalty",
 }
-"""What an item is called, by whether it is a criterion and whether it describes an error."""
+"""Names of an item, by whether it is a criterion and whether it describes an error."""
 
 
 def anchor(place: int) -> str:
-    """Where an item stands on its rubric's page, from its place in the rubric, from 0.
+    """Return an item's anchor on the rubric page, from its index in the rubric.
 
-    An item's id is no anchor: it may hold anything.
+    An item's id may contain any characters.
     """
     return f"item-{place + 1}"
 
 
 def rubric_page(scenario: Scenario) -> str:
-    """Every item with all that its rubric says."""
+    """Render every item of a rubric."""
     errors = sum(item.is_error for item in scenario.items)
     said = wording(is_task=scenario.task is not None)
     sides = (
@@ -52,14 +52,14 @@ def rubric_page(scenario: Scenario) -> str:
 
 
 def placing(item: Item) -> list[str]:
-    """Where an item belongs and what it weighs, each in a phrase: an item's classes, a criterion's points."""
+    """Return the classes of an item, or the points of a criterion, as phrases."""
     if item.step is None or item.tier is None or item.severity is None:
         return [f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}"]
     return [words(item.step.value), f"tier {item.tier.value}", words(item.severity.value)]
 
 
 def _described(item: Item) -> list[tuple[str, str]]:
-    """What a rubric says of an item, by its heading; empty texts are left out of the page."""
+    """Return the texts of an item with their headings; the page omits empty ones."""
     return [
         (_KINDS[item.points is not None, item.is_error], item.requirement),
         ("Ground truth", item.ground_truth),

@@ -1,4 +1,4 @@
-"""What pages call things: a brief for a scenario has other names than a report on a task."""
+"""Names on pages, which differ between briefs for scenarios and reports on tasks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Names of one protocol, each for one thing; what they mean is the same.
+    """Names of one protocol.
 
     Attributes:
-        scenario: what is answered.
-        brief: what was written.
+        scenario: a scenario or task.
+        brief: the written text.
         repeat: what `seed` numbers.
-        counted: what a score is a mean of: an attempt counts though it left no report.
-        requirement, requirements: items that should be met, one and several.
-        error, errors: items that describe what should not be done.
-        made: what an error is that was done.
+        counted: the unit of mean scores; an attempt counts even without a report.
+        requirement, requirements: items that should be met, singular and plural.
+        error, errors: items that describe errors, singular and plural.
+        made: participle for an error that occurred.
     """
 
     scenario: str
@@ -30,7 +30,7 @@ class Wording:
     made: str
 
     def head(self, name: str) -> str:
-        """The leaderboard's column as these pages call it."""
+        """Return the name of a leaderboard column on these pages."""
         return {"scenarios": f"{self.scenario}s", "briefs": f"{self.counted}s"}.get(name, name)
 
 
@@ -59,16 +59,16 @@ REPORTS = Wording(
 
 
 def wording(*, is_task: bool) -> Wording:
-    """Names for a report task, or for a scenario that asks for a brief."""
+    """Return the wording for a report task or for a scenario."""
     return REPORTS if is_task else BRIEFS
 
 
 def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
-    """What each column of the leaderboard means, by its name there.
+    """Explain each column of the leaderboard.
 
     Args:
-        said: the names to use.
-        is_clamped: True where each score is held within [0, 1] before it is averaged.
+        said: the wording.
+        is_clamped: True if each score is clamped to [0, 1] before averaging.
     """
     low = (
         f"each {said.repeat}'s within [0, 1]: 1 is a perfect {said.brief}'s, 0 an empty one's"

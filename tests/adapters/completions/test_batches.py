@@ -432,7 +432,7 @@ def test_a_batch_that_fails_to_be_looked_at_for_too_long_is_left_running(tmp_pat
         server.fault = lambda _method, path, _number: Status(503, "busy") if "batch_" in path else None
         (error,) = batched(tmp_path, server, a_request(base=server.base))
         assert isinstance(error, ProviderError)
-        assert "http 503: busy. The batch runs on, and the same command collects it" in str(error)
+        assert "http 503: busy. The batch continues; run the same command again to collect it" in str(error)
         server.fault = lambda *_: None
         assert texts(batched(tmp_path, server, a_request(base=server.base))) == ["answer to Write the brief."]
     assert server.sizes() == [1]
@@ -495,7 +495,7 @@ def test_a_resumed_run_that_asks_for_more_and_less_collects_what_it_asks_for(tmp
 
         outcomes = asyncio.run(stopped())
         assert [type(outcome) for outcome in outcomes] == [Stopped] * 3
-        assert "batches under way run on: the same command resumes" in str(outcomes[0]).lower()
+        assert "batches in progress continue: run the same command again" in str(outcomes[0]).lower()
         assert len(CompletionStore(tmp_path)) == 0
         server.hold = False
         assert texts(batched(tmp_path, server, *requests[2:])) == ["answer to prompt 2", "answer to prompt 3"]

@@ -165,7 +165,7 @@ def test_settings_that_hold_a_secret_of_the_environment_are_refused(given):
     given(JUDGE_KEY="sk-judge-0123456789", PLACEHOLDER="none", SHORT="ab12cd34")
     check_no_secret("model", {"parameters": {"tool_choice": "none", "user": "ab12cd345"}})
     for leak in ("sk-judge-0123456789", base64.b64encode(b"sk-judge-0123456789").decode(), "ab12cd34"):
-        with pytest.raises(ConfigError, match="model: a key, header or password") as caught:
+        with pytest.raises(ConfigError, match="model: contains a key, header or password") as caught:
             check_no_secret("model", {"parameters": {"user": [leak]}})
         assert leak not in str(caught.value)
 

@@ -224,7 +224,7 @@ def test_what_litellm_can_not_express_is_an_error_of_the_configuration(tmp_path,
         ends = ask(tmp_path, settings, *requests)
         assert server.calls == []
     assert [type(end) for end in ends] == [ConfigError] * 3
-    assert "nothing is dropped to fit" in str(ends[0])
+    assert "unsupported ones are not dropped" in str(ends[0])
     assert len(CompletionStore(tmp_path)) == 0
 
 

@@ -141,7 +141,7 @@ def test_a_host_that_does_not_answer_is_no_connection():
 def test_an_address_that_is_none_is_a_fault_of_the_request(base):
     (fault,) = send(base)
     assert fault.kind is FaultKind.parameter
-    assert fault.detail.startswith("api_base is no address: ")
+    assert fault.detail.startswith("api_base is not an address: ")
 
 
 def test_an_error_brings_its_message_code_and_pause():

@@ -160,7 +160,7 @@ def test_a_record_cut_at_any_byte_counts_as_absent_and_leaves_the_others(tmp_pat
         expected = (
             []
             if end in (start, len(data) - 1)
-            else [cut + "What it held counts as absent and is asked again"]
+            else [cut + "Its content counts as missing and is requested again"]
         )
         assert problems == expected
 
@@ -366,7 +366,7 @@ def test_a_disk_that_is_full_raises_and_hands_nothing_on(tmp_path):
     )
     error, after, kept = done.stdout.splitlines()
     assert error.startswith("StoreError ")
-    assert "can't be written: File too large. A reply that was paid for could not be stored" in error
+    assert "can't be written: File too large. Free disk space or fix the permissions" in error
     assert after == "None"
     assert kept == "None The brief. The brief."
     reopened = CompletionStore(tmp_path)
@@ -407,7 +407,7 @@ def test_a_read_only_folder_can_be_read_and_not_paid_into(tmp_path, monkeypatch)
     monkeypatch.setattr(os, "open", read_only)
     opened = CompletionStore(tmp_path)
     assert opened.get(a_request("first").key).text == "answer to first"
-    with pytest.raises(StoreError, match=r"can't be written: Read-only file system\. Nothing was paid for"):
+    with pytest.raises(StoreError, match=r"can't be written: Read-only file system\. Fix the permissions"):
         opened.probe()
     with pytest.raises(StoreError, match="lock: can't be opened for writing: Read-only file system"):
         opened.lock(a_request("first").key)
@@ -417,7 +417,7 @@ def test_a_nearly_full_disk_is_refused_before_anything_is_paid(store, monkeypatc
     store.probe()
     assert list(store.folder.iterdir()) == []
     monkeypatch.setattr(store_module, "MIN_FREE_BYTES", 1 << 60)
-    with pytest.raises(StoreError, match=r"MB left on its disk; expected at least .* Nothing was paid for"):
+    with pytest.raises(StoreError, match=r"MB left on its disk; expected at least .* Free disk space"):
         store.probe()
 
 

@@ -353,7 +353,7 @@ def test_a_gguf_file_is_not_started_for_tools(tmp_path):
     request = a_request(base=place, transport="gguf", tools=TOOLS)
     (end,) = ask(tmp_path / "store", an_asker(place, transport=Transport.gguf), request)
     assert isinstance(end, ConfigError)
-    assert end.found == "it holds tools, and a GGUF file here takes text alone"
+    assert end.found == "it holds tools, and a local GGUF file only accepts text"
 
 
 def test_a_provider_that_refuses_tools_is_told_about_once(tmp_path):

@@ -181,13 +181,13 @@ def test_a_chat_with_tools_and_images_passes():
             {"takes_images": True, "transport": Transport.gguf},
             {},
             Message("user", "u", images=(PNG,)),
-            "it holds images, and a GGUF file here takes text alone",
+            "it holds images, and a local GGUF file only accepts text",
         ),
         (
             {"takes_tools": True, "transport": Transport.gguf},
             {"tools": TOOLS},
             Message("user", "u"),
-            "it holds tools, and a GGUF file here takes text alone",
+            "it holds tools, and a local GGUF file only accepts text",
         ),
     ],
 )
@@ -201,5 +201,5 @@ def test_what_a_model_does_not_take_is_refused(changes, parameters, turn, found)
 
 def test_tools_are_refused_in_a_batch():
     request = a_request(tools=TOOLS)
-    with pytest.raises(ConfigError, match="each would wait for a batch"):
+    with pytest.raises(ConfigError, match="each turn would wait for a batch"):
         check_turns(request, a_model(request.api_base, takes_tools=True), in_batch=True)

@@ -1,4 +1,4 @@
-"""Whether a model's calls can go out as batches, said before anything runs."""
+"""Check before a run whether a model's calls can be sent in batches."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from flows.common.errors import ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
 
 PROVIDERS = ("openai", "azure")
-"""First part of litellm's name of a model whose provider has batches that can be found again."""
+"""litellm prefixes of providers whose batches can be listed."""
 
 
 def check_batches(
     models: Iterable[ModelSettings], runner: RunnerSettings, budget: BudgetSettings | None = None
 ) -> None:
-    """Refuse models that have no batches, and settings that no batch can have.
+    """Reject models without batches and invalid batch settings.
 
     Args:
-        models: those that are called.
-        runner: how.
-        budget: that must be held; None where that is looked at elsewhere.
+        models: the models.
+        runner: the runner settings.
+        budget: the budget; None if it is checked elsewhere.
 
     Raises:
-        ConfigError: what can't be.
+        ConfigError: a model or a setting is not supported.
     """
     for key, found, expected, wrong in (
         ("runner.batch_wait_s", runner.batch_wait_s, "0 or more", runner.batch_wait_s < 0),
@@ -64,7 +64,7 @@ def check_batches(
 
 
 def batch_price(price: Price) -> Price:
-    """What a call costs in a batch; unknown where the model's settings do not say."""
+    """Return the price of a call in a batch; unknown without a batch factor."""
     factor = price.batch_factor
     each = ("input_usd", "output_usd", "above_input_usd", "above_output_usd")
     found = {name: getattr(price, name) for name in each}

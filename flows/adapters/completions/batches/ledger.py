@@ -1,8 +1,8 @@
-"""Which calls are in which batch: written before one is submitted, and outliving a crash.
+"""A durable record of which calls are in which batch, written before a batch is submitted.
 
-One file for each batch, `<fingerprint>-<random>.json`, replaced whole. The fingerprint is the hash of
-the batch's sorted request keys; the whole name is the marker that the batch carries at the provider,
-by which it is found again when its id was lost.
+One file per batch, `<fingerprint>-<random>.json`, replaced atomically. The fingerprint is the hash of the
+batch's sorted request keys; the whole name is the batch's marker at the provider, by which it is found if its
+id was lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDER = "batches"
 """Below the store's folder."""
 
 _SUFFIX = ".json"
-_UNSURE_NS = 1_000_000_000  # a folder that changed so recently may change again with the same time
+_UNSURE_NS = 1_000_000_000  # a folder that changed this recently may change again with the same mtime
 
 
 @dataclass(slots=True, eq=False)
@@ -35,15 +35,15 @@ class Entry:
     """One batch.
 
     Attributes:
-        marker: its name here and at the provider.
+        marker: its name, here and at the provider.
         model: the provider's name of the model.
-        api_base: address of the endpoint; None for the provider's own.
-        api_key_env: variable of the key it was sent with; None for none.
+        api_base: address of the endpoint; None for the provider's default.
+        api_key_env: environment variable of the key that was used; None for none.
         created_at: UTC, ISO 8601.
-        keys: of the requests in it.
-        batch_id: the provider's; None until it is known.
-        settled: those of `keys` that are done with: answered and stored, or known to be unanswered.
-        void: True where the provider has no such batch: nothing was submitted.
+        keys: keys of its requests.
+        batch_id: the provider's id; None until known.
+        settled: finished keys: answered and stored, or known to be unanswered.
+        void: True if the provider has no such batch: nothing was submitted.
     """
 
     marker: str
@@ -57,22 +57,22 @@ class Entry:
     void: bool = False
 
     def holds(self, key: str) -> bool:
-        """Whether the call of `key` has its answer, or will have it, in this batch."""
+        """Whether the call of `key` is pending in this batch."""
         return not self.void and key in self.keys and key not in self.settled
 
 
 class Ledger:
     """The batches of a store.
 
-    Several processes may use one folder; an entry belongs to whoever holds the store's lock of its
-    marker. Belongs to one event loop.
+    Several processes may use one folder; an entry belongs to the holder of the store's lock on its marker.
+    Use it from one event loop only.
     """
 
     def __init__(self, store: Path) -> None:
-        """Look at nothing yet.
+        """Create the ledger without reading it.
 
         Args:
-            store: the completion store's folder; the ledger's is below it, from its first batch on.
+            store: the completion store's folder; the ledger's folder in it is created with the first batch.
         """
         self._folder = store / FOLDER
         self._entries: dict[str, Entry] = {}
@@ -82,11 +82,11 @@ class Ledger:
         self._unwritten: set[str] = set()
 
     def path(self, entry: Entry) -> Path:
-        """Where an entry lies."""
+        """Return the path of an entry."""
         return self._folder / f"{entry.marker}{_SUFFIX}"
 
     def find(self, key: str) -> Entry | None:
-        """The batch that the call of `key` is in and waits for, if there is one.
+        """Return the batch that the call of `key` waits for, if any.
 
         Raises:
             StoreError: the folder or an entry can't be read.
@@ -98,10 +98,10 @@ class Ledger:
     def intend(
         self, keys: Iterable[str], *, model: str, api_base: str | None, api_key_env: str | None
     ) -> Entry:
-        """Write down that a batch of `keys` is about to be submitted; returns when that is durable.
+        """Record durably that a batch of `keys` is about to be submitted.
 
         Raises:
-            StoreError: it could not be written; nothing may be submitted.
+            StoreError: it could not be written; the batch must not be submitted.
         """
         held = frozenset(keys)
         fingerprint = sha256_text("\n".join(sorted(held)))
@@ -117,24 +117,24 @@ class Ledger:
         return entry
 
     def submitted(self, entry: Entry, batch_id: str) -> None:
-        """Write down the provider's id; returns when it is durable."""
+        """Record the provider's id durably."""
         entry.batch_id = batch_id
         self._write(entry)
 
     def never_submitted(self, entry: Entry) -> None:
-        """Write down that the provider has no such batch: its calls may go out again."""
+        """Record that the provider has no such batch: its calls may be sent again."""
         entry.void = True
         self._write(entry)
 
     def mark_done(self, entry: Entry, keys: Iterable[str]) -> None:
-        """Write down that these calls are done with: they may go out again."""
+        """Record that these calls are finished: they may be sent again."""
         entry.settled |= set(keys)
         self._write(entry)
 
     def stored(self, key: str) -> None:
-        """Take note that the answer of a call is in the store; written down later.
+        """Note that the answer of a call is in the store; recorded later.
 
-        Lost in a crash, it costs nothing: the store answers for the call from now on.
+        Losing this in a crash is harmless: the store has the answer.
         """
         entry = self._open.get(key)
         if entry is not None and entry.holds(key):
@@ -142,13 +142,13 @@ class Ledger:
             self._unwritten.add(entry.marker)
 
     def close(self) -> None:
-        """Write down what `stored` took note of, as far as that can be written."""
+        """Record what `stored` noted, on a best-effort basis."""
         while self._unwritten:
             with suppress(StoreError):
                 self._write(self._entries[self._unwritten.pop()])
 
     def reload(self, entry: Entry) -> Entry:
-        """The entry as it lies there now; what this process knows to be settled is kept."""
+        """Reload the entry, keeping what this process knows to be settled."""
         self._read(f"{entry.marker}{_SUFFIX}")
         return self._entries[entry.marker]
 
@@ -182,11 +182,11 @@ class Ledger:
                 path,
                 "not the record of a batch, or written by a later version",
                 f"format {FORMAT}",
-                "it says which calls were paid for: restore it; removed, its calls are paid for again",
+                "restore it: it records paid calls, which are paid for again if you delete it",
             ) from error
         known = self._entries.get(entry.marker)
         if known is not None:
-            # In place: whoever waits for the batch holds this object.
+            # In place, as waiters hold this object.
             known.batch_id, known.void = entry.batch_id or known.batch_id, entry.void
             known.settled |= entry.settled
             entry = known

@@ -1,4 +1,4 @@
-"""One batch, from its intent to its results: submitted once, found again, polled, taken apart."""
+"""Submit a batch once, find it again after a crash, poll it and deliver its results."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
 PATIENCE_S = 3600.0
-"""How long looking at a batch may fail; then the run ends, and the batch runs on."""
+"""How long polling may fail before the run ends; the batch continues."""
 
 _log = logging.getLogger(__name__)
 
-# The endpoint answered, and did not take the batch. Anything else may hide one that it took.
+# The endpoint rejected the batch. After any other fault it may have accepted it.
 _NOT_TAKEN = frozenset(range(400, 500)) - {408, 409, 425}
-_LOOKS = 2  # a batch may be listed a little later than it was accepted
+_LOOKS = 2  # a batch may be listed some time after it was accepted
 
 Delivery = Reply | Fault | StaffbenchError | None
-"""What a call hears of its batch; None where there is no such batch and it must go out again."""
+"""The result for a waiting call; None if there is no such batch and it must be sent again."""
 
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """One call that waits for its batch.
+    """A call that waits for its batch.
 
     Attributes:
         ready: set when `delivery` is.
-        delivery: what it hears.
+        delivery: the result.
     """
 
     ready: asyncio.Future[None]
     delivery: Delivery = None
 
     def hear(self, delivery: Delivery) -> None:
-        """Let it go on, unless it has gone: a halt ends the waiting."""
+        """Set the result, unless the waiter has been cancelled by a stop."""
         if not self.ready.done():
             self.delivery = delivery
             self.ready.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        """Let it raise; an error of ours anew, since many may hear the same one."""
+        """Set an error to raise; one of ours is copied, as many waiters may get it."""
         if isinstance(error, StaffbenchError):
             self.hear(type(error)(error.where, error.found, error.expected, error.remedy))
         elif not self.ready.done():
@@ -60,14 +60,14 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whose batches these are, and what is needed to see to them.
+    """An account at a provider, and what is needed to handle its batches.
 
     Attributes:
-        model: whom the calls are for.
-        target: what halts them.
-        transport: speaks to the provider.
-        ledger, store, halts, runner: as everywhere.
-        key: gives the provider's key.
+        model: the model.
+        target: the target of its calls.
+        transport: the provider's batch API.
+        ledger, store, halts, runner: shared services.
+        key: returns the provider's key.
     """
 
     model: ModelSettings
@@ -80,11 +80,11 @@ class Account:
     key: Callable[[], str | None]
 
     def check(self) -> None:
-        """Raise the reason to send nothing, if there is one."""
+        """Raise the reason to stop sending, if there is one."""
         self.halts.check(self.target)
 
     def error(self, batch: str, fault: Fault, remedy: str) -> ProviderError:
-        """What a person is told when a batch can't be looked at."""
+        """Return the error to show if a batch can't be polled."""
         detail = scrub(fault.detail, self.key())
         return ProviderError(
             f"{batch} of {self.model.label} at {self.model.api_base or self.model.provider}",
@@ -94,20 +94,20 @@ class Account:
 
 
 class BatchPoller:
-    """Sees to one batch, for the calls of this process that wait for it.
+    """Handles one batch for the calls of this process that wait for it.
 
     Attributes:
         entry: its record.
-        task: set by whoever starts `run`.
+        task: the task of `run`, set by the caller.
     """
 
     def __init__(self, account: Account, entry: Entry, lines: Sequence[bytes] | None) -> None:
-        """Prepare.
+        """Create a poller.
 
         Args:
-            account: whose batch it is.
-            entry: its record, durable.
-            lines: its requests, to submit them now; None for a batch of an earlier run.
+            account: the batch's account.
+            entry: its durable record.
+            lines: its requests, to submit now; None for a batch of an earlier run.
         """
         self.entry = entry
         self.task: asyncio.Task[None] | None = None
@@ -118,19 +118,19 @@ class BatchPoller:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended; what is left of its results can still be taken."""
+        """Whether it has ended; remaining results can still be taken."""
         return self.task is not None and self.task.done()
 
     def take(self, key: str) -> Outcome | None:
-        """A result that nobody waited for when it came."""
+        """Take a result that had no waiter when it arrived."""
         return self._left.pop(key, None)
 
     def join(self, key: str, waiter: Waiter) -> None:
-        """Let `waiter` hear what the call of `key` comes to."""
+        """Deliver the result of the call of `key` to `waiter`."""
         self._waiting[key] = waiter
 
     async def run(self) -> None:
-        """See to the batch until everyone who waits has heard."""
+        """Handle the batch until all waiters have a result."""
         account = self._account
         try:
             async with account.store.lock(self.entry.marker, account.check):
@@ -142,14 +142,14 @@ class BatchPoller:
         except Fault as fault:
             again = same(fault)
             self._deliver(lambda _key: again())
-        except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 -- waiters must get the error
             if not isinstance(error, StaffbenchError):
-                _log.exception("batch %s could not be seen to", self.entry.marker)
+                _log.exception("batch %s failed", self.entry.marker)
             for waiter in self._waiting.values():
                 waiter.fail(error)
 
     async def _is_there(self) -> bool:
-        """Make sure that the provider has the batch; False where it has not, and never had."""
+        """Make sure that the provider has the batch; False if it never had."""
         if self.entry.void:
             return False
         if self.entry.batch_id is not None:
@@ -174,7 +174,7 @@ class BatchPoller:
         try:
             return await account.transport.create(file_id, marker, account.key())
         except Fault as fault:
-            # Without an answer it may have been accepted: it is there, or else goes out again.
+            # Without an answer it may have been accepted, so look it up before sending it again.
             taken = None if _is_not_taken(fault) else await self._look_up()
             if taken is not None:
                 return taken
@@ -182,7 +182,7 @@ class BatchPoller:
             raise
 
     async def _look_up(self) -> BatchState | None:
-        """The batch that carries our marker, among those of the account."""
+        """Find the batch with our marker among those of the account."""
         account = self._account
         for look in range(_LOOKS):
             if look:
@@ -200,7 +200,7 @@ class BatchPoller:
         return None
 
     async def _results(self) -> tuple[BatchState, Results]:
-        """Look until the batch has ended, and fetch what it brought."""
+        """Poll until the batch has ended, and fetch its results."""
         account, name = self._account, f"batch {self.entry.batch_id}"
         failing: float | None = None
         while True:
@@ -214,14 +214,16 @@ class BatchPoller:
                 failing = None
                 if batch.status not in UNDER_WAY:
                     unknown = Fault(FaultKind.reply, f"status {batch.status!r} is unknown")
-                    raise account.error(name, unknown, "nothing was submitted again: look at the batch")
+                    raise account.error(
+                        name, unknown, "check the batch at the provider; nothing was submitted again"
+                    )
             except Fault as fault:
                 failing = failing or time.monotonic()
                 if course(fault, served=True) not in (RetryDecision.retry, RetryDecision.wait):
                     raise account.error(name, fault, self._give_up()) from None
                 if time.monotonic() - failing > PATIENCE_S:
                     raise account.error(
-                        name, fault, "the batch runs on, and the same command collects it"
+                        name, fault, "the batch continues; run the same command again to collect it"
                     ) from None
                 pause_s = max(pause_s, fault.retry_after or 0.0)
             await account.halts.sleep(pause_s, account.target)
@@ -247,7 +249,7 @@ class BatchPoller:
         self._left = {
             key: results.outcomes.get(key, missing) for key in entry.keys if key not in entry.settled
         }
-        # Before anyone hears of them: they go out again, in another batch.
+        # Before notifying waiters, who send these calls again in another batch.
         faulty = [key for key, outcome in self._left.items() if isinstance(outcome(), Fault)]
         if faulty:
             self._account.ledger.mark_done(entry, faulty)

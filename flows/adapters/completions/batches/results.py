@@ -1,4 +1,4 @@
-"""What a batch brought: for each call a reply, read as a single one is, or a fault."""
+"""Read a batch's results: a reply or a fault for each call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flows.adapters.completions.reply import Reply, read_completion
 _OK = 200
 _THROTTLED = 429
 _NO_ROOM = frozenset({"token_limit_exceeded", "request_limit_exceeded"})
-"""The account has too much in batches already: a batch that failed so is throttled, not wrong."""
+"""The account has too many tokens in batches: the batch is throttled, not invalid."""
 
 
 class ItemFault(Fault):
@@ -27,22 +27,22 @@ class ItemFault(Fault):
 
     @property
     def outcome(self) -> str:
-        """The word for it in an `Attempt`."""
+        """The word for it in a `Try`."""
         return self._word
 
 
 Outcome = Callable[[], "Reply | Fault"]
-"""Makes what a call came to. A fault is made anew for each that hears it: whoever does changes it."""
+"""Creates a call's result. A fault is created for each receiver, as receivers modify it."""
 
 
 @dataclass(slots=True)
 class Results:
-    """Everything that a batch's files say.
+    """The contents of a batch's result files.
 
     Attributes:
         outcomes: by `custom_id`.
-        unknown: lines about calls that the batch did not hold.
-        unreadable: lines that can't be read, or say about no call what they say.
+        unknown: number of lines for calls that are not in the batch.
+        unreadable: number of lines that can't be read or name no call.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
@@ -51,13 +51,12 @@ class Results:
 
 
 def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
-    """The lines of all files of results, in any order.
+    """Read the lines of all result files, in any order.
 
-    Two lines about one call that say the same count once; two that differ are a fault of it, since
-    nobody can tell which of them is the reply.
+    Equal lines for one call count once; different ones are a fault, as it is unknown which is the reply.
 
     Args:
-        files: JSON lines, as OpenAI writes them.
+        files: JSON lines in OpenAI's format.
         expected: `custom_id` of the calls in the batch.
     """
     results = Results()
@@ -84,19 +83,19 @@ def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
 
 
 def unanswered(batch: BatchState, results: Results) -> Outcome:
-    """What becomes of a call that is in no file of results of a batch that has ended."""
+    """Return the result of a call that is missing from the results of an ended batch."""
     if batch.status == "failed":
         code, message = batch.errors[0] if batch.errors else ("", "no reason given")
         status = _THROTTLED if code in _NO_ROOM else None
         return lambda: ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
     found = f"{batch.batch_id} is {batch.status} and has no result of this call"
-    if results.unreadable:  # it may be among those, and was charged for then
+    if results.unreadable:  # it may be among those, and then was charged
         return lambda: Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
     return lambda: ItemFault("no result", found)
 
 
 def same(fault: Fault) -> Outcome:
-    """Makes copies of a fault that many calls share."""
+    """Return a factory of copies of a fault."""
     if isinstance(fault, ItemFault):
         return lambda: ItemFault(fault.outcome, fault.detail, status=fault.status, code=fault.code)
     return lambda: Fault(

@@ -1,4 +1,4 @@
-"""Makes tries by batch: gathers calls, hands them over together, and waits for what they come to."""
+"""Send calls in batches: collect calls, submit them together and wait for the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Gathered:
 
 
 class BatchSender:
-    """A sender for one model, endpoint and key. Belongs to one event loop."""
+    """A sender for one model, endpoint and key. Use it from one event loop only."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class BatchSender:
         ledger: Ledger,
         halts: StopConditions,
     ) -> None:
-        """Prepare; nothing is opened yet.
+        """Create a sender without opening connections.
 
         Raises:
             ConfigError: the model has no batches.
@@ -61,13 +61,13 @@ class BatchSender:
         self,
         request: Request,
         key: str | None,
-        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- a batch's own are read with each request
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the batch transport reads them itself
     ) -> Reply:
-        """Make one try: in a batch that holds this call already, or else in the next one.
+        """Make one try, in a batch that already has this call or in the next one.
 
         Raises:
             Fault: there is no completion.
-            StaffbenchError: a halt, or a batch that can't be seen to; it runs on at the provider.
+            StaffbenchError: a stop, or a batch that can't be handled; it continues at the provider.
         """
         self._key = key
         while True:
@@ -78,7 +78,7 @@ class BatchSender:
                 raise delivery
 
     async def aclose(self) -> None:
-        """Let what is being submitted become durable, and close the connections."""
+        """Finish submissions in progress and close the connections."""
         if self._timer is not None:
             self._timer.cancel()
         while self._tasks:
@@ -104,7 +104,7 @@ class BatchSender:
 
     def _check_key(self, entry: Entry) -> None:
         model = self._account.model
-        if entry.api_key_env != model.api_key_env:  # in another account it would not be found
+        if entry.api_key_env != model.api_key_env:  # it would not be found in another account
             raise ConfigError(
                 f"model {model.label}",
                 f"batch {entry.batch_id or entry.marker} was sent with the key in {entry.api_key_env}",
@@ -131,7 +131,7 @@ class BatchSender:
             self._start(self._hand_over(calls))
 
     async def _hand_over(self, calls: Sequence[_Gathered]) -> None:
-        """Write the intent of each batch, and have it seen to."""
+        """Record each batch durably, then submit it."""
         account = self._account
         try:
             bodies = await account.transport.bodies([call.request for call in calls])
@@ -166,7 +166,7 @@ class BatchSender:
 def _parts(
     calls: Sequence[_Gathered], bodies: Sequence[Mapping[str, Any] | Fault]
 ) -> list[list[tuple[_Gathered, bytes]]]:
-    """Lines of as many files as they need; a call that has no line hears why."""
+    """Split calls into files; a call that can't be encoded gets a fault."""
     parts: list[list[tuple[_Gathered, bytes]]] = []
     size = 0
     for call, body in zip(calls, bodies, strict=True):
@@ -184,7 +184,7 @@ def _parts(
 
 
 def _transport(model: ModelSettings, runner: RunnerSettings) -> BatchTransport:
-    # Imported here, so that whoever needs one of them does not wait for the other.
+    # Imported here to avoid importing the library of the other transport.
     if model.transport is Transport.litellm:
         from flows.adapters.completions.batches.via_litellm import LiteLLMBatches
 

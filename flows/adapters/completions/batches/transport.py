@@ -1,4 +1,4 @@
-"""What a provider's batches look like: OpenAI's files and batches, which others have taken over."""
+"""The interface of batch transports, modelled on OpenAI's files and batches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from flows.schema.completion import Request
 
 ENDPOINT = "/v1/chat/completions"
 WINDOW = "24h"
-"""The only one that OpenAI offers."""
+"""The only window that OpenAI offers."""
 MARKER = "staffbench"
-"""Field of a batch's metadata that tells our batches apart."""
+"""Metadata field that identifies our batches."""
 MAX_REQUESTS = 50_000
-"""Of one file at OpenAI; MAX_FILE_BYTES too."""
+"""OpenAI's limit for one file, as is MAX_FILE_BYTES."""
 MAX_FILE_BYTES = 200_000_000
 MAX_RESULT_BYTES = 4 << 30
 IDLE_S = 300.0
-"""A silent connection is dead after so long: no model thinks while it is open."""
+"""Timeout without data: no model is thinking during these requests."""
 UNSENT = frozenset({"stream", "stream_options"})
-"""Parameters that say how a single reply is delivered; they mean nothing in a batch."""
+"""Parameters for the delivery of single replies, which batches don't have."""
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
@@ -29,14 +29,14 @@ UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as the provider tells of it.
+    """A batch as reported by the provider.
 
     Attributes:
-        batch_id: the provider's.
-        status: the provider's word.
-        marker: ours, from its metadata; None where it has none.
-        files: ids of the files with results: of requests that went well, and of others.
-        errors: code and message of each fault of the batch as a whole.
+        batch_id: the provider's id.
+        status: the provider's status.
+        marker: our marker from its metadata; None if it has none.
+        files: ids of the result files, for successful and failed requests.
+        errors: code and message of each error of the whole batch.
     """
 
     batch_id: str
@@ -47,33 +47,33 @@ class BatchState:
 
 
 class BatchTransport(Protocol):
-    """Speaks to one provider; makes one try of each request, and decides nothing.
+    """The batch API of one provider, without retries.
 
-    Every method but `aclose` takes the key, None to send none, and raises a `Fault`.
+    Every method but `aclose` takes the key, None for none, and may raise a `Fault`.
     """
 
     async def bodies(self, requests: Sequence[Request]) -> list[Mapping[str, Any] | Fault]:
-        """For each request what a single call would send, but for `UNSENT`, or why it can't be said."""
+        """Return the body of a single call without `UNSENT` for each request, or a fault."""
         ...
 
     async def upload(self, name: str, data: bytes, key: str | None) -> str:
-        """Store a file of requests; gives its id."""
+        """Upload a file of requests and return its id."""
         ...
 
     async def create(self, file_id: str, marker: str, key: str | None) -> BatchState:
-        """Submit it."""
+        """Submit a batch."""
         ...
 
     async def retrieve(self, batch_id: str, key: str | None) -> BatchState:
-        """How a batch is doing."""
+        """Return the state of a batch."""
         ...
 
     async def page(self, after: str | None, key: str | None) -> tuple[list[BatchState], bool]:
-        """The account's batches after the one with that id, and whether there are more."""
+        """Return the account's batches after the one with that id, and whether there are more."""
         ...
 
     async def content(self, file_id: str, key: str | None) -> bytes:
-        """A file of results."""
+        """Download a result file."""
         ...
 
     async def aclose(self) -> None:
@@ -82,12 +82,12 @@ class BatchTransport(Protocol):
 
 
 def read_batch(payload: object) -> BatchState:
-    """A batch object.
+    """Read a batch object.
 
     Raises:
-        Fault: it is none.
+        Fault: it is not one.
     """
-    batch = _mapping(payload)  # of nothing, an empty one: refused below
+    batch = _mapping(payload)  # empty for null: rejected below
     batch_id, status = batch.get("id"), batch.get("status")
     if not isinstance(batch_id, str) or not batch_id or not isinstance(status, str):
         raise Fault(FaultKind.reply, f"not a batch: {payload!r}")
@@ -105,10 +105,10 @@ def read_batch(payload: object) -> BatchState:
 
 
 def read_file(payload: object) -> str:
-    """The id of a file object.
+    """Read the id of a file object.
 
     Raises:
-        Fault: it is none.
+        Fault: it is not one.
     """
     name = _mapping(payload).get("id")
     if not isinstance(name, str) or not name:
@@ -117,10 +117,10 @@ def read_file(payload: object) -> str:
 
 
 def read_page(payload: object) -> tuple[list[BatchState], bool]:
-    """A page of the list of batches, and whether there are more.
+    """Read a page of the list of batches, and whether there are more.
 
     Raises:
-        Fault: it is none.
+        Fault: it is not one.
     """
     page = _mapping(payload)
     data = page.get("data")

@@ -1,12 +1,11 @@
-"""Files and batches of OpenAI and Azure, for models that litellm reaches: one try, no retry.
+"""Batches at OpenAI and Azure for litellm models, without retries.
 
-litellm builds each request, so that a batch holds what single calls would have sent. The files and
-batches themselves go through the OpenAI client that litellm brings and uses for both, not through
-litellm's own functions. What was found by running those of litellm 1.110: they open a connection for
-each request and never close it, and when a batch has ended they download its results once more, to
-price them. They create no batches at Anthropic and DeepSeek; those of Mistral, Gemini and Bedrock
-they can't list, so that one whose id was lost in a crash could not be found again; Vertex and Bedrock
-need a bucket besides; and for hosted_vllm it is litellm's own proxy that runs them.
+litellm builds each request, so a batch has the same bodies as single calls. Files and batches go through the
+OpenAI client that litellm installs, not through litellm's own functions: in litellm 1.110 these open a
+connection per request and never close it, and download the results of an ended batch again to price them.
+They create no batches at Anthropic and DeepSeek and can't list those of Mistral, Gemini and Bedrock, so one
+whose id was lost in a crash could not be found again. Vertex and Bedrock also need a bucket, and hosted_vllm
+needs litellm's proxy.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from flows.schema.settings import ModelSettings, RunnerSettings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_PAGE = 100  # the most that OpenAI lists at once
+_PAGE = 100  # OpenAI's maximum page size
 
 _Answer = TypeVar("_Answer")
 
 
 class LiteLLMBatches(LiteLLMSender):
-    """Batches of one account. Belongs to one event loop."""
+    """Batches of one account. Use it from one event loop only."""
 
     def __init__(self, model: ModelSettings, runner: RunnerSettings) -> None:
         super().__init__(runner)
@@ -70,7 +69,7 @@ class LiteLLMBatches(LiteLLMSender):
             endpoint=ENDPOINT,
             completion_window=WINDOW,
             metadata={MARKER: marker},
-            # A provider that knows the header takes a second submission for the first one.
+            # A provider that supports the header deduplicates submissions.
             extra_headers={"Idempotency-Key": marker},
         )
         return read_batch(_plain(await _answer(created)))
@@ -100,16 +99,16 @@ class LiteLLMBatches(LiteLLMSender):
         await super().aclose()
 
     async def _open_client(self, key: str | None) -> AsyncOpenAI:
-        """The client of the account; the key, the address and Azure's version as litellm finds them."""
+        """Open the account's client; litellm finds the key, the address and Azure's version."""
         if self._client is not None and self._client_key == key:
             return self._client
         if self._client is not None:
             await self._client.close()
         self._client_key = key
-        await self._import()  # in a thread, and the client's library with it
+        await self._import()  # in a thread, including the client's library
         try:
             self._client = _new_client(self._model, self._runner, key)
-        except Exception as error:  # noqa: BLE001 -- whatever it misses, a person must set
+        except Exception as error:  # noqa: BLE001 -- any missing setting is the user's to fix
             raise Fault(FaultKind.parameter, str(error)) from None
         return self._client
 
@@ -118,7 +117,7 @@ def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -
     from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(min(runner.idle_timeout_s, IDLE_S), connect=runner.connect_timeout_s)
-    http = DefaultAsyncHttpxClient(follow_redirects=False)  # the prompts must not follow one
+    http = DefaultAsyncHttpxClient(follow_redirects=False)  # prompts must not be redirected
     if (model.name or "").startswith("azure/"):
         version = model.parameters.get("api_version") or os.environ.get("AZURE_API_VERSION")
         return AsyncAzureOpenAI(
@@ -143,10 +142,10 @@ def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -
 
 async def _answer(call: Awaitable[_Answer]) -> _Answer:
     fault: Fault
-    # Raised after its cause was let go: the client's errors hold the request, with its headers.
+    # Raised outside `except`: the client's errors hold the request with its headers.
     try:
         return await call
-    except Exception as error:  # noqa: BLE001 -- whatever broke, it is looked up whether a batch came of it
+    except Exception as error:  # noqa: BLE001 -- after any error the batch is looked up
         fault = _fault(error)
     raise fault
 

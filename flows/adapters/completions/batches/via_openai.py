@@ -1,4 +1,4 @@
-"""Files and batches of an endpoint that speaks OpenAI's protocol: one try of each request, no retry."""
+"""Batches at an endpoint with OpenAI's API, without retries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OK = 200
 
 
 class OpenAIBatches(OpenAISender):
-    """Batches of one endpoint, over the connections of a sender. Belongs to one event loop."""
+    """Batches of one endpoint, over the connections of a sender. Use it from one event loop only."""
 
     def __init__(self, model: ModelSettings, runner: RunnerSettings) -> None:
         super().__init__(runner)
@@ -75,7 +75,7 @@ class OpenAIBatches(OpenAISender):
             "completion_window": WINDOW,
             "metadata": {MARKER: marker},
         }
-        # An endpoint that knows the header takes a second submission for the first one.
+        # An endpoint that supports the header deduplicates submissions.
         headers = {"Idempotency-Key": marker}
         return read_batch(await self._json("POST", "/batches", key, json=body, headers=headers))
 
@@ -106,9 +106,9 @@ class OpenAIBatches(OpenAISender):
         headers: Mapping[str, str] | None = None,
         **arguments: Any,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """A response of status 200; anything else is raised as a fault."""
+        """Open a response of status 200; anything else is raised as a fault."""
         fault: Fault
-        # Raised after its cause was let go: see WIRE_ERRORS.
+        # Raised outside `except`: see WIRE_ERRORS.
         try:
             async with self._open().request(
                 method,
@@ -118,7 +118,7 @@ class OpenAIBatches(OpenAISender):
                     **({} if key is None else {"Authorization": f"Bearer {key}"}),
                     **read_headers(self._model),
                 },
-                allow_redirects=False,  # the key must not follow one
+                allow_redirects=False,  # the key must not be redirected
                 proxy=self._proxy(self._base),
                 timeout=self._times,
                 **arguments,
