@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "data" / "ma_bench"
 SCENARIOS = sorted(path.name for path in CORPUS.iterdir() if path.is_dir())
 OLDER = {
-    "karsa_relief",
     "varn_corridor",
 }  # from before the rules on canaries, tier 2 sources and middle briefs
 POINTS = {
