@@ -19,7 +19,6 @@ from flows.stages.truncate import count_words
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "data" / "ma_bench"
 SCENARIOS = sorted(path.name for path in CORPUS.iterdir() if path.is_dir())
-OLDER = {"karsa_relief"}  # from before the rules on canaries, tier 2 sources and middle briefs
 POINTS = {
     "critically_important": 9.0,
     "important": 5.5,
@@ -28,7 +27,6 @@ POINTS = {
     "critically_detrimental": -9.0,
 }
 each = pytest.mark.parametrize("name", SCENARIOS)
-each_new = pytest.mark.parametrize("name", sorted(set(SCENARIOS) - OLDER))
 
 
 def load(name, file):
@@ -84,7 +82,7 @@ def test_a_rubric_covers_all_steps_tiers_and_severities(name):
     assert len({item["item_id"] for item in items}) == len(items)
     steps = Counter(Step(item["step"]) for item in items)
     assert set(steps) == set(Step)
-    assert min(steps.values()) >= 4
+    assert min(steps.values()) >= 5
     tiers = Counter(Tier(item["tier"]) for item in items)
     assert all(0.28 < tiers[tier] / len(items) < 0.40 for tier in Tier)
     severities = Counter(Severity(item["severity"]) for item in items)
@@ -102,14 +100,14 @@ def test_no_two_items_ask_the_same(name):
             assert matcher.ratio() < 0.9, (one, other)
 
 
-@each_new
+@each
 def test_a_synthesis_rests_on_two_documents(name):
     for item in load(name, "rubric.yaml"):
         if item["tier"] == Tier.synthesis.value:
             assert len({source["document"] for source in item["source"]}) >= 2, item["item_id"]
 
 
-@each_new
+@each
 def test_a_canary_stands_in_the_readme_and_in_the_first_document(name):
     canary = re.search(r"canary GUID ([0-9a-f-]{36})", (CORPUS / name / "README.md").read_text("utf-8"))
     first = load(name, "scenario.yaml")["documents"][0]
@@ -123,7 +121,7 @@ def test_every_item_is_labelled_on_every_control(name):
     briefs = [
         one for one in ("strong", "middle", "weak") if (CORPUS / name / "controls" / f"{one}.md").is_file()
     ]
-    assert briefs == (["strong", "weak"] if name in OLDER else ["strong", "middle", "weak"])
+    assert briefs == ["strong", "middle", "weak"]
     assert sorted(row["item_id"] for row in rows) == sorted(item["item_id"] for item in items)
     assert {row[brief] for row in rows for brief in briefs} == {"pass", "fail"}
     scores = [label_score(items, rows, brief) for brief in briefs]
@@ -135,7 +133,7 @@ def test_every_item_is_labelled_on_every_control(name):
         assert 500 < count_words(text) <= 3000
 
 
-@each_new
+@each
 def test_a_middle_brief_says_what_was_changed(name):
     with (CORPUS / name / "controls" / "middle_edits.csv").open(encoding="utf-8", newline="") as file:
         edits = list(csv.DictReader(file))
