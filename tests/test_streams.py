@@ -89,7 +89,7 @@ def test_ctrl_c_is_one_word_also_where_pydantic_makes_an_error_of_it(monkeypatch
 def test_ctrl_c_that_hydra_makes_a_configuration_error_of_is_a_stop(monkeypatch, capsys):
     def dispatch(*_):
         try:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt  # noqa: TRY301 -- as Hydra does
         except KeyboardInterrupt as error:
             raise ConfigError("model=strong", "") from error
 
