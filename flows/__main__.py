@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +41,14 @@ _HARBOR = {
 }
 
 
+_NO_TELEMETRY = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
+"""Settings that libraries read when they are imported: no command reports anything anywhere by itself."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -50,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 success; 1 error; 2 invalid configuration; 3 budget reached; 4 finished with items
         that have no verdict; 130 interrupted.
     """
+    for name, value in _NO_TELEMETRY.items():
+        os.environ.setdefault(name, value)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
             stream.reconfigure(errors="replace")
@@ -59,6 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(parsed, [*parsed.overrides, *overrides])
     except StaffbenchError as error:
+        if isinstance(error, ConfigError) and _was_interrupted(error):
+            # Hydra turns a Ctrl-C while it composes into a configuration error.
+            print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the command line's own output
+            return 130
         from flows.adapters.screen import literal
 
         print(f"staffbench: {literal(str(error))}", file=sys.stderr)  # noqa: T201 -- errors of the command line go to stderr

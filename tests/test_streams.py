@@ -1,5 +1,6 @@
 """Where output goes may know few characters, or have a reader who has had enough: neither is a fault."""
 
+import contextlib
 import io
 import os
 import subprocess
@@ -10,6 +11,7 @@ from pydantic import BaseModel, model_serializer
 
 from flows.__main__ import main
 from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError
 
 
 def test_characters_that_a_locale_lacks_are_replaced(monkeypatch):
@@ -82,6 +84,29 @@ def test_ctrl_c_is_one_word_also_where_pydantic_makes_an_error_of_it(monkeypatch
     monkeypatch.setattr("flows.__main__._dispatch", dispatch)
     assert main(["report"]) == 130
     assert capsys.readouterr().err == "staffbench: stopped\n"
+
+
+def test_ctrl_c_that_hydra_makes_a_configuration_error_of_is_a_stop(monkeypatch, capsys):
+    def dispatch(*_):
+        try:
+            raise KeyboardInterrupt  # noqa: TRY301 -- as Hydra does
+        except KeyboardInterrupt as error:
+            raise ConfigError("model=strong", "") from error
+
+    monkeypatch.setattr("flows.__main__._dispatch", dispatch)
+    assert main(["report"]) == 130
+    assert capsys.readouterr().err == "staffbench: stopped\n"
+
+
+@pytest.mark.parametrize("command", [["--version"], ["report", "word_cpa=1"]])
+def test_no_command_lets_a_library_report_anything(monkeypatch, command):
+    for name in ("DO_NOT_TRACK", "PREFECT_SERVER_ANALYTICS_ENABLED", "MLFLOW_DISABLE_TELEMETRY"):
+        monkeypatch.delenv(name, raising=False)
+    with contextlib.suppress(SystemExit):
+        main(command)
+    assert os.environ["DO_NOT_TRACK"] == "1"
+    assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
 
 
 def test_another_fault_is_not_taken_for_a_stop(monkeypatch):

@@ -30,7 +30,7 @@ _POLL = 0.05  # seconds between two looks at a process
 _START = 120.0  # seconds for a process to come up
 _PATIENCE = 2.0  # seconds between two words on progress
 _NO_LIMIT = 2**63 - 1
-_REMEDY = "split it, or save it anew in a simpler form; if it looks ordinary, report it"
+_REMEDY = "split it, or save it again in a simpler form; if it looks ordinary, report it"
 _CHILD = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);from flows.readers.process import serve; serve()"
 )

@@ -18,7 +18,7 @@ Element = Any
 MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
 
-REPAIR = "open it in the program that made it, repair it and save it anew"
+REPAIR = "open it in the program that made it, repair it and save it again"
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
@@ -52,7 +52,7 @@ def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
             "an XML part declares a document type, which can hide entities that expand without end "
             "or read other files",
             "XML without <!DOCTYPE>",
-            "get the document from a source that you trust and save it anew",
+            "get the document from a source that you trust and save it again",
         )
     if data.count(b"<") > MAX_TAGS:
         raise _too_many(where)

@@ -80,7 +80,9 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
     except ReadError:
         raise
     except RecursionError as error:
-        raise ReadError(path, "it is nested too deeply to be read", "", "save it anew, simplified") from error
+        raise ReadError(
+            path, "it is nested too deeply to be read", "", "save it again, simplified"
+        ) from error
     except MemoryError as error:
         raise ReadError(path, "it takes more memory than there is for a document", "", _SMALLER) from error
     except Exception as error:
@@ -90,7 +92,7 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
             path,
             f"it can't be read ({type(error).__name__}: {error})",
             f"a sound {media} file",
-            "open it in the program that made it and save it anew; if it looks sound there, report it",
+            "open it in the program that made it and save it again; if it looks sound there, report it",
         ) from error
     if sum(len(block.text) for block in blocks) > MAX_TEXT:
         raise ReadError(path, f"over {MAX_TEXT:,} characters of text", f"at most {MAX_TEXT:,}", _SMALLER)
@@ -141,7 +143,7 @@ def _refuse_other_content(data: bytes, path: Path, media: str) -> None:
                 path, f"{found}, named {path.suffix}", f"{media} content", "give it the suffix of what it is"
             )
     if data.startswith(_OLE) and media not in {"docx", "xlsx"}:
-        raise ReadError(path, f"an old Office file, named {path.suffix}", f"{media} content", "save it anew")
+        raise ReadError(path, f"an old Office file, named {path.suffix}", f"{media} content", "save it again")
     if mine == b"PK\x03\x04" and not data.startswith((mine, _OLE)):
         raise ReadError(
             path,

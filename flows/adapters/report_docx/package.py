@@ -48,10 +48,12 @@ def open_package(data: bytes) -> Any:
             _NAME,
             f"python-docx can't open it ({type(error).__name__}: {error})",
             "a sound .docx file",
-            "open it in Word or LibreOffice and save it anew",
+            "open it in Word or LibreOffice and save it again",
         ) from error
     if body is None:
-        raise ReadError(_NAME, "a document without a body", "w:body in its main part", "save it anew in Word")
+        raise ReadError(
+            _NAME, "a document without a body", "w:body in its main part", "save it again in Word"
+        )
     return document
 
 

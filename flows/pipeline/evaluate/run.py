@@ -163,6 +163,8 @@ def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
         show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(_counts(context)))
+    if found is None:
+        return
     folder = context.results / context.evaluations[0].condition.benchmark
     screen.note(
         f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"

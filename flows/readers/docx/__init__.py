@@ -39,7 +39,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     root = package.xml(package.main)
     bodies = root.findall(full("w:body"))
     if not bodies:
-        raise ReadError(path, "a document without a body", "w:body in its main part", "save it anew in Word")
+        raise ReadError(path, "a document without a body", "w:body in its main part", "save it again in Word")
     context = _context(package, path, root)
     if len(bodies) > 1:
         context.notice("mended_layout", f"the file has {len(bodies)} bodies; they are read one after another")

@@ -118,7 +118,7 @@ def _table(text: str, path: Path, notices: list[Notice]) -> list[Block]:
                 )
             rows.append(row)
     except csv.Error as error:
-        raise ReadError(path, f"no CSV file ({error})", "rows of one delimiter", "save it anew") from error
+        raise ReadError(path, f"no CSV file ({error})", "rows of one delimiter", "save it again") from error
     while rows and not any(field.strip() for field in rows[-1]):
         rows.pop()
     widths = {len(row) for row in rows if row}
