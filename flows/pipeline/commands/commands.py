@@ -34,6 +34,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import DEFAULT_SCORINGS, ProtocolName, ScoringSettings, Settings
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
+from flows.stages.rubric import rubric_notes
 
 _TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 
@@ -109,6 +110,9 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
             )
         )
     screen.table(f"{settings.benchmark.name}: scenarios", rows)
+    for scenario, _ in built:
+        for note in rubric_notes(scenario.items):
+            screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
     return problems
 
 
