@@ -148,7 +148,7 @@ def test_a_versioned_report_holds_what_dvc_lists_and_no_more(here, capsys, monke
     board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
     assert sorted((row["model"], row["word_cap"]) for row in board["rows"]) == [("strong", 3000), ("weak", 6)]
     out = capsys.readouterr().out
-    assert out.count("Left out, since DVC does not list it") == 2
+    assert out.count("Left out, not tracked by DVC") == 2
     assert commands.report(here.folder, [], Screen()) == 0
     board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
     assert len(board["rows"]) == 4
