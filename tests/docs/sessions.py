@@ -190,7 +190,8 @@ def _shell(script: str, copy: Path, home: Path) -> str:
     kept = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("PREFECT_", "MLFLOW_", "DVC_", "GIT_", "PYTEST_", "COLUMNS"))
+        # MAKE...: under `make test` another make would print the folders that it enters.
+        if not key.startswith(("PREFECT_", "MLFLOW_", "DVC_", "GIT_", "PYTEST_", "COLUMNS", "MAKE", "MFLAGS"))
     }
     environment = kept | {
         "HOME": str(home),
