@@ -11,6 +11,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, from a clone
 
@@ -23,20 +25,7 @@ from flows.stages.offline import grade_offline  # noqa: E402 -- the same
 from flows.stages.score import score_brief  # noqa: E402 -- the same
 
 CORPUS = ROOT / "data" / "ma_bench"
-SEVERITY = ScoringSettings(
-    name="severity",
-    weights={
-        "critically_important": 9,
-        "important": 5.5,
-        "slightly_important": 2,
-        "detrimental": -5.5,
-        "critically_detrimental": -9,
-    },
-    clamped=False,
-    assumed=[],
-    interval_level=0.95,
-    resamples=1000,
-)
+SEVERITY = ScoringSettings(**yaml.safe_load((ROOT / "conf" / "scoring" / "severity.yaml").read_text("utf-8")))
 
 
 def corpus_table(scenarios: list[Scenario]) -> list[list[str]]:

@@ -19,13 +19,7 @@ from flows.stages.truncate import count_words
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "data" / "ma_bench"
 SCENARIOS = sorted(path.name for path in CORPUS.iterdir() if path.is_dir())
-POINTS = {
-    "critically_important": 9.0,
-    "important": 5.5,
-    "slightly_important": 2.0,
-    "detrimental": -5.5,
-    "critically_detrimental": -9.0,
-}
+POINTS = yaml.safe_load((ROOT / "conf" / "scoring" / "severity.yaml").read_text(encoding="utf-8"))["weights"]
 each = pytest.mark.parametrize("name", SCENARIOS)
 
 
