@@ -92,7 +92,7 @@ def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
             "model": sent_fields(settings.model),
             "effort": settings.effort.level.value,
             "word_cap": settings.word_cap.words,
-            "prompt": asdict(settings.prompt),
+            "prompt": {name: value for name, value in asdict(settings.prompt).items() if name != "additions"},
             "harness": _harness_fields(settings),
         }
     )

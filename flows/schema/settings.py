@@ -154,6 +154,7 @@ class PromptSettings(Strict):
         word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; omitted if `words` is None.
         words: the limit stated in the prompt, independent of `word_cap`, so that another cap reuses
             the same briefs.
+        additions: what it asks for beyond the published prompt; printed with every model result.
     """
 
     version: str
@@ -161,6 +162,7 @@ class PromptSettings(Strict):
     user: str
     word_limit: str
     words: int | None
+    additions: tuple[str, ...]
 
 
 @dataclass(frozen=True)

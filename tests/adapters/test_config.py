@@ -229,10 +229,10 @@ def test_a_key_below_parameters_may_be_anything(project):
 def test_a_named_point_has_a_plain_label_and_an_overridden_one_its_digest(project):
     plain = one(project, "word_cap=500")
     condition = condition_of(plain.settings, plain.changed)
-    assert condition.label == "extractive-default-500-v1"
+    assert condition.label == "extractive-default-500-v0"
     changed = one(project, "prompt.words=1000")
     condition = condition_of(changed.settings, changed.changed)
-    assert condition.label == f"extractive-default-3000-v1-{condition.digest[:8]}"
+    assert condition.label == f"extractive-default-3000-v0-{condition.digest[:8]}"
     assert judge_of(plain.settings, plain.changed).label == "offline"
 
 
@@ -246,7 +246,7 @@ def test_seeds_and_weights_do_not_make_another_condition(project):
 
 @pytest.mark.parametrize(
     "override",
-    ["model.name=c", "effort=high", "word_cap=500", "prompt=v1_no_limit", "model.parameters.top_p=0.1"],
+    ["model.name=c", "effort=high", "word_cap=500", "prompt=v0_no_limit", "model.parameters.top_p=0.1"],
 )
 def test_everything_that_changes_a_brief_changes_the_digest(project, override):
     def digest(*more):
@@ -259,7 +259,7 @@ def test_everything_that_changes_a_brief_changes_the_digest(project, override):
 def test_a_name_that_no_file_can_have_is_made_one(project):
     point = one(project, *REMOTE)
     label = condition_of(point.settings, point.changed).label
-    assert label.startswith("a_b-medium-3000-v1-")
+    assert label.startswith("a_b-medium-3000-v0-")
 
 
 NAMES = [
@@ -306,7 +306,7 @@ def test_a_presets_label_with_signs_ends_in_its_digest(project):
     point = one(project, *REMOTE)
     model = dataclasses.replace(point.settings.model, label="My model")
     condition = condition_of(dataclasses.replace(point.settings, model=model), frozenset())
-    assert condition.label == f"My_model-medium-3000-v1-{condition.digest[:8]}"
+    assert condition.label == f"My_model-medium-3000-v0-{condition.digest[:8]}"
 
 
 @pytest.mark.parametrize(

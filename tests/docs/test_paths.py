@@ -58,7 +58,7 @@ def test_every_path_that_is_named_exists(page):
 
 
 def test_paths_are_found_in_text_and_in_pictures():
-    assert {"evaluate/flow.py", "pipeline/native/", "conf/prompt/v1.yaml"} <= _paths(
+    assert {"evaluate/flow.py", "pipeline/native/", "conf/prompt/v0.yaml"} <= _paths(
         PROJECT / "flows/README.md"
     )
 

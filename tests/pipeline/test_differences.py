@@ -26,7 +26,7 @@ def row(name, documents=None, assignments=None, prompt=None, *, judge="j", judge
     """A row of one condition; by default on two scenarios, three seeds, and nothing that it was made from."""
     asked = more.pop("completion", None)
     about = {
-        "condition": {"label": name, "prompt": "v1"},
+        "condition": {"label": name, "prompt": "v0"},
         "judge": {"label": judge, "digest": judge_digest},
         "scenarios": ["alder", "birch"],
         "seeds": 3,
@@ -91,7 +91,7 @@ def test_one_prompt_with_two_texts_and_one_judge_with_two_digests_are_named():
         row("strong"),  # was shown no prompt
     ]
     assert differences(graded) == (
-        "Rows were written by different texts of prompt v1: A; B.",
+        "Rows were written by different texts of prompt v0: A; B.",
         "Rows were graded by different versions of judge j: A, strong; B.",
     )
 
@@ -169,7 +169,7 @@ def test_documents_that_were_edited_between_two_runs_are_named(here, endpoint):
     assert board(here)["differences"] == [
         f"Rows are based on different versions of the documents of alder: {a}; {b}, {c}.",
         f"Rows are based on different versions of the assignment of alder: {a}; {b}, {c}.",
-        f"Rows were written by different texts of prompt v1: {a}, {b}; {c}.",
+        f"Rows were written by different texts of prompt v0: {a}, {b}; {c}.",
     ]
 
 
@@ -179,7 +179,7 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     before = {one["judge_digest"] for one in board(here)["rows"]}
     assert report(here.folder, [], Screen()) == 0
     folder = here.results / "ma_bench"
-    _, about = read_table(folder / "verdicts" / "weak-default-3000-v1" / "offline.parquet", VERDICTS)
+    _, about = read_table(folder / "verdicts" / "weak-default-3000-v0" / "offline.parquet", VERDICTS)
     assert about["judge_versions"] == {"offline": "1"}
 
     monkeypatch.setattr(digests, "OFFLINE_VERSION", "2")
@@ -188,7 +188,7 @@ def test_verdicts_by_another_rule_of_the_offline_judge_are_left_out_everywhere(h
     assert [one["model"] for one in found["rows"]] == ["strong"]
     assert {one["judge_digest"] for one in found["rows"]} == before  # names of files and rows stay
     why = (
-        "verdicts/weak-default-3000-v1/offline.parquet: verdicts by another version of the offline judge "
+        "verdicts/weak-default-3000-v0/offline.parquet: verdicts by another version of the offline judge "
         "(offline 1); expected the current one (offline 2). Run that condition again (model=weak); stored "
         "replies are not paid for again"
     )
@@ -224,6 +224,17 @@ def test_a_model_of_any_name_is_paid_for_once_and_stored(here, endpoint, name):
     assert report(here.folder, [], Screen()) == 0
     local(here, *words)
     assert len(endpoint.billed) == 4
+
+
+def test_what_a_prompt_asks_beyond_the_published_one_is_listed_as_assumed(here, endpoint):
+    words = [*remote(endpoint), "seeds=1"]
+    local(here, *words)
+    assert not [line for line in board(here)["assumptions"] if line.startswith("prompt ")]
+    local(here, *words, "prompt=coached")
+    (line,) = [line for line in board(here)["assumptions"] if line.startswith("prompt ")]
+    assert line.startswith("prompt coached also asks for ")
+    assert "what would show an assumption to be wrong" in line
+    assert {row["prompt"] for row in board(here)["rows"]} == {"v0", "coached"}
 
 
 def rewrite(path, schema, keys, change):

@@ -100,14 +100,14 @@ def test_the_instruction_holds_assignment_files_rules_and_limit(exported):
     assert "Write the mission analysis of the relief column." in text
     assert f"- `/app/attachments/{DOCUMENT}`" in text
     assert "`/app/outputs/brief.md`" in text
-    assert "12. Restated mission: who, what, when, where and why." in text
+    assert "12. Mission statement" in text
     assert "must not exceed 3,000 words" in text
     assert "{" not in text
     assert "has 412 soldiers" not in text  # the packet is in its files
 
 
 def test_an_instruction_without_a_limit_names_none(exported):
-    text = (exported("prompt=v1_no_limit", "word_cap=none") / "alder/instruction.md").read_text()
+    text = (exported("prompt=v0_no_limit", "word_cap=none") / "alder/instruction.md").read_text()
     assert "must not exceed" not in text
 
 

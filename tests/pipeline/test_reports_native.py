@@ -300,10 +300,10 @@ def test_what_can_not_be_run_is_said_before_anybody_is_called(here, endpoint, ov
 
 
 def test_a_prompt_of_the_other_protocol_is_refused_before_anybody_is_called(here, endpoint):
-    with pytest.raises(StaffbenchError, match=r"prompt=v1: says nothing .*report_v1"):
-        run_here(here.folder, *reports(endpoint, *ONE, "prompt=v1"))
-    with pytest.raises(StaffbenchError, match=r"judge_prompt=v1: .*expert's report.*report_v1"):
-        run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v1"))
+    with pytest.raises(StaffbenchError, match=r"prompt=v0: says nothing .*report_v1"):
+        run_here(here.folder, *reports(endpoint, *ONE, "prompt=v0"))
+    with pytest.raises(StaffbenchError, match=r"judge_prompt=v0: .*expert's report.*report_v1"):
+        run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v0"))
     with pytest.raises(StaffbenchError, match=r"judge_prompt=report_v1: .*v1"):
         run_here(here.folder, *reports(endpoint)[1:], "judge_prompt=report_v1")
     assert endpoint.calls == []

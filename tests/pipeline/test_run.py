@@ -21,9 +21,9 @@ def test_the_controls_are_ranked_and_each_stage_leaves_its_table(bench):
     assert {row["n_scenarios"] for row in rows.values()} == {2}
     assert "stand-in" in done.out
     folder = bench.results / "ma_bench"
-    assert pq.read_table(folder / "briefs" / "weak-default-3000-v1.parquet").num_rows == 6
-    assert pq.read_table(folder / "verdicts" / "weak-default-3000-v1" / "offline.parquet").num_rows == 18
-    assert pq.read_table(folder / "scores" / "weak-default-3000-v1" / "offline.parquet").num_rows == 6
+    assert pq.read_table(folder / "briefs" / "weak-default-3000-v0.parquet").num_rows == 6
+    assert pq.read_table(folder / "verdicts" / "weak-default-3000-v0" / "offline.parquet").num_rows == 18
+    assert pq.read_table(folder / "scores" / "weak-default-3000-v0" / "offline.parquet").num_rows == 6
     assert (bench.results / "mlflow.db").is_file()
 
 

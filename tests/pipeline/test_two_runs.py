@@ -46,7 +46,7 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
     aside = here.folder / "aside"
     aside.mkdir()
     for table in ("verdicts", "scores"):
-        shutil.move(own / table / "weak-default-3000-v1", aside / table)
+        shutil.move(own / table / "weak-default-3000-v0", aside / table)
     arrived = threading.Event()  # the second waits for the lock, or has ended without one
     codes, threads = [], []
 
@@ -62,7 +62,7 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
     def pausing(*arguments):
         if not threads:
             for table in ("verdicts", "scores"):
-                shutil.move(aside / table, own / table / "weak-default-3000-v1")
+                shutil.move(aside / table, own / table / "weak-default-3000-v0")
             threads.append(threading.Thread(target=second))
             threads[0].start()
             arrived.wait()
@@ -131,15 +131,15 @@ def test_a_versioned_report_holds_what_dvc_lists_and_no_more(here, capsys, monke
     from dvc.repo import Repo
 
     Repo.init(str(here.folder), no_scm=True).close()
-    made = "results/ma_bench/verdicts/strong-default-3000-v1/offline.parquet"
+    made = "results/ma_bench/verdicts/strong-default-3000-v0/offline.parquet"
     stage = {
         "cmd": "staffbench run",
-        "outs": ["results/ma_bench/verdicts/${model}-default-3000-v1/offline.parquet"],
+        "outs": ["results/ma_bench/verdicts/${model}-default-3000-v0/offline.parquet"],
     }
     (here.folder / "dvc.yaml").write_text(
         yaml.safe_dump({"vars": [{"model": "strong"}], "stages": {"evaluate": stage}})
     )
-    added = next((here.results / "ma_bench" / "verdicts").glob("weak-default-6-v1*/offline.parquet"))
+    added = next((here.results / "ma_bench" / "verdicts").glob("weak-default-6-v0*/offline.parquet"))
     outs = [{"md5": "0" * 32, "size": 1, "hash": "md5", "path": added.name}]
     added.with_name(f"{added.name}.dvc").write_text(yaml.safe_dump({"outs": outs}))
     assert made in {str(path.relative_to(here.folder)) for path in versioned_outputs(here.folder)}

@@ -80,7 +80,7 @@ ROW = LeaderboardRow(
     score_clamped=0.5, correct=0.6, passed=0.5, wrong=1.0, n_scenarios=1, n_scenarios_all=1, n_briefs=1,
     n_briefs_all=1, n_ungraded=0, n_refused=0, n_error=0, n_empty=0, n_cut=0, n_cut_by_provider=0,
     n_hidden=0, n_noticed=0,
-    words_raw=4.0, words_kept=4.0, self_judged=False, condition="m-default-3000-v1", judge_id="j-medium",
+    words_raw=4.0, words_kept=4.0, self_judged=False, condition="m-default-3000-v0", judge_id="j-medium",
     condition_digest="c" * 64, judge_digest="d" * 64,
 )  # fmt: skip
 HEAD = ("model", "effort", "cap", "judge", "score", "scenarios", "refused")
@@ -257,8 +257,8 @@ def test_lengths_are_told_with_their_limits():
 
 def test_the_table_is_what_people_see_elsewhere_and_its_names_lead_on():
     page = Page(index())
-    assert page.rows[:2] == [list(HEAD), ["mm-default-3000-v1", "default", "3000", "j", "0.500", "1", "0"]]
-    assert page.all("a")[0]["href"] == "m-default-3000-v1/j-medium/index.html"
+    assert page.rows[:2] == [list(HEAD), ["mm-default-3000-v0", "default", "3000", "j", "0.500", "1", "0"]]
+    assert page.all("a")[0]["href"] == "m-default-3000-v0/j-medium/index.html"
     assert "Note." in page.said
 
 
@@ -517,7 +517,7 @@ def test_a_site_is_written_whole_and_equal_verdicts_give_equal_bytes(tmp_path):
     write_site(tmp_path / "b", board(row), [other], {"harbour": SCENARIO}, scoring=SCORING)
     assert first == tmp_path / "a" / "site" / "index.html"
     files = written(tmp_path / "a")
-    place = "site/m-default-3000-v1/j-medium"
+    place = "site/m-default-3000-v0/j-medium"
     assert set(files) == {
         *(f"figures/j-medium/{name}.svg" for name in ("mode", "score", "step", "tier")),
         f"{place}/harbour-1.html",

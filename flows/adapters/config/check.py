@@ -195,7 +195,7 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     elif not by_criterion:
         found += _unfit_weights(s.scoring.weights)
     if ("{{files}}" in s.prompt.user) != reports:
-        fit = "report_v1" if reports else "v1 or v1_no_limit"
+        fit = "report_v1" if reports else "v0, v0_no_limit, coached or coached_no_limit"
         found.append((f"prompt={s.prompt.version}", f"says nothing of what {s.benchmark.name} asks for", fit))
     found += _unfit_judge_prompt(s, reports=reports)
     if not reports and s.model.writer in (Writer.absent, Writer.corrupt):

@@ -52,11 +52,24 @@ def build_leaderboard(
         scoring=scoring.name,
         rows=tuple(rows),
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
-        assumptions=(*assumed, *_assumed_limits(graded)),
+        assumptions=(*assumed, *_assumed_limits(graded), *_prompt_additions(graded)),
         model_notes=tuple(sorted(_model_notes(graded))),
         differences=(*differences(graded), *served_notes(graded)),
         left_out=tuple(left_out),
     )
+
+
+def _prompt_additions(graded: Sequence[Graded]) -> list[str]:
+    """List what each prompt asks of a model beyond the published one."""
+    found = {
+        (entry.about["condition"]["prompt"], addition)
+        for entry in graded
+        for addition in entry.about.get("prompt_additions", ())
+    }
+    asked: dict[str, list[str]] = {}
+    for prompt, addition in sorted(found):
+        asked.setdefault(prompt, []).append(addition)
+    return [f"prompt {name} also asks for {'; '.join(texts)}" for name, texts in asked.items()]
 
 
 def _assumed_limits(graded: Sequence[Graded]) -> list[str]:

@@ -130,6 +130,8 @@ def write_results(
     }
     if outcome.served:
         about["served"] = dict(outcome.served)
+    if evaluation.settings.model.writer is Writer.remote and evaluation.settings.prompt.additions:
+        about["prompt_additions"] = list(evaluation.settings.prompt.additions)
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
         harness = evaluation.settings.harness
         about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
