@@ -5,31 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import yaml
 
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
-from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
+from flows.schema.rubric_row import read_item
+from flows.schema.scenario import MA_BENCH, Control, Dimensions, Item, Scenario
 
-_ITEM_KEYS = (
-    "item_id",
-    "step",
-    "tier",
-    "severity",
-    "requirement",
-    "ground_truth",
-    "pass_condition",
-    "fail_condition",
-    "source",
-    "rationale",
-)
 _SCENARIO_KEYS = ("scenario_id", "title", "synthetic", "licence", "notice", "assignment", "documents")
 CONTROLS = ("strong", "middle", "weak")
-
-E = TypeVar("E", bound=Enum)
 
 
 def find_project(start: Path) -> Path:
@@ -68,8 +54,12 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
     return sorted(set(wanted))
 
 
-def load_scenario(folder: Path) -> Scenario:
+def load_scenario(folder: Path, dimensions: Dimensions = MA_BENCH) -> Scenario:
     """Load a scenario with its rubric and controls.
+
+    Args:
+        folder: of the scenario.
+        dimensions: how its benchmark classes items.
 
     Raises:
         Problems: all errors in the folder's files.
@@ -78,7 +68,7 @@ def load_scenario(folder: Path) -> Scenario:
     head = _mapping(folder / "scenario.yaml", problems)
     _same_keys(folder / "scenario.yaml", "scenario", head, _SCENARIO_KEYS, problems)
     documents = _documents(folder, head, problems)
-    items = _items(folder / "rubric.yaml", documents, problems)
+    items = _items(folder / "rubric.yaml", documents, dimensions, problems)
     controls = _controls(folder / "controls", items, problems)
     if head and head.get("scenario_id") != folder.name:
         problems.append(
@@ -97,6 +87,7 @@ def load_scenario(folder: Path) -> Scenario:
         controls=controls,
         synthetic=bool(head["synthetic"]),
         licence=str(head["licence"]),
+        dimensions=dimensions,
     )
 
 
@@ -121,7 +112,9 @@ def _documents(folder: Path, head: Mapping[str, Any], problems: list[StaffbenchE
     return listed
 
 
-def _items(path: Path, documents: tuple[str, ...], problems: list[StaffbenchError]) -> tuple[Item, ...]:
+def _items(
+    path: Path, documents: tuple[str, ...], dimensions: Dimensions, problems: list[StaffbenchError]
+) -> tuple[Item, ...]:
     rows = _yaml(path, problems)
     if not isinstance(rows, list):
         if rows is not None:
@@ -129,7 +122,13 @@ def _items(path: Path, documents: tuple[str, ...], problems: list[StaffbenchErro
         return ()
     items: dict[str, Item] = {}
     for number, row in enumerate(cast("list[object]", rows), 1):
-        item = _item(path, number, row, documents, problems)
+        if not isinstance(row, dict):
+            problems.append(ScenarioError(path, f"item {number} is a {type(row).__name__}", "a mapping"))
+            continue
+        fields = cast("dict[str, Any]", row)
+        item, faults = read_item(fields, documents, dimensions)
+        name = f"item {fields.get('item_id', number)!r}"
+        problems += [ScenarioError(path, f"{name}: {f.field}: {f.found}", f.expected) for f in faults]
         if item is None:
             continue
         if item.item_id in items:
@@ -147,67 +146,6 @@ def _items(path: Path, documents: tuple[str, ...], problems: list[StaffbenchErro
             )
         )
     return tuple(items.values())
-
-
-def _item(
-    path: Path, number: int, row: object, documents: tuple[str, ...], problems: list[StaffbenchError]
-) -> Item | None:
-    if not isinstance(row, dict):
-        problems.append(ScenarioError(path, f"item {number} is a {type(row).__name__}", "a mapping"))
-        return None
-    fields = cast("dict[str, Any]", row)
-    name = f"item {fields.get('item_id', number)!r}"
-    before = len(problems)
-    _same_keys(path, name, fields, _ITEM_KEYS, problems)
-    step = _member(Step, fields.get("step"), path, f"{name}: step", problems)
-    tier = _member(Tier, fields.get("tier"), path, f"{name}: tier", problems)
-    severity = _member(Severity, fields.get("severity"), path, f"{name}: severity", problems)
-    source = _evidence(path, name, fields.get("source"), documents, problems)
-    for key in ("item_id", "requirement", "ground_truth", "pass_condition", "fail_condition", "rationale"):
-        value = fields.get(key)
-        if not isinstance(value, str) or not value.strip():
-            problems.append(ScenarioError(path, f"{name}: {key} is {value!r}", "text"))
-    if len(problems) > before or step is None or tier is None or severity is None:
-        return None
-    texts = {
-        key: str(fields[key]).strip()
-        for key in _ITEM_KEYS
-        if key not in ("step", "tier", "severity", "source")
-    }
-    return Item(
-        item_id=texts["item_id"],
-        step=step,
-        tier=tier,
-        severity=severity,
-        requirement=texts["requirement"],
-        ground_truth=texts["ground_truth"],
-        pass_condition=texts["pass_condition"],
-        fail_condition=texts["fail_condition"],
-        source=source,
-        rationale=texts["rationale"],
-    )
-
-
-def _evidence(
-    path: Path, name: str, value: object, documents: tuple[str, ...], problems: list[StaffbenchError]
-) -> tuple[Evidence, ...]:
-    found: list[Evidence] = []
-    if not isinstance(value, list) or not value:
-        problems.append(ScenarioError(path, f"{name}: source is {value!r}", "a list of document and quote"))
-        return ()
-    for entry in cast("list[object]", value):
-        fields = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
-        if set(fields) != {"document", "quote"}:
-            problems.append(ScenarioError(path, f"{name}: source {entry!r}", "document and quote"))
-        elif fields["document"] not in documents:
-            problems.append(
-                ScenarioError(
-                    path, f"{name}: source names {fields['document']!r}", "a document of scenario.yaml"
-                )
-            )
-        else:
-            found.append(Evidence(str(fields["document"]), str(fields["quote"])))
-    return tuple(found)
 
 
 def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchError]) -> dict[str, Control]:
@@ -242,15 +180,6 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchEr
                 ScenarioError(path, f"{kind} {', '.join(sorted(names))}", "one label for each item")
             )
     return {name: Control(name, text, labels[name]) for name, text in written.items()}
-
-
-def _member(kind: type[E], value: object, path: Path, what: str, problems: list[StaffbenchError]) -> E | None:
-    try:
-        return kind(None if isinstance(value, bool) else value)  # True would be accepted as tier 1
-    except ValueError:
-        valid = ", ".join(str(member.value) for member in kind)
-        problems.append(ScenarioError(path, f"{what} is {value!r}", f"one of {valid}"))
-        return None
 
 
 def _same_keys(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Literal
 
+from flows.schema.models import Strict
 from flows.schema.report_task import ReportTask
 
 
 class Step(StrEnum):
-    """The twelve areas of a mission-analysis brief (the list as a whole is our own, `assumed`)."""
+    """MA-Bench's twelve areas of a mission-analysis brief (the list as a whole is our own, `assumed`)."""
 
     higher_guidance = "higher_guidance"
     tasks = "tasks"
@@ -27,7 +29,7 @@ class Step(StrEnum):
 
 
 class Tier(IntEnum):
-    """What a determination is based on."""
+    """What a determination is based on, in MA-Bench."""
 
     stated = 1
     synthesis = 2
@@ -35,7 +37,7 @@ class Tier(IntEnum):
 
 
 class Severity(StrEnum):
-    """Severity class of an item, which determines its weight."""
+    """MA-Bench's severity classes of items, which determine their weight."""
 
     critically_important = "critically_important"
     important = "important"
@@ -47,6 +49,34 @@ class Severity(StrEnum):
     def is_error(self) -> bool:
         """True if the item describes a wrong move."""
         return self in (Severity.detrimental, Severity.critically_detrimental)
+
+
+@dataclass(frozen=True)
+class Dimensions(Strict):
+    """How a benchmark classes its items.
+
+    Attributes:
+        steps: areas of a brief, in order.
+        tiers: what a determination may rest on, by number from 1.
+        severities: classes of requirements, gravest first.
+        wrong_moves: classes of items that describe a wrong move.
+        optional: fields that an item may lack.
+    """
+
+    steps: tuple[str, ...]
+    tiers: tuple[str, ...]
+    severities: tuple[str, ...]
+    wrong_moves: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+MA_BENCH = Dimensions(
+    steps=tuple(step.value for step in Step),
+    tiers=("stated fact", "synthesis", "inferred judgment"),
+    severities=tuple(one.value for one in Severity if not one.is_error),
+    wrong_moves=tuple(one.value for one in Severity if one.is_error),
+)
+"""Dimensions of a benchmark that names none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +98,8 @@ class Item:
 
     Attributes:
         item_id: unique within its rubric.
-        step: area of the brief; None for a criterion.
-        tier: what it is based on; None for a criterion.
-        severity: its class; `detrimental` ones describe a wrong move. None for a criterion.
+        step, tier, severity: its classes among the benchmark's `Dimensions`; None for a criterion, or where
+            the benchmark lets items lack them.
         requirement: the determination or wrong move in one sentence; or the criterion.
         ground_truth: the truth, complete enough to grade without the packet; empty for a criterion, which is
             judged by the expert's report.
@@ -80,12 +109,13 @@ class Item:
         rationale: why it matters to a staff; may be empty for a criterion.
         points: points of a criterion: above 0 if required, below 0 for a penalty. None for an item, which is
             weighted by severity.
+        wrong_move: True if the severity is one of a wrong move; None to follow MA-Bench's severities.
     """
 
     item_id: str
-    step: Step | None
-    tier: Tier | None
-    severity: Severity | None
+    step: str | None
+    tier: int | None
+    severity: str | None
     requirement: str
     ground_truth: str
     pass_condition: str
@@ -93,15 +123,25 @@ class Item:
     source: tuple[Evidence, ...]
     rationale: str
     points: float | None = None
+    wrong_move: bool | None = None
 
     def __post_init__(self) -> None:
         if (self.severity is None) == (self.points is None):
             raise ValueError(f"{self.item_id}: severity {self.severity} with points={self.points}")
 
     @property
+    def is_criterion(self) -> bool:
+        """True if it has points and a requirement alone, as the criteria of MissionReport do."""
+        return (
+            self.points is not None and self.step is None and not (self.ground_truth or self.pass_condition)
+        )
+
+    @property
     def is_error(self) -> bool:
         """True if it describes a wrong move: a detrimental item or a penalty."""
-        return self.severity.is_error if self.severity is not None else (self.points or 0.0) < 0
+        if self.points is not None:
+            return self.points < 0
+        return self.severity in MA_BENCH.wrong_moves if self.wrong_move is None else self.wrong_move
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +179,7 @@ class Scenario:
         licence: licence of the scenario's files.
         task: the task, for a MissionReport task; None otherwise.
         reference: text of the expert's report, used by judges; None unless a task.
+        dimensions: how its items are classed.
     """
 
     scenario_id: str
@@ -151,3 +192,15 @@ class Scenario:
     licence: str
     task: ReportTask | None = None
     reference: str | None = None
+    dimensions: Dimensions = MA_BENCH
+
+
+def classes(items: Iterable[Item], by: Literal["step", "tier", "severity"]) -> list[str]:
+    """Return the classes that items have: MA-Bench's in its order, then others in the order of the items."""
+    found = dict.fromkeys(str(value) for item in items if (value := getattr(item, by)) is not None)
+    known = {
+        "step": MA_BENCH.steps,
+        "tier": [str(number) for number in range(1, 10)],
+        "severity": (*MA_BENCH.severities, *MA_BENCH.wrong_moves),
+    }[by]
+    return sorted(found, key=lambda name: known.index(name) if name in known else len(known))

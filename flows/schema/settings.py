@@ -21,6 +21,7 @@ from flows.schema.models import (
     Transport,
     Writer,
 )
+from flows.schema.scenario import Dimensions
 
 __all__ = [
     "DEFAULT_SCORINGS",
@@ -88,6 +89,7 @@ class BenchmarkSettings(Strict):
         controls: folder of labelled control reports by task, relative to the project; None if scenarios
             contain their own controls.
         scenarios: ids to run; None for all of them.
+        dimensions: how items are classed; None for MA-Bench's steps, tiers and severities.
     """
 
     name: str
@@ -95,6 +97,7 @@ class BenchmarkSettings(Strict):
     data: str
     controls: str | None
     scenarios: list[str] | None
+    dimensions: Dimensions | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class PromptSettings(Strict):
     user: str
     word_limit: str
     words: int | None
-    additions: tuple[str, ...]
+    additions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

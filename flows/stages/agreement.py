@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from flows.schema.scenario import Item, Severity, Tier
+from flows.schema.scenario import Item, classes
 from flows.schema.verdict import Agreement, SelfAgreement
 
 STAGE_VERSION = "1"
@@ -42,7 +42,7 @@ def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreemen
         pairs: in any order.
     """
     groups: list[tuple[str, int, float | None, float | None]] = []
-    for name, belongs in _groups():
+    for name, belongs in _groups([pair.item for pair in pairs]):
         members = [pair for pair in pairs if belongs(pair.item)]
         if members:
             counts = _Counts.of(members)
@@ -106,18 +106,18 @@ def measure_self_agreement(asked: Sequence[tuple[Item, Sequence[bool | None]]]) 
     )
 
 
-def _groups() -> list[tuple[str, Callable[[Item], bool]]]:
+def _groups(items: Sequence[Item]) -> list[tuple[str, Callable[[Item], bool]]]:
     """Return each group's name and membership test, in printed order."""
 
-    def of_tier(tier: Tier) -> Callable[[Item], bool]:
-        return lambda item: item.tier is tier
+    def of_tier(tier: str) -> Callable[[Item], bool]:
+        return lambda item: str(item.tier) == tier
 
-    def of_severity(severity: Severity) -> Callable[[Item], bool]:
-        return lambda item: item.severity is severity
+    def of_severity(severity: str) -> Callable[[Item], bool]:
+        return lambda item: item.severity == severity
 
     return [
-        *((f"tier={tier.value}", of_tier(tier)) for tier in Tier),
-        *((f"severity={severity.value}", of_severity(severity)) for severity in Severity),
+        *((f"tier={tier}", of_tier(tier)) for tier in classes(items, "tier")),
+        *((f"severity={severity}", of_severity(severity)) for severity in classes(items, "severity")),
         ("polarity=positive", lambda item: not item.is_error),
         ("polarity=negative", lambda item: item.is_error),
     ]

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flows.schema.document import BlockKind, Packet
-from flows.schema.scenario import Step
+from flows.schema.scenario import MA_BENCH, Step
 
 EXTRACTIVE_VERSION = "1"
 """Increment when the same packet and seed give another brief."""
@@ -24,7 +24,7 @@ EXTRACTIVE_VERSION = "1"
 DEFAULT_WORDS = 3000
 """Target length without a word limit."""
 
-_HEADINGS: Mapping[Step, str] = {
+_HEADINGS: Mapping[str, str] = {
     Step.higher_guidance: "Higher guidance",
     Step.tasks: "Tasks",
     Step.facts: "Facts",
@@ -39,7 +39,7 @@ _HEADINGS: Mapping[Step, str] = {
     Step.mission_statement: "Restated mission",
 }
 
-_CUES: Mapping[Step, str] = {
+_CUES: Mapping[str, str] = {
     Step.higher_guidance: (
         "intent purpose end state guidance commander directs priority higher headquarters endstate"
     ),
@@ -99,19 +99,23 @@ class _Sentence:
     centrality: float
 
 
-def write_extractive(packet: Packet, words: int | None, seed: int) -> str:
+def write_extractive(
+    packet: Packet, words: int | None, seed: int, steps: Sequence[str] = MA_BENCH.steps
+) -> str:
     """Write a brief of about `words` words.
 
     Args:
         packet: the documents.
         words: target length; None for `DEFAULT_WORDS`.
         seed: breaks near-ties, so repeats differ; the same seed gives the same brief.
+        steps: areas of the brief; one that MA-Bench does not have is found by the words of its name.
     """
     sentences = _sentences(packet)
-    room = (DEFAULT_WORDS if words is None else words) // len(_HEADINGS)
+    room = (DEFAULT_WORDS if words is None else words) // len(steps)
     taken: list[_Sentence] = []
     sections: list[str] = []
-    for step, heading in _HEADINGS.items():
+    for step in steps:
+        heading = _HEADINGS.get(step) or step.replace("_", " ").capitalize()
         chosen = _choose(sentences, step, room, seed, taken)
         taken += chosen
         lines = [f"- {sentence.text} [{sentence.document}]" for sentence in chosen]
@@ -195,15 +199,15 @@ def _cosine(words: tuple[str, ...], rarity: Mapping[str, float], centre: Mapping
 
 
 def _choose(
-    sentences: Sequence[_Sentence], step: Step, room: int, seed: int, taken: Sequence[_Sentence]
+    sentences: Sequence[_Sentence], step: str, room: int, seed: int, taken: Sequence[_Sentence]
 ) -> list[_Sentence]:
-    cues = set(_CUES[step].split())
+    cues = set(_WORD.findall(_CUES.get(step, step.replace("_", " ").lower())))
     widest = max((sentence.centrality for sentence in sentences), default=0.0) or 1.0
 
     def rank(sentence: _Sentence) -> float:
         cued = len(cues.intersection(sentence.words)) / math.sqrt(len(sentence.words))
         figures = 0.15 if _NUMBER.search(sentence.text) else 0.0
-        return cued + sentence.centrality / widest + figures + 0.3 * _unit(f"{seed}|{step.value}", sentence)
+        return cued + sentence.centrality / widest + figures + 0.3 * _unit(f"{seed}|{step}", sentence)
 
     return _take(sorted(sentences, key=lambda s: (-rank(s), s.text)), room, taken)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.report_task import Polarity
-from flows.schema.scenario import Item, Severity
+from flows.schema.scenario import Item
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 
@@ -116,27 +116,20 @@ def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]
     """
     if any(item.points is not None for item in items):
         return _points_of_criteria(items, scoring)
-    used = {item.severity for item in items}
-    for severity in Severity:
-        if severity not in used:
-            continue
-        where = f"scoring.weights.{severity.value}"
-        if severity.value not in scoring.weights:
+    for severity, is_error in {item.severity: item.is_error for item in items if item.severity}.items():
+        where = f"scoring.weights.{severity}"
+        if severity not in scoring.weights:
             raise ConfigError(
                 where, "no weight", "a number for each severity of the rubric", "for example scoring=severity"
             )
-        weight = scoring.weights[severity.value]
+        weight = scoring.weights[severity]
         if not math.isfinite(weight):
             raise ConfigError(where, str(weight), "a number")
-        if weight > 0 if severity.is_error else weight < 0:
-            sign = (
-                "a wrong move to weigh 0 or less" if severity.is_error else "a requirement to weigh 0 or more"
-            )
+        if weight > 0 if is_error else weight < 0:
+            sign = "a wrong move to weigh 0 or less" if is_error else "a requirement to weigh 0 or more"
             raise ConfigError(where, str(weight), sign)
     return {
-        item.item_id: float(scoring.weights[item.severity.value])
-        for item in items
-        if item.severity is not None
+        item.item_id: float(scoring.weights[item.severity]) for item in items if item.severity is not None
     }
 
 

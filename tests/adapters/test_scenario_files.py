@@ -7,7 +7,7 @@ import yaml
 
 from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.errors import ConfigError, Problems
-from flows.schema.scenario import Severity
+from flows.schema.scenario import Dimensions, Severity
 
 HEAD = {
     "scenario_id": "s",
@@ -77,12 +77,13 @@ def test_a_whole_scenario_is_read(scenario):
         ([item(severity="fatal")], "critically_important"),
         ([item(step="weather")], "environment"),
         ([item(tier=4)], "1, 2, 3"),
-        ([item(tier=True)], "tier is True"),
+        ([item(tier=True)], "tier: True"),
         ([item(requirement=" ")], "requirement"),
         ([item(severity="detrimental")], "no item of a positive severity"),
         ([item(source=[])], "source"),
         ([item(source=[{"document": "other.txt", "quote": "x"}])], "other.txt"),
-        ([item(points=3)], "unknown points"),
+        ([item(points=3)], "points: 3: expected a severity instead"),
+        ([item(weight=3)], "weight: no such field"),
         ([{"item_id": "i1"}], "missing"),
         (["a line"], "a str"),
         ({"i1": item()}, "a list of items"),
@@ -92,6 +93,47 @@ def test_a_broken_rubric_is_refused_by_name(scenario, items, said):
     message = faults(scenario(items=items))
     assert said in message
     assert "rubric.yaml" in message
+
+
+def test_a_misspelt_field_is_one_fault(scenario):
+    changed = item()
+    changed["rationael"] = changed.pop("rationale")
+    (line,) = faults(scenario(items=[changed])).splitlines()
+    assert "rationael: no such field" in line
+    assert "rationale" in line.split("no such field")[1]
+
+
+HANDOVER = Dimensions(
+    steps=("situation", "open_tasks"),
+    tiers=("stated", "inferred"),
+    severities=("vital", "useful"),
+    wrong_moves=("harmful",),
+    optional=("tier", "severity", "pass_condition", "fail_condition", "source", "rationale", "ground_truth"),
+)
+
+
+def test_a_benchmark_has_dimensions_of_its_own(scenario):
+    rows = [
+        item(step="situation", tier=2, severity="vital"),
+        item("i2", step="open_tasks", severity="harmful"),
+        {"item_id": "i3", "step": "situation", "requirement": "Names the ward."},
+        {"item_id": "i4", "step": "situation", "requirement": "Invents a drug.", "points": -4},
+    ]
+    found = load_scenario(scenario(items=rows[:2]), HANDOVER)
+    assert [one.is_error for one in found.items] == [False, True]
+    assert [one.severity for one in found.items] == ["vital", "harmful"]
+    assert found.dimensions is HANDOVER
+    found = load_scenario(scenario(items=rows[2:]), HANDOVER)
+    assert [one.points for one in found.items] == [1.0, -4.0]
+    assert [one.is_error for one in found.items] == [False, True]
+    assert found.items[0].source == ()
+
+
+def test_a_class_of_another_benchmark_is_refused(scenario):
+    with pytest.raises(Problems, match="one of vital, useful, harmful"):
+        load_scenario(scenario(items=[item(step="situation")]), HANDOVER)
+    with pytest.raises(Problems, match="one of situation, open_tasks"):
+        load_scenario(scenario(items=[item(severity="vital")]), HANDOVER)
 
 
 def test_faults_of_all_files_are_told_together(scenario):

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from flows.adapters.config.secrets import refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
-from flows.schema.scenario import Severity
+from flows.schema.scenario import MA_BENCH, Dimensions
 from flows.schema.settings import (
     Effort,
     Harness,
@@ -193,7 +193,7 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
     elif not by_criterion:
-        found += _unfit_weights(s.scoring.weights)
+        found += _unfit_weights(s.scoring.weights, s.benchmark.dimensions or MA_BENCH)
     if ("{{files}}" in s.prompt.user) != reports:
         fit = "report_v1" if reports else "v0, v0_no_limit, coached or coached_no_limit"
         found.append((f"prompt={s.prompt.version}", f"says nothing of what {s.benchmark.name} asks for", fit))
@@ -215,9 +215,9 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     return found
 
 
-def _unfit_weights(weights: Mapping[str, float]) -> list[tuple[str, str, str]]:
+def _unfit_weights(weights: Mapping[str, float], dimensions: Dimensions) -> list[tuple[str, str, str]]:
     """Find unknown severities and severities without points."""
-    severities = [one.value for one in Severity]
+    severities = [*dimensions.severities, *dimensions.wrong_moves]
     found = [
         (f"scoring.weights.{name}", "no such severity", nearest(name, severities))
         for name in weights

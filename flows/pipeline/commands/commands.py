@@ -30,7 +30,7 @@ from flows.pipeline.results.stored import left_out, load_graded, load_scenarios,
 from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.schema.scenario import Scenario
+from flows.schema.scenario import Scenario, classes
 from flows.schema.settings import DEFAULT_SCORINGS, ProtocolName, ScoringSettings, Settings
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
@@ -91,12 +91,13 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
 
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = _packets(project, settings, screen)
-    rows = [("scenario", "items", "positive", "errors", "steps", "tier 1/2/3", "controls")]
+    rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
     for scenario, packet in built:
         problems += missing_evidence(scenario.items, packet)
         errors = sum(item.is_error for item in scenario.items)
-        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in (1, 2, 3))
-        steps = len({item.step for item in scenario.items})
+        numbers = range(1, len(scenario.dimensions.tiers) + 1)
+        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in numbers)
+        steps = len(classes(scenario.items, "step"))
         count = len(scenario.items)
         rows.append(
             (
@@ -111,7 +112,7 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
         )
     screen.table(f"{settings.benchmark.name}: scenarios", rows)
     for scenario, _ in built:
-        for note in rubric_notes(scenario.items):
+        for note in rubric_notes(scenario.items, scenario.dimensions):
             screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
     return problems
 

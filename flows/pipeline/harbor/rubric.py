@@ -35,7 +35,7 @@ def rubric_here(
     except StaffbenchError:
         return {}  # the import reports the missing bound
     points = {
-        item.item_id: settings.scoring.weights.get(item.severity.value) if item.severity else item.points
+        item.item_id: settings.scoring.weights.get(item.severity) if item.severity else item.points
         for item in items
     }
     return {

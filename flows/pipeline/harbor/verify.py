@@ -237,7 +237,7 @@ def _overrides(exported: Sequence[str], overrides: Sequence[str]) -> list[str]:
 
 def _criterion(item: Item, verdict: Verdict, scoring: ScoringSettings) -> dict[str, Any]:
     """Format a verdict as verifiers do: for an error, `met` means that it was committed."""
-    points = item.points if item.severity is None else scoring.weights[item.severity.value]
+    points = item.points if item.severity is None else scoring.weights[item.severity]
     met = None if verdict.passed is None else verdict.passed != item.is_error
     found: dict[str, Any] = {
         "criterion_id": item.item_id,

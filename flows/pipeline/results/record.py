@@ -160,9 +160,9 @@ def write_results(
             {
                 **names,
                 **as_row(verdict),
-                "step": item.step and item.step.value,
-                "tier": item.tier and item.tier.value,
-                "severity": item.severity and item.severity.value,
+                "step": item.step,
+                "tier": item.tier,
+                "severity": item.severity,
                 "points": item.points,
             }
         )

@@ -16,7 +16,7 @@ from flows.schema.brief import Brief
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
-from flows.schema.scenario import Scenario, Step, Tier
+from flows.schema.scenario import MA_BENCH, Dimensions, Scenario
 from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import Count, Grouping, breakdowns
@@ -36,12 +36,6 @@ from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
 _TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
 """Groupings of criteria, which have no step, tier or severity."""
-_STEPS = {step.value: step.value.replace("_", " ") for step in Step}
-_TIERS = {
-    str(Tier.stated.value): "1 stated fact",
-    str(Tier.synthesis.value): "2 synthesis",
-    str(Tier.inferred.value): "3 inferred judgment",
-}
 _WRONG = "wrong moves not made"
 
 
@@ -88,7 +82,8 @@ def write_site(
     suffix = "" if board.scoring in DEFAULT_SCORINGS else f".{board.scoring}"
     conditions = _conditions(board, graded, scenarios, scoring)
     judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
-    drawn = {judge: _figures(board, conditions, judge) for judge in judges}
+    dimensions = next((scenario.dimensions for scenario in scenarios.values()), MA_BENCH)
+    drawn = {judge: _figures(board, conditions, judge, dimensions) for judge in judges}
     figures = (
         (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
     )
@@ -153,7 +148,9 @@ def _conditions(
     return found
 
 
-def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -> dict[str, str]:
+def _figures(
+    board: Leaderboard, conditions: Sequence[_Condition], judge: str, dimensions: Dimensions
+) -> dict[str, str]:
     """Draw the figures of one judge; return SVG by file name."""
     shown = [condition for condition in conditions if condition.row.judge_id == judge]
     # The first page shows the figures of all judges, so element ids include the judge's number.
@@ -176,18 +173,19 @@ def _figures(board: Leaderboard, conditions: Sequence[_Condition], judge: str) -
             judge=judge,
         )
         return {"score": score, "task": by_task, "mode": modes}
+    tiers = {str(number): f"{number} {name}" for number, name in enumerate(dimensions.tiers, 1)}
     return {
         "score": score,
         "tier": rate_figure(
-            [_rates(condition, "tier", [*_TIERS, _WRONG]) for condition in shown],
-            [*_TIERS.values(), _WRONG],
+            [_rates(condition, "tier", [*tiers, _WRONG]) for condition in shown],
+            [*tiers.values(), _WRONG],
             name=f"{ids}-tier",
             title="Requirements passed by tier, and wrong moves not made",
             judge=judge,
         ),
         "step": rate_figure(
-            [_rates(condition, "step", list(_STEPS)) for condition in shown],
-            list(_STEPS.values()),
+            [_rates(condition, "step", dimensions.steps) for condition in shown],
+            [step.replace("_", " ") for step in dimensions.steps],
             name=f"{ids}-step",
             title="Requirements passed by step",
             judge=judge,

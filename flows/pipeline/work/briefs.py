@@ -18,7 +18,7 @@ from flows.schema.brief import Brief
 from flows.schema.completion import Image
 from flows.schema.document import Packet
 from flows.schema.rows import as_row, from_row, from_rows
-from flows.schema.scenario import Scenario
+from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
 from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
 from flows.stages.judge.shield import shield
@@ -43,7 +43,7 @@ class Briefs(BenchmarkKind):
 
     def load(self, project: Path, benchmark: BenchmarkSettings, name: str) -> Scenario:
         """Implement the interface."""
-        return load_scenario(project / benchmark.data / name)
+        return load_scenario(project / benchmark.data / name, benchmark.dimensions or MA_BENCH)
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
         """Write a brief for each seed, as `Written` rows."""

@@ -22,14 +22,14 @@ def items_digest(items: tuple[Item, ...]) -> str:
     return sha256_text(canonical_json([_identity(item) for item in items]))
 
 
-def _identity(item: Item) -> list[str | int | float]:
-    if item.step is None or item.tier is None or item.severity is None:
+def _identity(item: Item) -> list[str | int | float | None]:
+    if item.is_criterion:
         return [item.item_id, item.points or 0.0, item.requirement]
     return [
         item.item_id,
-        item.step.value,
-        item.tier.value,
-        item.severity.value,
+        item.step,
+        item.tier,
+        item.severity if item.points is None else item.points,
         item.requirement,
         item.ground_truth,
         item.pass_condition,

@@ -31,7 +31,8 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
     seeds = list(range(1, settings.seeds + 1))
     match settings.model.writer:
         case Writer.extractive:
-            made_of: Any = [EXTRACTIVE_VERSION, packet.digest, settings.prompt.words]
+            steps = list(scenario.dimensions.steps)
+            made_of: Any = [EXTRACTIVE_VERSION, packet.digest, settings.prompt.words, steps]
         case Writer.control:
             made_of = sha256_text(scenario.controls[settings.model.label].text)
         case Writer.files:
@@ -51,7 +52,8 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
     """
     match settings.model.writer:
         case Writer.extractive:
-            return written(write_extractive(packet, settings.prompt.words, seed), seed)
+            steps = scenario.dimensions.steps
+            return written(write_extractive(packet, settings.prompt.words, seed, steps), seed)
         case Writer.control:
             return written(scenario.controls[settings.model.label].text, seed)
         case Writer.files:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from flows.common.errors import ScenarioError
-from flows.schema.scenario import Item, Severity, Step, Tier
+from flows.schema.scenario import Item, classes
 from flows.schema.verdict import FailureMode, Verdict
 
 
@@ -45,12 +46,7 @@ UNSTATED = "unstated"
 
 Grouping = Literal["step", "tier", "severity", "scenario", "mode"]
 
-_GROUPS: Mapping[Grouping, Sequence[str]] = {
-    "step": [step.value for step in Step],
-    "tier": [str(tier.value) for tier in Tier],
-    "severity": [severity.value for severity in Severity],
-    "mode": [*(mode.value for mode in FailureMode), UNSTATED],
-}
+_MODES = [*(mode.value for mode in FailureMode), UNSTATED]
 
 
 def breakdown(
@@ -68,7 +64,7 @@ def breakdown(
         by: `step`, `tier`, `severity`, `scenario` or `mode`.
 
     Returns:
-        One row per group and kind in the rubrics, in the order of the enum, requirements first; `n`
+        One row per group and kind in the rubrics, in the order of `classes`, requirements first; `n`
         is 0 without verdicts. Criteria have no step, tier or severity, and so no row by these.
 
     Raises:
@@ -139,10 +135,13 @@ def _pooled(
         return [
             Count(mode, key[1], graded[key], graded[key] - failed.get((mode, key[1]), 0), ungraded[key])
             for key in sorted(graded, key=lambda key: key[1], reverse=True)
-            for mode in _GROUPS["mode"]
+            for mode in _MODES
             if (mode == FailureMode.committed.value) == (key[1] == "error") or (mode, key[1]) in failed
         ]
-    groups = list(items_by_scenario) if by == "scenario" else _GROUPS[by]
+    if by == "scenario":
+        groups = list(items_by_scenario)
+    else:
+        groups = classes(chain.from_iterable(items_by_scenario.values()), by)
     return [
         Count(group, kind, graded[group, kind], passed[group, kind], ungraded[group, kind])
         for kind in ("requirement", "error")
@@ -152,15 +151,10 @@ def _pooled(
 
 
 def _group(item: Item, by: Grouping) -> str:
-    """Return an item's group; one for all items if the verdict decides it."""
-    if item.step is None or item.tier is None or item.severity is None:
-        return ""
+    """Return an item's group; one for all items if the verdict decides it or they lack the class."""
     match by:
-        case "step":
-            return item.step.value
-        case "tier":
-            return str(item.tier.value)
-        case "severity":
-            return item.severity.value
+        case "step" | "tier" | "severity":
+            value = getattr(item, by)
+            return "" if value is None else str(value)
         case _:
             return ""

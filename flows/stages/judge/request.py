@@ -61,7 +61,7 @@ def _render_items(items: tuple[Item, ...]) -> str:
 
 def _render_item(item: Item) -> str:
     kind = "error" if item.is_error else "requirement"
-    if item.points is not None:
+    if item.is_criterion:
         words = escape(item.requirement)
         return f'<criterion id="{escape(item.item_id)}" kind="{kind}">\n{words}\n</criterion>'
     parts = {
@@ -70,7 +70,7 @@ def _render_item(item: Item) -> str:
         "pass_condition": item.pass_condition,
         "fail_condition": item.fail_condition,
     }
-    lines = "\n".join(f"<{name}>{escape(text)}</{name}>" for name, text in parts.items())
+    lines = "\n".join(f"<{name}>{escape(text)}</{name}>" for name, text in parts.items() if text)
     return f'<item id="{escape(item.item_id)}" kind="{kind}">\n{lines}\n</item>'
 
 

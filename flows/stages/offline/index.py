@@ -179,7 +179,7 @@ class BriefIndex:
 
         An item about "the mission statement" is searched for under the mission heading, if there is one.
         """
-        if item.step is not Step.mission_statement or not self._mission:
+        if item.step != Step.mission_statement or not self._mission:
             return None
         return self._mission
 

@@ -53,9 +53,13 @@ def rubric_page(scenario: Scenario) -> str:
 
 def placing(item: Item) -> list[str]:
     """Return the classes of an item, or the points of a criterion, as phrases."""
-    if item.step is None or item.tier is None or item.severity is None:
-        return [f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}"]
-    return [words(item.step.value), f"tier {item.tier.value}", words(item.severity.value)]
+    found: list[str | int | None] = [
+        item.step and words(item.step),
+        item.tier and f"tier {item.tier}",
+        item.severity and words(item.severity),
+        None if item.points is None else f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}",
+    ]
+    return [str(phrase) for phrase in found if phrase]
 
 
 def _described(item: Item) -> list[tuple[str, str]]:
