@@ -24,7 +24,6 @@ from flows.schema.models import (
 from flows.schema.scenario import Dimensions
 
 __all__ = [
-    "DEFAULT_SCORINGS",
     "BenchmarkSettings",
     "BudgetSettings",
     "Effort",
@@ -47,11 +46,16 @@ __all__ = [
     "Transport",
     "WordCapSettings",
     "Writer",
+    "scoring_suffix",
 ]
 
 
-DEFAULT_SCORINGS = ("severity", "points")
-"""The weights of the two protocols; their leaderboards are named after the benchmark alone."""
+def scoring_suffix(benchmark: str, scoring: str) -> str:
+    """Return what the files of a scoring have in their names: nothing for the benchmark's own weights.
+
+    These are the weights of the two protocols, and a scoring that has the benchmark's name.
+    """
+    return "" if scoring in ("severity", "points", benchmark) else f".{scoring}"
 
 
 class Retry(StrEnum):

@@ -31,7 +31,7 @@ from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Scenario, classes
-from flows.schema.settings import DEFAULT_SCORINGS, ProtocolName, ScoringSettings, Settings
+from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
 from flows.stages.rubric import rubric_notes
@@ -180,7 +180,7 @@ def _nothing_graded(folder: Path) -> StaffbenchError:
 def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
     """Delete a leaderboard without rows; its site, if it exists, becomes a page that says why."""
     removed = delete_leaderboard(folder, scoring.name)
-    site = folder / ("site" if scoring.name in DEFAULT_SCORINGS else f"site.{scoring.name}")
+    site = folder / f"site{scoring_suffix(folder.name, scoring.name)}"
     if site.is_dir():
         board = Leaderboard(folder.name, scoring.name, (), (), ())
         removed.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))

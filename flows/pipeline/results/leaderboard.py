@@ -17,7 +17,7 @@ from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
+from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.stages.aggregate import most_unlike
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
@@ -98,7 +98,7 @@ def write_task_table(
         return []
     by_name = {(entry.condition, entry.judge): entry for entry in graded}
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
-    path = folder / _task_file(board.scoring)
+    path = folder / _task_file(folder, board.scoring)
     title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
     write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
     return [path]
@@ -111,7 +111,7 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
         StoreError: a file can't be written.
     """
     texts = (to_json(board), to_csv(board), to_markdown(board), to_metrics(board))
-    paths = [folder / name for name in _board_files(board.scoring)]
+    paths = [folder / name for name in _board_files(folder, board.scoring)]
     for path, text in zip(paths, texts, strict=True):
         write_whole(path, text)
     return paths
@@ -130,7 +130,7 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     Raises:
         StoreError: a file can't be deleted.
     """
-    paths = [folder / name for name in (*_board_files(scoring), _task_file(scoring))]
+    paths = [folder / name for name in (*_board_files(folder, scoring), _task_file(folder, scoring))]
     found = [path for path in paths if path.is_file()]
     for path in found:
         try:
@@ -140,15 +140,15 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     return found
 
 
-def _board_files(scoring: str) -> tuple[str, ...]:
+def _board_files(folder: Path, scoring: str) -> tuple[str, ...]:
     """Return the file names for JSON, CSV, Markdown and metrics."""
-    suffix = "" if scoring in DEFAULT_SCORINGS else f".{scoring}"
+    suffix = scoring_suffix(folder.name, scoring)
     endings = ("json", "csv", "md")
     return (*(f"leaderboard{suffix}.{ending}" for ending in endings), f"metrics{suffix}.json")
 
 
-def _task_file(scoring: str) -> str:
-    return "tasks.md" if scoring in DEFAULT_SCORINGS else f"tasks.{scoring}.md"
+def _task_file(folder: Path, scoring: str) -> str:
+    return f"tasks{scoring_suffix(folder.name, scoring)}.md"
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:

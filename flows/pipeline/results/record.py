@@ -18,7 +18,7 @@ from flows.common.digests import canonical_json, sha256_text
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import DEFAULT_SCORINGS, Writer
+from flows.schema.settings import Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -83,7 +83,7 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
     folder = results / evaluation.condition.benchmark
     condition, judge = evaluation.condition.label, evaluation.judge.label
     scoring = evaluation.settings.scoring.name
-    scores = judge if scoring in DEFAULT_SCORINGS else f"{judge}.{scoring}"
+    scores = judge + scoring_suffix(folder.name, scoring)
     return ResultFiles(
         folder / "briefs" / f"{condition}.parquet",
         folder / "verdicts" / condition / f"{judge}.parquet",

@@ -17,7 +17,7 @@ from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import MA_BENCH, Dimensions, Scenario
-from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
+from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import Count, Grouping, breakdowns
 from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
@@ -79,7 +79,7 @@ def write_site(
     Raises:
         StaffbenchError: verdicts do not match their rubric, or a file can't be written.
     """
-    suffix = "" if board.scoring in DEFAULT_SCORINGS else f".{board.scoring}"
+    suffix = scoring_suffix(board.benchmark or folder.name, board.scoring)
     conditions = _conditions(board, graded, scenarios, scoring)
     judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
     dimensions = next((scenario.dimensions for scenario in scenarios.values()), MA_BENCH)
