@@ -111,6 +111,7 @@ def write_extractive(
         steps: areas of the brief; one that MA-Bench does not have is found by the words of its name.
     """
     sentences = _sentences(packet)
+    steps = steps or ("findings",)
     room = (DEFAULT_WORDS if words is None else words) // len(steps)
     taken: list[_Sentence] = []
     sections: list[str] = []

@@ -189,7 +189,8 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
     if reports and s.word_cap.words is not None:
         found.append((f"word_cap={s.word_cap.words}", "reports are judged whole", "none"))
     by_criterion = not s.scoring.weights or s.scoring.weights.keys() == {one.value for one in Polarity}
-    if reports != by_criterion:
+    own_points = by_criterion and "severity" in (s.benchmark.dimensions or MA_BENCH).optional
+    if reports != by_criterion and not own_points:
         fit = "points or equal_points" if reports else "weights by severity, such as scoring=severity"
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
     elif not by_criterion:
