@@ -15,7 +15,7 @@ from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.rows import as_row
-from flows.stages.aggregate import Grouping, breakdowns, most_unlike
+from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
 
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
 
@@ -105,7 +105,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
     groupings: tuple[Grouping, ...] = ("step", "tier", "severity")
     for by, counts in breakdowns(by_scenario, outcome.verdicts, groupings).items():
         for count in counts:
-            if count.kind == "requirement" or by == "severity":
+            if count.group != UNCLASSED and (count.kind == "requirement" or by == "severity"):
                 found[f"passed.{by}/{count.group}"] = count.rate
     for scenario in evaluation.scenarios:
         clamped = evaluation.settings.scoring.clamped

@@ -4,7 +4,7 @@ Seeds are averaged within a scenario, then scenarios are averaged. Intervals res
 unit of sampling (MA-Bench, 5.1 and figure 1).
 """
 
-from flows.stages.aggregate.breakdown import UNSTATED, Count, Grouping, breakdown, breakdowns
+from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdown, breakdowns
 from flows.stages.aggregate.estimate import Difference, aggregate, paired_difference
 from flows.stages.aggregate.interval import bootstrap, most_unlike
 
@@ -13,6 +13,7 @@ AGGREGATE_VERSION = "1"
 
 __all__ = [
     "AGGREGATE_VERSION",
+    "UNCLASSED",
     "UNSTATED",
     "Count",
     "Difference",

@@ -44,6 +44,9 @@ class Count:
 UNSTATED = "unstated"
 """Group of requirements that failed without the judge being asked for a mode."""
 
+UNCLASSED = "none"
+"""Group of items that have no step, tier or severity."""
+
 Grouping = Literal["step", "tier", "severity", "scenario", "mode"]
 
 _MODES = [*(mode.value for mode in FailureMode), UNSTATED]
@@ -65,7 +68,7 @@ def breakdown(
 
     Returns:
         One row per group and kind in the rubrics, in the order of `classes`, requirements first; `n`
-        is 0 without verdicts. Criteria have no step, tier or severity, and so no row by these.
+        is 0 without verdicts. Items that lack the class are the last group.
 
     Raises:
         ScenarioError: a verdict on an unknown item.
@@ -141,7 +144,7 @@ def _pooled(
     if by == "scenario":
         groups = list(items_by_scenario)
     else:
-        groups = classes(chain.from_iterable(items_by_scenario.values()), by)
+        groups = [*classes(chain.from_iterable(items_by_scenario.values()), by), UNCLASSED]
     return [
         Count(group, kind, graded[group, kind], passed[group, kind], ungraded[group, kind])
         for kind in ("requirement", "error")
@@ -151,10 +154,10 @@ def _pooled(
 
 
 def _group(item: Item, by: Grouping) -> str:
-    """Return an item's group; one for all items if the verdict decides it or they lack the class."""
+    """Return an item's group; one for all items if the verdict decides it."""
     match by:
         case "step" | "tier" | "severity":
             value = getattr(item, by)
-            return "" if value is None else str(value)
+            return UNCLASSED if value is None else str(value)
         case _:
             return ""
