@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from html import escape
 
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ScenarioError, StaffbenchError
 from flows.schema.document import Document, Packet
 from flows.schema.fence import fenced
-from flows.schema.scenario import Item
+from flows.schema.scenario import Evidence, Item
 
 PACKET_VERSION = "1"
 """Increment when documents are assembled differently."""
 
 _ELEMENTS = ("assignment", "packet", "document")  # elements of prompts that contain a document
+_ALIKE = 0.5  # share of a quote's words from which a place is named
 _SPACE = re.compile(r"\s+")
 _TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+|<br>")
 
@@ -52,17 +54,40 @@ def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchEr
     White space is folded, and table and Markdown marks are ignored: only the words of a quote count.
     """
     texts = {document.name: _plain(document.text) for document in packet.documents}
-    return [
-        ScenarioError(
-            f"{packet.scenario_id}/rubric.yaml",
-            f"{item.item_id}: quote not found in {evidence.document}: {evidence.quote!r}",
-            "words of that document",
-            "copy the quote from the packet (staffbench packets --show)",
-        )
-        for item in items
-        for evidence in item.source
-        if _plain(evidence.quote) not in texts.get(evidence.document, "")
-    ]
+    found: list[StaffbenchError] = []
+    for item in items:
+        for evidence in item.source:
+            quote = _plain(evidence.quote)
+            if quote not in texts.get(evidence.document, ""):
+                found.append(
+                    ScenarioError(
+                        f"{packet.scenario_id}/rubric.yaml",
+                        f"{item.item_id}: quote not found in {evidence.document}: {evidence.quote!r}",
+                        _nearest(evidence, packet, [name for name, text in texts.items() if quote in text]),
+                        "copy the quote from the packet (staffbench packets --show)",
+                    )
+                )
+    return found
+
+
+def _nearest(evidence: Evidence, packet: Packet, holders: Sequence[str]) -> str:
+    """Name a document that has the quote, or the place of its own document that is most like it."""
+    if holders:
+        return f"{holders[0]}, which has these words"
+    quote = _plain(evidence.quote).split()
+    best = (0.0, "", "")
+    for document in packet.documents:
+        for block in document.blocks if document.name == evidence.document else ():
+            words = _plain(block.text).split()
+            matcher = SequenceMatcher(None, words, quote, autojunk=False)
+            match = matcher.find_longest_match()
+            share = sum(found.size for found in matcher.get_matching_blocks()) / max(1, len(quote))
+            if match.size and share > best[0]:
+                start = max(0, match.a - match.b)
+                best = (share, block.place, " ".join(words[start : start + len(quote)]))
+    if best[0] < _ALIKE:
+        return "words of that document"
+    return f"words of that document; the nearest are at {best[1]}: {best[2]!r}"
 
 
 def _plain(text: str) -> str:

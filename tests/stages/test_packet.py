@@ -5,8 +5,9 @@ import re
 import pytest
 
 from flows.schema.document import Block, BlockKind, Document
+from flows.schema.scenario import Evidence, Item
 from flows.stages.judge.shield import escape, shield
-from flows.stages.packet import assemble_packet
+from flows.stages.packet import assemble_packet, missing_evidence
 
 TAG = re.compile(r"<\s*/?\s*(document|packet|assignment)\b", re.IGNORECASE)
 FORGERIES = [
@@ -76,3 +77,33 @@ def test_signs_of_other_scripts_stay():
     text = "\u2039Bericht\u203a \u3008\u6587\u66f8\u3009 \uff1c 5, a \u2044 b"
     assert shield(text) == (text, ())
     assert document(text).text in assemble_packet("s", [document(text)]).text
+
+
+def evidence_faults(quote, document="01-order.txt"):
+    blocks = (
+        Block(BlockKind.paragraph, "The bridge at Lom carries **12** tonnes until 14 May.", "paragraph 1"),
+        Block(BlockKind.paragraph, "The ferry runs from noon.", "paragraph 2"),
+    )
+    other = (Block(BlockKind.paragraph, "Rain is expected.", "paragraph 1"),)
+    packet = assemble_packet(
+        "alder",
+        [
+            Document("01-order.txt", "txt", "0" * 64, "1", blocks, ()),
+            Document("02-note.txt", "txt", "1" * 64, "1", other, ()),
+        ],
+    )
+    item = Item("i1", "facts", 1, "important", "r", "g", "p", "f", (Evidence(document, quote),), "why")
+    return [str(fault) for fault in missing_evidence([item], packet)]
+
+
+def test_a_quote_is_found_whatever_its_marks_and_spaces():
+    assert evidence_faults("The bridge at\n Lom carries 12 tonnes") == []
+
+
+def test_a_quote_that_is_not_there_names_the_nearest_place_or_the_document_that_has_it():
+    (fault,) = evidence_faults("The bridge at Lom carries 20 tonnes until 14 May.")
+    assert "at paragraph 1: 'The bridge at Lom carries 12 tonnes until 14 May.'" in fault
+    (fault,) = evidence_faults("Rain is expected.")
+    assert "expected 02-note.txt, which has these words" in fault
+    (fault,) = evidence_faults("Nothing of the kind was ever written")
+    assert "expected words of that document." in fault
