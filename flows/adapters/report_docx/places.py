@@ -35,6 +35,7 @@ from flows.adapters.report_docx.xml import (
     qn,
     val,
 )
+from flows.common.text import plural
 
 _BLOCKS = (P, TBL)
 _SEVERAL = 2
@@ -202,7 +203,7 @@ class Finder:
         columns = max((at + span for row in grid for _, at, span in row), default=0)
         hints = [
             *([scope.hint] if scope.hint else []),
-            f"{_counted(len(rows), 'row')}, {_counted(columns, 'column')}",
+            f"{plural(len(rows), 'row')}, {plural(columns, 'column')}",
         ]
         style = self.styles.name_by_id(val(table, "w:tblPr", "w:tblStyle"))
         yield Found(Place(place_id, "table", "", style, None, "; ".join(hints)), table)
@@ -272,10 +273,6 @@ def grid_of(row: Element) -> list[tuple[Element, int, int]]:
         found.append((cell, at, span))
         at += span
     return found
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number != 1 else ''}"
 
 
 def _number(text: str, usual: int) -> int:
