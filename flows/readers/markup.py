@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from flows.common.errors import ReadError
-
-# lxml ships no types; an element is Any throughout the readers.
-Element = Any
+from flows.common.word_xml import Element
 
 MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flows.adapters.report_docx.model import EditError
-from flows.adapters.report_docx.xml import SDT, Element, P, R, T, child, is_on, qn, val
+from flows.common.word_xml import SDT, Element, P, R, T, child, qn, switch, val
 
 _TYPES = {
     qn("w:text"): "text",
@@ -56,7 +56,7 @@ def control_type(control: Element) -> str:
 
 def shows_prompt(control: Element) -> bool:
     """Whether it shows its prompt instead of content."""
-    return is_on(control, "w:sdtPr", "w:showingPlcHdr")
+    return bool(switch(control, "w:sdtPr", "w:showingPlcHdr"))
 
 
 def choices(control: Element) -> list[Choice]:

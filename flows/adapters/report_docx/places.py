@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from flows.adapters.report_docx import controls
+from flows.adapters.report_docx.elements import ALTERNATE, BOX, CHOICE, inside, live
 from flows.adapters.report_docx.model import Place, PlaceKind
 from flows.adapters.report_docx.reading import (
     field_codes,
@@ -19,23 +20,8 @@ from flows.adapters.report_docx.reading import (
     texts_of,
 )
 from flows.adapters.report_docx.styles import Styles
-from flows.adapters.report_docx.xml import (
-    ALTERNATE,
-    BOX,
-    CHOICE,
-    SDT,
-    TBL,
-    TC,
-    TR,
-    Element,
-    P,
-    child,
-    inside,
-    live,
-    qn,
-    val,
-)
 from flows.common.text import plural
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, child, qn, val
 
 _BLOCKS = (P, TBL)
 _SEVERAL = 2

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flows.common.word_xml import Element, attribute, qn
 from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
-from flows.readers.docx.xml import attribute, full
-from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Relationship
 from flows.schema.document import Block, Notice
 
@@ -134,7 +133,7 @@ class Context:
     def pair_fields(self, root: Element) -> None:
         """Find the field marks that have a partner: one that has none must not swallow the text after it."""
         begun: list[list[Element]] = []
-        for mark in root.iter(full("w:fldChar")):
+        for mark in root.iter(qn("w:fldChar")):
             kind = attribute(mark, "w:fldCharType")
             if kind == "begin":
                 begun.append([mark])
