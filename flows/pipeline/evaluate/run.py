@@ -10,8 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from flows.adapters.completions.batches.check import check_batches
-from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.client import Client, check_batches, check_key
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient

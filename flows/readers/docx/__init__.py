@@ -1,7 +1,7 @@
-"""Word documents (.docx, .docm, .dotx, .dotm; transitional and strict) as blocks.
+"""Read Word documents (.docx, .docm, .dotx, .dotm; transitional and strict) from their XML.
 
-Read from the XML: python-docx sees neither notes, text boxes, comments' places nor tracked changes,
-and opens no strict file, template or file with macros.
+python-docx has no notes, text boxes, places of comments or tracked changes, and does not open strict
+files, templates or files with macros.
 """
 
 from __future__ import annotations

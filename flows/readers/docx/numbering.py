@@ -148,7 +148,7 @@ class Numbering:
         """Count one paragraph of list `num` at level `at` (from 0) and return its label.
 
         Lists that share a definition go on counting together; a list with a start override starts
-        anew the first time that it is used, as Word does. None where there is no such list.
+        again on its first use, as Word does. None if there is no such list.
         """
         found = self._list(num)
         if found is None or not 0 <= at < _LEVELS:
@@ -169,7 +169,7 @@ class Numbering:
         return self._label(found, levels, at)
 
     def _changed(self, num: str, found: _List) -> list[Level]:
-        """The levels of one list after its overrides; counts with a start override begin anew."""
+        """Return the levels of a list with its overrides; counts with a start override restart."""
         levels = list(found.levels)
         for depth, change in self._overrides.get(num, {}).items():
             if not 0 <= depth < _LEVELS:

@@ -22,7 +22,7 @@ _WRAPPERS = frozenset([
 
 @dataclass(slots=True)
 class Cell:
-    """One cell: where it stands (from 0), how far it reaches, and its element."""
+    """One cell: its position (from 0), its span, and its element."""
 
     row: int
     column: int
@@ -32,7 +32,7 @@ class Cell:
     text: str = ""
 
     def shown(self) -> str:
-        """The text with its span: `Total [spans 2 columns]`; an empty cell says nothing."""
+        """Return the text with its span: `Total [spans 2 columns]`; an empty cell gives nothing."""
         return self.text + span_mark(self.columns, self.rows) if self.text else ""
 
 
