@@ -23,30 +23,11 @@ from flows.schema.models import (
 )
 
 __all__ = [
-    "DEFAULT_SCORINGS",
-    "BenchmarkSettings",
-    "BudgetSettings",
-    "Effort",
-    "EffortSettings",
-    "Harness",
-    "HarnessSettings",
-    "JudgeKind",
-    "JudgeMode",
-    "JudgePromptSettings",
-    "JudgeSettings",
-    "ModelSettings",
-    "Price",
-    "PromptSettings",
-    "ProtocolName",
-    "Retry",
-    "RunnerSettings",
-    "ScoringSettings",
-    "Settings",
-    "TrackingSettings",
-    "Transport",
-    "WordCapSettings",
-    "Writer",
-]
+    "DEFAULT_SCORINGS", "BenchmarkSettings", "BudgetSettings", "Effort", "EffortSettings", "Harness",
+    "HarnessSettings", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
+    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Retry", "RunnerSettings",
+    "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
+]  # fmt: skip
 
 
 DEFAULT_SCORINGS = ("severity", "points")

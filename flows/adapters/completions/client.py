@@ -33,27 +33,12 @@ _log = logging.getLogger(__name__)
 _RESERVED: Mapping[Transport, frozenset[str]] = {
     Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
     Transport.gguf: frozenset({"model", "messages"}),
-    Transport.litellm: frozenset(
-        {
-            "model",
-            "messages",
-            "api_key",
-            "extra_headers",
-            "headers",
-            "api_base",
-            "base_url",
-            "timeout",
-            "max_retries",
-            "num_retries",
-            "fallbacks",
-            "context_window_fallback_dict",
-            "drop_params",
-            "additional_drop_params",
-            "mock_response",
-            "caching",
-        }
-    ),
-}
+    Transport.litellm: frozenset([
+        "model", "messages", "api_key", "extra_headers", "headers", "api_base", "base_url", "timeout",
+        "max_retries", "num_retries", "fallbacks", "context_window_fallback_dict", "drop_params",
+        "additional_drop_params", "mock_response", "caching",
+    ]),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

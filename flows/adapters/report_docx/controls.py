@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flows.adapters.report_docx.model import EditError
-from flows.common.word_xml import SDT, Element, P, R, T, child, qn, switch, val
+from flows.common.word_xml import SDT, Element, P, T, child, qn, switch, val
 
 _TYPES = {
     qn("w:text"): "text",
@@ -176,9 +176,3 @@ def unmark(control: Element) -> None:
     for name in ("w:showingPlcHdr", "w:dataBinding", "w15:dataBinding"):
         for each in entries.findall(qn(name)):
             entries.remove(each)
-
-
-def prompt_runs(control: Element) -> list[Element]:
-    """Return the runs of its content."""
-    content = child(control, "w:sdtContent")
-    return [] if content is None else list(content.iter(R))
