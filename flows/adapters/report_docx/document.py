@@ -114,7 +114,7 @@ class ReportDocument:
             if next(inside(element, TBL), None) is not None:
                 raise EditError(
                     place_id,
-                    "a table lies in it, which the text would replace",
+                    "it contains a table, which the text would replace",
                     "a place that holds text alone",
                     "set the places within it, one by one",
                 )
@@ -269,7 +269,7 @@ class ReportDocument:
                 place_id,
                 "no such place",
                 f"an id from the list of places{last}",
-                "list the places again: an edit counts them anew",
+                "list the places again: an edit renumbers them",
             )
         return found
 

@@ -103,8 +103,8 @@ class Finder:
         fillable = controls.control_type(control) in controls.FILLABLE
         yield self._control(control, paragraphs if simple and fillable else None)
         # The paragraphs of a text are listed one by one only where there are several.
-        told = (fillable and simple and len(paragraphs) < _SEVERAL) or controls.shows_prompt(control)
-        inner = _Scope(scope.prefix, scope.kind, scope.hint, scope.listed and not told, scope.counts)
+        shown = (fillable and simple and len(paragraphs) < _SEVERAL) or controls.shows_prompt(control)
+        inner = _Scope(scope.prefix, scope.kind, scope.hint, scope.listed and not shown, scope.counts)
         yield from self._blocks(content, inner)
 
     def _control(self, control: Element, paragraphs: list[Element] | None) -> Found:

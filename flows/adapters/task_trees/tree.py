@@ -137,7 +137,7 @@ def _instruction(found: Found, path: str) -> str:
         found.problems.append(error)
         return ""
     if not text.strip():
-        found.fault(path, "empty", "what the agent is told")
+        found.fault(path, "empty", "the instruction for the agent")
     return text
 
 

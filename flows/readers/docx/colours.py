@@ -32,7 +32,7 @@ def _share(text: str, base: int, whole: int) -> float:
 
 
 class Palette:
-    """Looks colours up in the theme of one document.
+    """Look up colours in the theme of one document.
 
     Args:
         theme: root of the theme's part, None where the document has none.
@@ -52,7 +52,7 @@ class Palette:
         return self._scheme.get(_SCHEME.get(name, name), "")
 
     def said(self, element: Element, name: str, theme: str, prefix: str) -> str:
-        """A colour of WordprocessingML, `auto` where it says so or nothing.
+        """Return a colour of WordprocessingML; `auto` if it is that or missing.
 
         Args:
             element: what has the attributes.
@@ -93,7 +93,7 @@ class Palette:
         return UNKNOWN
 
     def shading(self, properties: Element | None) -> str | None:
-        """The fill of `w:shd` in a property element; `auto` shows what is behind; None: not said."""
+        """Return the fill of `w:shd` in a property element; `auto` is transparent; None if there is none."""
         shd = child(properties, "w:shd")
         if shd is None or val(shd) == "nil":
             return None

@@ -1,4 +1,4 @@
-"""Drawings, old and new (DrawingML, VML): text boxes, images, charts, diagrams, embedded objects."""
+"""Drawings (DrawingML and VML): text boxes, images, charts, diagrams, embedded objects."""
 
 from __future__ import annotations
 

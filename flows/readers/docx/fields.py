@@ -1,4 +1,4 @@
-"""Fields and links: what Word shows of them, and where links lead."""
+"""Fields and links: what Word shows of them, and the targets of links."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def comment_range(mark: Element, context: Context) -> None:
 
 
 def deleted(element: Element, context: Context, *, moved: bool = False, mark: Element | None = None) -> None:
-    """Leave deleted text out and report it; moved text stands at its new place.
+    """Leave out deleted text and report it; moved text is read at its new place.
 
     Args:
         element: what is deleted.
@@ -121,7 +121,7 @@ def _deleted_text(element: Element, context: Context) -> Iterator[str]:
 
 
 def run(element: Element, line: Line, context: Context, style: str) -> None:  # noqa: C901, PLR0912 -- one case an element
-    """Read one run: text of one look."""
+    """Read one run: text of one formatting."""
     properties = child(element, "w:rPr")
     seen = context.styles.run_look(properties, style)
     hidden = why_hidden(seen, context.grounds)

@@ -14,7 +14,7 @@ _LEVELS = 9
 
 @dataclass(slots=True)
 class Level:
-    """One level of a list definition: how it counts and how its number looks."""
+    """One level of a list definition: its count and the format of its number."""
 
     start: int = 1
     form: str = "decimal"
@@ -28,7 +28,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands before a list paragraph.
+    """The label of a list paragraph.
 
     Attributes:
         text: as printed, such as `(2)`; the glyph for a bullet.
@@ -86,7 +86,7 @@ def _level(element: Element) -> Level:  # noqa: C901 -- one case a property
 
 
 class Numbering:
-    """The lists of one document, and how far each has counted."""
+    """The lists of one document, with their counters."""
 
     def __init__(self, root: Element | None, style_lists: dict[str, str]) -> None:
         """Read `numbering.xml`.

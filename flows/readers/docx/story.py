@@ -1,4 +1,4 @@
-"""From the XML of a story (body, cell, note, header, box) to blocks."""
+"""Convert the XML of a story (body, cell, note, header, box) to blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INDENT = "  "
 
 
 class Story:
-    """Reads one story into blocks.
+    """Reader of one story.
 
     Args:
         context: the document's state.

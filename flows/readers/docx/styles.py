@@ -1,4 +1,4 @@
-"""What styles say about a paragraph or run: heading level, list, and whether text can be seen."""
+"""Properties from styles: heading level, list, and whether text is visible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHAIN = 20  # deepest chain of basedOn that is followed; Word allows 11
 
 
 class Look(NamedTuple):
-    """Run properties that decide whether text shows, and how; None: not said."""
+    """Run properties that decide whether and how text is shown; None if not set."""
 
     vanish: bool | None = None
     colour: str | None = None
@@ -27,7 +27,7 @@ class Look(NamedTuple):
     font: str | None = None
 
     def over(self, below: Look) -> Look:
-        """This look where it says something, `below` elsewhere."""
+        """Return these properties where set, else those of `below`."""
         return Look._make(low if up is None else up for up, low in zip(self, below, strict=True))
 
 
@@ -37,7 +37,7 @@ _DRAWN = frozenset(["w:outline", "w:emboss", "w:imprint", "w:shadow"])
 
 
 def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 -- one case a property
-    """What one `w:rPr` says itself."""
+    """Return the properties that one `w:rPr` sets."""
     if properties is None or not len(properties):
         return _PLAIN
     colour = size = font = highlight = align = up = None
