@@ -214,9 +214,19 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         from flows.pipeline.evaluate.run import show_configuration
 
         return show_configuration(project, overrides, screen)
-    from flows.pipeline.evaluate.start import start
+    from flows.pipeline.orchestration.server import Server, configure, home
 
-    return start(project, overrides, multirun=parsed.multirun, screen=screen)
+    configure(project, project / "results")
+    server = Server(home() / "server.log")
+    server.start()  # while the rest is imported
+    try:
+        from flows.adapters.config.compose import compose_points
+        from flows.pipeline.evaluate.run import run_points
+
+        points = compose_points(project, overrides, multirun=parsed.multirun)
+        return run_points(project, points, server=server, screen=screen)
+    finally:
+        server.stop()
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

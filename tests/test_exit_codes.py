@@ -41,8 +41,8 @@ def here(tmp_path, project, monkeypatch):
     (tmp_path / "tests" / "fixtures").mkdir(parents=True)
     (tmp_path / "report.docx").write_bytes(b"no zip")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("flows.pipeline.evaluate.start.Server", NoServer)
-    monkeypatch.setattr("flows.pipeline.evaluate.start.configure", lambda *_: None)
+    monkeypatch.setattr("flows.pipeline.orchestration.server.Server", NoServer)
+    monkeypatch.setattr("flows.pipeline.orchestration.server.configure", lambda *_: None)
     return tmp_path
 
 

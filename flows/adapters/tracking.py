@@ -6,7 +6,6 @@ logs each condition as it ends. The database is created once, under a lock: conc
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import json
 import logging
@@ -15,14 +14,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from flows.common.errors import StoreError
+from flows.common.locks import locked
 
 _STORE = "mlflow.db"
 _LOCK = "mlflow.lock"
@@ -135,31 +135,6 @@ class Tracker:
         if self._child is not None:
             self._child.communicate()
             self._child = None
-
-
-@contextmanager
-def locked(path: Path) -> Generator[None]:
-    """Hold a file lock, which the kernel releases when the process ends.
-
-    It also excludes other threads of the process.
-
-    Raises:
-        StoreError: the lock file can't be created, or its file system has no locks.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a")
-    except OSError as error:
-        raise StoreError(
-            path, f"can't be written ({error.strerror})", remedy="fix the permissions of its folder"
-        ) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError as error:
-            remedy = "keep the results on a file system with locks"
-            raise StoreError(path, f"can't be locked ({error.strerror})", remedy=remedy) from error
-        yield
 
 
 def _prepare(results: Path, experiment: str) -> tuple[Any, str]:

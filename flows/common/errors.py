@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flows.common.text import plural
+
 
 class StaffbenchError(Exception):
     """An error that a user can fix.
@@ -85,7 +87,7 @@ class Problems(StaffbenchError):  # noqa: N818 -- a list of errors
         for problem in problems:
             inner = problem.lines if isinstance(problem, Problems) else (str(problem),)
             lines += [line for line in inner if line not in lines]
-        joined = cls(where, f"{len(lines)} problem{'s' if len(lines) != 1 else ''}")
+        joined = cls(where, plural(len(lines), "problem"))
         joined.lines = tuple(lines)
         if problems and all(problem.exit_code == ConfigError.exit_code for problem in problems):
             joined.exit_code = ConfigError.exit_code

@@ -12,7 +12,11 @@ from flows.common.errors import StoreError
 
 
 def write_whole(
-    path: Path, content: str | bytes | Callable[[Path], object], *, durable: bool = False
+    path: Path,
+    content: str | bytes | Callable[[Path], object],
+    *,
+    durable: bool = False,
+    keep: Callable[[], bool] | None = None,
 ) -> None:
     """Write a file atomically; missing parent folders are created.
 
@@ -21,6 +25,7 @@ def write_whole(
         content: bytes, text (written as UTF-8, line ends unchanged), or a function that writes to the path
             it is given.
         durable: True to return only after fsync of the file and its folder.
+        keep: returns True to leave an existing file as it is; without it, it is replaced.
 
     Raises:
         StoreError: the file can't be written; an existing one is unchanged.
@@ -35,7 +40,8 @@ def write_whole(
             part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
         if durable:
             sync(part)
-        part.replace(path)
+        if keep is None or not _is_there(path, part, keep):
+            part.replace(path)
         if durable:
             sync(path.parent)
     except OSError as error:
@@ -43,6 +49,15 @@ def write_whole(
     finally:
         with suppress(OSError):  # a partial file would take up space on a full disk
             part.unlink(missing_ok=True)
+
+
+def _is_there(path: Path, part: Path, keep: Callable[[], bool]) -> bool:
+    """Put the file there if there is none; return whether the one there may stay."""
+    try:
+        path.hardlink_to(part)  # unlike a rename, it never replaces a file
+    except OSError:  # there is one, or the file system has no links
+        return keep()
+    return True
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:

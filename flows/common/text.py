@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, digits: int = 1) -> str:
     """Format a share; a dash if unknown."""
-    return "-" if value is None else f"{100 * value:.1f}%"
+    return "-" if value is None else f"{100 * value:.{digits}f}%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -18,6 +18,7 @@ def count_of(part: int, whole: int) -> str:
     return str(part) if part == whole else f"{part} of {whole}"
 
 
-def plural(count: str, noun: str) -> str:
-    """Format a count with its noun in singular or plural."""
-    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
+def plural(count: int | str, noun: str, nouns: str = "") -> str:
+    """Format a count, or one as text, with its noun in singular or plural (`nouns`, if not with an s)."""
+    shown = f"{count:,}" if isinstance(count, int) else count
+    return f"{shown} {noun}" if shown == "1" else f"{shown} {nouns or noun + 's'}"

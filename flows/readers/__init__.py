@@ -1,8 +1,8 @@
-"""Document readers: a source file as text that loses nothing a person would see in it.
+"""Document readers: convert a source file to text without losing anything a person would see.
 
-`read_document(path)` is the whole public interface; `guarded.read_guarded` is the same in a process that
-is ended over its limits. See README.md beside this file for what each format keeps, how it is written into
-the text, and how other converters compare.
+`read_document(path)` is the public interface; `guarded.read_guarded` does the same in a child process with
+limits on time and memory. README.md in this folder says what each format keeps, how it is written as text,
+and how other converters compare.
 """
 
 from flows.readers.read import READER_VERSIONS, SUFFIXES, read_document

@@ -1,4 +1,4 @@
-"""Charts, diagrams and text of drawings in Office files; a chart is its title and its numbers."""
+"""Text of charts, diagrams and drawings in Office files; a chart gives its title and its numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_POINTS = 5000
 
 
 def drawn_text(element: Element) -> str:
-    """All DrawingML text below an element, on one line."""
+    """Return all DrawingML text below an element, on one line."""
     parts: list[tuple[str, bool]] = []
     for part in walked(element):
         if part.tag == f"{_A}br":
@@ -30,7 +30,7 @@ def drawn_text(element: Element) -> str:
 
 
 def diagram_text(root: Element) -> str:
-    """The texts of a SmartArt diagram, one a line, from its data part (`dgm:dataModel`)."""
+    """Return the texts of a SmartArt diagram, one per line, from its data part (`dgm:dataModel`)."""
     lines = [
         drawn_text(paragraph)
         for point in root.iter(f"{_D}pt")
@@ -41,7 +41,7 @@ def diagram_text(root: Element) -> str:
 
 
 def chart_text(root: Element, fallback: str = "") -> str:
-    """A chart part as text: its title on a line, then a row for each category, a column for each series.
+    """Format a chart part: its title on a line, then a row for each category and a column for each series.
 
     Args:
         root: root of the chart part (`c:chartSpace`, or `cx:chartSpace` of Office 2016 and later).
@@ -55,7 +55,7 @@ def chart_text(root: Element, fallback: str = "") -> str:
     head = f"[Chart: {title}]" if title else "[Chart]"
     if rows:
         return f"{head}\n{pipe_table(rows)}"
-    # Some programs store no numbers, only where to find them.
+    # Some programs store only references to cells, without their values.
     sources = list(dict.fromkeys(str(entry.text or "") for entry in root.iter(f"{_C}f")))
     return f"{head} drawn from {', '.join(sources)}" if sources else head
 
@@ -105,13 +105,13 @@ def _series(root: Element) -> list[list[str]]:
 
 
 def _rows(head: list[str], columns: list[dict[int, str]]) -> list[list[str]]:
-    """A row for each place that a column has a value at, under its head; nothing where there is none."""
+    """Return the header and a row for each index that has a value; empty without values."""
     at_all = sorted(set[int]().union(*columns))
     return [head] + [[column.get(at, "") for column in columns] for at in at_all] if at_all else []
 
 
 def _new_series(root: Element) -> list[list[str]]:
-    """The same of the chart kinds of 2016 (`cx`): a column for each dimension of each series' data."""
+    """Return the rows of a chart of Office 2016 (`cx`): a column for each dimension of each series."""
     names = {
         str(series.find(f"{_CX}dataId").get("val")): str(series.findtext(f".//{_CX}v") or "")
         for series in root.iter(f"{_CX}series")

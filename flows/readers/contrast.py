@@ -12,18 +12,18 @@ OFFICE = {
     "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF",
     "red": "FF0000", "white": "FFFFFF", "yellow": "FFFF00",
 }  # fmt: skip
-"""Colours that Office calls by these names, other than the web in green."""
+"""Colours by Office's names; green differs from the web's."""
 
 _FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
-_ROUNDING = 3  # of 255: programs round a colour when they convert it; nobody sees a difference so small
+_ROUNDING = 3  # of 255: programs round colours when converting them
 
 
 def invisible(colour: str, ground: str) -> bool:
-    """Whether text can't be seen at all: both colours are known and equal within rounding.
+    """Whether text is invisible: both colours are known and equal within rounding.
 
     Args:
-        colour: the text's, as six hex digits; anything else is an unknown colour.
-        ground: that of its real background, likewise.
+        colour: of the text, as six hex digits; anything else is unknown.
+        ground: of its background, as six hex digits; anything else is unknown.
     """
     if not (_HEX.fullmatch(colour) and _HEX.fullmatch(ground)):
         return False
@@ -33,7 +33,7 @@ def invisible(colour: str, ground: str) -> bool:
 
 
 def lit(colour: str, times: float, plus: float) -> str:
-    """A colour with its lightness (HSL, from 0 to 1) multiplied and raised; empty where it is not known."""
+    """Scale and shift the lightness (HSL, 0 to 1) of a colour; empty if it is unknown."""
     if not _HEX.fullmatch(colour):
         return ""
     hue, light, strength = colorsys.rgb_to_hls(*(part / 255 for part in bytes.fromhex(colour)))
@@ -47,14 +47,14 @@ def _float(value: str) -> float:
 
 
 def rgb(value: str, under: str = "") -> str:
-    """A colour of CSS or HTML as six hex digits.
+    """Convert a CSS or HTML colour to six hex digits.
 
     Args:
         value: a name, `#abc`, `#aabbcc`, `rgb()`, `rgba()`, `hsl()`, `hsla()`.
-        under: what shows through a colour that lets it, six hex digits; empty where unknown.
+        under: colour behind a translucent one, as six hex digits; empty if unknown.
 
     Returns:
-        Six hex digits; empty where the colour is not known.
+        Six hex digits; empty if the colour is unknown.
     """
     value = value.strip().lower()
     alpha = 1.0
@@ -63,7 +63,7 @@ def rgb(value: str, under: str = "") -> str:
         return under
     if call:
         parts = re.split(r"[\s,/]+", call.group(2).replace("deg", "").strip())
-        if len(parts) == 4:  # noqa: PLR2004 -- the fourth is how much it covers
+        if len(parts) == 4:  # noqa: PLR2004 -- the fourth is alpha
             alpha = _float(parts[3]) / (100 if parts[3].endswith("%") else 1)
         if call.group(1) == "rgb":
             scaled = [_float(part) * (2.55 if part.endswith("%") else 1) for part in parts]

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
-"""How struck, raised and lowered text is written, the same for every format."""
+"""Notation for struck-out, superscript and subscript text, the same for every format."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _SCRIPTS = {"superscript": 1, "subscript": -1}
 
 
 def shift_of(script: str) -> int:
-    """The shift that Office calls `superscript` or `subscript`; 0 for anything else."""
+    """Return the shift for Office's `superscript` (1) or `subscript` (-1); 0 for anything else."""
     return _SCRIPTS.get(script, 0)
 
 
 def shifted(text: str, shift: int, *, behind_digit: bool = True) -> str:
-    """Raised and lowered figures as such: 10 with a raised 6 is a million, not 106.
+    """Write superscripts and subscripts: 10 with superscript 6 is a million, not 106.
 
     Args:
-        text: a stretch of one script.
-        shift: over 0 raised, under 0 lowered, 0 on the line.
-        behind_digit: whether it may stand right behind a digit. What Unicode has no raised signs for is
-            then set apart: 10 with a raised 0.5 is not 100.5.
+        text: text of one script.
+        shift: above 0 superscript, below 0 subscript, 0 on the baseline.
+        behind_digit: whether it may follow a digit directly. Characters without a Unicode superscript are
+            then separated by a mark: 10 with superscript 0.5 is not 100.5.
     """
     bare = text.strip()
     if not shift or not bare:
@@ -37,7 +37,7 @@ def shifted(text: str, shift: int, *, behind_digit: bool = True) -> str:
 
 
 def struck_out(parts: Iterable[tuple[str, bool]]) -> str:
-    """Stretches of text joined, what is struck between `~~`, the white space around it outside."""
+    """Join pieces of text; struck-out ones stand between `~~`, with surrounding white space outside."""
     joined: list[str] = []
     run = ""
     for text, struck in [*parts, ("", False)]:

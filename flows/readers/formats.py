@@ -1,6 +1,6 @@
-"""Numbers as Excel shows them by their number format (ISO/IEC 29500-1, 18.8.30 and 18.8.31).
+"""Format numbers as Excel does, by their number format (ISO/IEC 29500-1, 18.8.30 and 18.8.31).
 
-Dates come out as ISO 8601, to the precision that the format shows; everything else as printed.
+Dates become ISO 8601, to the precision of the format; everything else is as Excel displays it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _sections(code: str) -> list[_Section]:  # noqa: C901, PLR0912 -- one case a
 
 
 def _choose(sections: Sequence[_Section], number: float) -> tuple[_Section, float] | None:
-    """The section that applies, and what it shows: the size alone where the section is for negatives."""
+    """Return the section that applies and its value: the absolute value in the section for negatives."""
     numeric = sections[:3]
     if any(section.condition for section in numeric):
         for section in numeric:
@@ -105,7 +105,7 @@ def _choose(sections: Sequence[_Section], number: float) -> tuple[_Section, floa
 
 
 def general(number: float) -> str:
-    """A number in the format General: whole numbers in full, others to eleven characters as Excel does."""
+    """Format a number as General: integers in full, others in up to eleven characters."""
     if number == int(number) and abs(number) < 10**_DIGITS:
         return str(int(number))
     size = abs(number)
@@ -116,7 +116,7 @@ def general(number: float) -> str:
 
 
 def format_number(number: float, code: str, *, from_1904: bool = False) -> str:
-    """`number` as a person sees it.
+    """Format `number` as Excel displays it.
 
     Args:
         number: the cell's value; a date is a count of days.
@@ -143,13 +143,13 @@ def format_number(number: float, code: str, *, from_1904: bool = False) -> str:
 
 
 def colour_named(code: str, number: float | None) -> str:
-    """The colour that a number format gives a number, as `red` or `color10`; '' for none and for text."""
+    """Return the colour that a number format gives a number, such as `red` or `color10`; else ''."""
     chosen = None if number is None else _choose(_sections(code), number)
     return chosen[0].colour if chosen else ""
 
 
 def text_shown(code: str) -> tuple[str, str]:
-    """What a number format with an `@` puts before and after a text: `"Ref "@` gives `Ref `, ''."""
+    """Return what a number format with `@` adds before and after a text: `"Ref "@` gives `Ref `, ''."""
     for section in reversed(_sections(code)):
         marks = ["@" if mark == ("other", "@") else mark[1] for mark in section.tokens]
         if ("other", "@") in section.tokens:
@@ -210,7 +210,7 @@ def _digits(value: float, section: _Section) -> str:
 def _laid_out(
     marks: list[tuple[str, str]], before: list[int], dot: int, whole: str, rest: str, *, thousands: bool
 ) -> str:
-    """Put the digits where the format has its marks; literals stay between them, as in a telephone number."""
+    """Fill digits into the format; literals stay between them, as in a telephone number."""
     signs = dict.fromkeys(before, "")
     left = whole
     for at in reversed(before[1:]):

@@ -1,8 +1,8 @@
-"""Reading in a process of its own, which can be ended: no document stops the others or takes the machine.
+"""Read documents in a child process with limits: no document can block others or exhaust the machine.
 
-The parent sends a file's bytes down a pipe and gets JSON back, so nothing that a document made is run here.
-One process reads many documents, one after the other. It is ended over a limit and replaced. It ends by
-itself when its pipe breaks, so that none is left behind however its parent ends.
+The parent sends a file's bytes through a pipe and gets JSON back, so the parent runs nothing that a document
+controls. One process reads many documents in turn. It is killed and replaced when it exceeds a limit, and it
+exits when its pipe breaks, so none is left however the parent ends.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from flows.readers.process import frame, pages, send
 from flows.readers.read import read_bytes, source
 from flows.schema.document import Block, BlockKind, Document, Notice
 
-_POLL = 0.05  # seconds between two looks at a process
-_START = 120.0  # seconds for a process to come up
-_PATIENCE = 2.0  # seconds between two words on progress
+_POLL = 0.05  # seconds between checks of a process
+_START = 120.0  # seconds for a process to start
+_PATIENCE = 2.0  # seconds between progress reports
 _NO_LIMIT = 2**63 - 1
 _REMEDY = "split it, or save it again in a simpler form; if it looks ordinary, report it"
 _CHILD = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);from flows.readers.process import serve; serve()"
 )
 
-Told = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
-def read_guarded(path: Path, limits: Limits = Limits(), told: Told | None = None) -> Document:  # noqa: B008 -- frozen
-    """`read_document`, in a process that is ended when the document takes too much.
+def read_guarded(path: Path, limits: Limits = Limits(), on_progress: OnProgress | None = None) -> Document:  # noqa: B008 -- frozen
+    """`read_document` in a child process that is killed over its limits.
 
     Args:
         path: see `read_document`.
         limits: of time and memory.
-        told: is given a line now and then on a document that takes long.
+        on_progress: called with a line of progress now and then, for a long document.
 
     Raises:
-        ReadError: see `read_document`; or over a limit, or the process ended. Nothing of it is passed on.
+        ReadError: see `read_document`; or a limit was exceeded, or the process ended. Nothing of it is used.
         StaffbenchError: no process can be started.
     """
     data, media = source(path)
-    return read_guarded_bytes(data, path, media, limits, told)
+    return read_guarded_bytes(data, path, media, limits, on_progress)
 
 
 def read_guarded_bytes(
@@ -59,10 +59,10 @@ def read_guarded_bytes(
     path: Path,
     media: str,
     limits: Limits = Limits(),  # noqa: B008 -- frozen
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Document:
-    """`read_bytes` in a process of its own; see `read_guarded`."""
-    return document_of(guarded(read_bytes, data, path, media, limits=limits, told=told))
+    """`read_bytes` in the child process; see `read_guarded`."""
+    return document_of(guarded(read_bytes, data, path, media, limits=limits, on_progress=on_progress))
 
 
 def guarded(
@@ -71,31 +71,31 @@ def guarded(
     path: Path,
     *rest: str,
     limits: Limits = Limits(),  # noqa: B008 -- frozen
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Call `function(data, path, *rest)` in the reading process.
 
     Args:
-        function: of a module; gives a dataclass that JSON can hold, or raises a ReadError.
+        function: a module's function that returns a dataclass of JSON values, or raises a ReadError.
         data: a file's bytes.
         path: its name.
         rest: further arguments.
         limits: of time and memory.
-        told: see `read_guarded`.
+        on_progress: see `read_guarded`.
 
     Returns:
-        The fields of what it gave.
+        The fields of what it returned.
 
     Raises:
-        ReadError: what it raised; or over a limit, or the process ended.
+        ReadError: as raised by it; or a limit was exceeded, or the process ended.
         StaffbenchError: no process can be started.
     """
     call = [function.__module__, function.__name__, str(path), *rest]
-    return _reader.call(call, data, path, limits, told)
+    return _reader.call(call, data, path, limits, on_progress)
 
 
 def document_of(fields: dict[str, Any]) -> Document:
-    """A document from its fields as JSON has them."""
+    """Build a document from its fields as JSON values."""
     own: dict[str, Any] = {
         "blocks": tuple(
             Block(BlockKind(block["kind"]), block["text"], block["place"], block["level"])
@@ -107,7 +107,7 @@ def document_of(fields: dict[str, Any]) -> Document:
 
 
 class _Reader:
-    """The reading process: started when it is needed, replaced when it was ended."""
+    """The reading process: started on first use, replaced after it was killed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -116,7 +116,7 @@ class _Reader:
         atexit.register(self.close)
 
     def call(
-        self, call: list[str], data: bytes, path: Path, limits: Limits, told: Told | None
+        self, call: list[str], data: bytes, path: Path, limits: Limits, on_progress: OnProgress | None
     ) -> dict[str, Any]:
         with self._lock:
             process = self._started()
@@ -127,11 +127,11 @@ class _Reader:
                         if "done" not in reply:
                             break
                         watch.pages = reply["done"]
-                        if told is not None:
-                            told(f"{path.name}: {reply['done']} of {reply['total']} pages read")
+                        if on_progress is not None:
+                            on_progress(f"{path.name}: {reply['done']} of {reply['total']} pages read")
                     else:
                         reply = None
-            except BaseException:  # Ctrl-C: what is half read must not be taken for the next answer
+            except BaseException:  # Ctrl-C: a partial reply must not be taken for the next one
                 self.close()
                 raise
             if reply is None or watch.over:
@@ -139,7 +139,7 @@ class _Reader:
                 found = watch.over or f"the process that reads it ended ({_ending(process)})"
                 raise ReadError(path, found, "a document within the limits of its reader", _REMEDY)
             if _resident(process) > self._base + limits.memory // 4:
-                self.close()  # what this document left behind must not count against the next
+                self.close()  # memory that this document left must not count against the next
         if "error" in reply:
             raise ReadError(*reply["error"])
         return reply["value"]
@@ -185,10 +185,8 @@ _reader = _Reader()
 
 
 def _replies(process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes) -> Iterator[dict[str, Any]]:
-    """What the process answers, its words on progress first; nothing more where it ended."""
-    with contextlib.suppress(
-        OSError, ValueError
-    ):  # its end of the pipe is gone, or it broke off within a reply
+    """Yield the process's messages, progress first; ends if the process does."""
+    with contextlib.suppress(OSError, ValueError):  # the process has ended, or broke off within a reply
         send(_open(process.stdin), json.dumps(head).encode())
         send(_open(process.stdin), data)
         while (message := frame(_open(process.stdout))) is not None:
@@ -197,7 +195,7 @@ def _replies(process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes
 
 @dataclass(slots=True)
 class _Watch:
-    """How far a document is, and what it took too much of."""
+    """Pages read, and the limit that was exceeded."""
 
     pages: int = 0
     over: str = ""
@@ -205,7 +203,7 @@ class _Watch:
 
 @contextlib.contextmanager
 def _watched(process: subprocess.Popen[bytes], limits: Limits, base: int) -> Generator[_Watch]:
-    """End `process` when it takes more than `limits`; `pages` of what is given may be raised meanwhile."""
+    """Kill `process` when it exceeds `limits`; the caller updates `pages`."""
     watch = _Watch()
     finished = threading.Event()
     start = time.monotonic()
@@ -231,7 +229,7 @@ def _watched(process: subprocess.Popen[bytes], limits: Limits, base: int) -> Gen
 
 
 def _resident(process: subprocess.Popen[bytes]) -> int:
-    """Bytes of memory that a process holds; 0 where the system does not say."""
+    """Return a process's resident memory in bytes; 0 if the system does not say."""
     return pages(process.pid, 1)
 
 
@@ -245,5 +243,5 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # every process here has both
+    assert pipe is not None  # both pipes are always requested
     return pipe

@@ -1,9 +1,9 @@
-"""Characters that nobody sees: left out of a text, and what they say is reported.
+"""Remove invisible characters from text, and report what they encode.
 
-A model reads them, so they can carry orders to it. One stays only where it changes how its neighbours are
-drawn: a joiner in a script that joins letters or in an emoji, a selector after a sign that has variants, the
-tags of a flag. What is left out is reported, but for what only says where a line may break: a soft hyphen, a
-zero-width space between letters of a script without spaces, a byte order mark at the beginning.
+A model reads them, so they can carry instructions to it. One is kept only where it changes how its neighbours
+are drawn: a joiner in a joining script or an emoji, a selector after a character with variants, the tags of a
+flag. Removed ones are reported, except hints for line breaks: a soft hyphen, a zero-width space in a script
+without spaces, a byte order mark at the beginning.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _BYTES = {code: number for number, code in enumerate(_SELECTORS)}
 
 @dataclass(slots=True)
 class Unseen:
-    """What was left out of a text.
+    """What was removed from a text.
 
     Attributes:
-        message: the text that characters without a look of their own carried, decoded.
-        others: names of the rest, with their number.
+        message: the decoded text that invisible characters carried.
+        others: names of the rest, with their counts.
     """
 
     message: str = ""
@@ -54,7 +54,7 @@ class Unseen:
 
 
 def without_invisible(text: str) -> tuple[str, Unseen]:
-    """The text without what nobody sees in it, and what that was."""
+    """Return the text without invisible characters, and what was removed."""
     if text.isascii():
         return text, Unseen()
     out: list[str] = []
@@ -79,7 +79,7 @@ def _unseen(characters: list[str]) -> Unseen:
     codes = [ord(character) for character in characters]
     tags = "".join(chr(code - 0xE0000) for code in codes if code in _TAGS)
     carried = [_BYTES[code] for code in codes if code in _BYTES]
-    # One selector is a slip; several in places without a variant say something.
+    # One selector is an accident; several in places without a variant encode a message.
     hidden = bytes(carried).decode("utf-8", "replace") if len(carried) > 1 else ""
     rest = [code for code in codes if code not in _TAGS and not (hidden and code in _BYTES)]
     names = (unicodedata.name(chr(code), f"U+{code:04X}") for code in rest)

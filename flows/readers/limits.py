@@ -1,4 +1,4 @@
-"""What one document may take at most, and how a reader says how far it is."""
+"""Limits for one document, and progress reports of a reader."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MAX_BYTES = 100 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one document may take.
+    """Limits for reading one document.
 
     Attributes:
-        seconds: by the clock, from when a reading process has the file.
-        memory: bytes over what that process takes at its start.
-        page_seconds: more for each page that is read: a long document has time, a stuck one has not.
+        seconds: elapsed time from when the reading process has the file.
+        memory: bytes above what that process uses when it starts.
+        page_seconds: additional time for each page that was read, so that only stuck documents time out.
     """
 
     seconds: float = 60.0
@@ -32,7 +32,7 @@ PROGRESS: ContextVar[Callable[[int, int], None] | None] = ContextVar("reading_pr
 
 
 def progress(done: int, total: int) -> None:
-    """Say that `done` of `total` pages are read; free where nobody listens."""
+    """Report that `done` of `total` pages are read."""
     report = PROGRESS.get()
     if report is not None:
         report(done, total)

@@ -1,4 +1,4 @@
-"""XML of Office files, parsed safely: no entities, a bounded number of tags; which alternatives are shown.
+"""Parse XML of Office files safely (no entities, bounded size), and choose the alternatives that are shown.
 
 The namespaces of a strict file (ISO/IEC 29500-1) are rewritten to the transitional ones before parsing.
 """
@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from flows.common.errors import ReadError
-
-# lxml ships no types; an element is Any throughout the readers.
-Element = Any
+from flows.common.word_xml import Element
 
 MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
@@ -29,7 +27,7 @@ _OFFICE = ("http://schemas.microsoft.com/", "http://schemas.openxmlformats.org/"
 
 
 def lxml_etree() -> Any:
-    """The module `lxml.etree`, which has no types; imported late to keep `import flows.readers` quick."""
+    """Return the module `lxml.etree`, which has no types; imported late for a fast `import flows.readers`."""
     return importlib.import_module("lxml.etree")
 
 
@@ -39,7 +37,7 @@ def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
     Args:
         data: its bytes.
         where: its name in errors.
-        recover: read past faults; the result may be None.
+        recover: True to continue after errors; the result may be None.
 
     Raises:
         ReadError: not well-formed, more than MAX_TAGS tags, nested deeper than 256 elements, or with a
@@ -70,7 +68,7 @@ def _too_many(where: str, bound: int = MAX_TAGS) -> ReadError:
 
 
 def walked(element: Element) -> Iterator[Element]:
-    """An element and all below it in order; of alternatives (`mc:AlternateContent`) only the one shown.
+    """Yield an element and its descendants in order; of `mc:AlternateContent` only the branch shown.
 
     Office takes the first choice whose namespaces it knows, else the fallback. Fallbacks hold texts
     such as 'this shape represents a slicer', which no current version shows.
@@ -87,7 +85,7 @@ def walked(element: Element) -> Iterator[Element]:
 
 
 def branches(alternative: Element) -> Iterator[Element]:
-    """The branches of `mc:AlternateContent` that Office takes into account, those that it prefers first.
+    """Yield the branches of `mc:AlternateContent` that Office considers, preferred ones first.
 
     A choice that requires an extension of another maker is not shown, its fallback is.
     """

@@ -1,4 +1,4 @@
-"""Dates and times from Excel's count of days, as ISO 8601; spans of time as printed."""
+"""Format Excel's day counts: dates and times as ISO 8601, durations as displayed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LAST_SERIAL = 2_958_466  # 31 December 9999; Excel shows no date beyond
 
 
 def moment(number: float, units: str, marks: list[tuple[str, str]], *, from_1904: bool) -> str | None:
-    """A date, a time or a span of time as its number format shows it; None outside the range of dates.
+    """Format a date, a time or a duration by its number format; None outside the range of dates.
 
     Args:
         number: days and parts of a day.
@@ -16,12 +16,12 @@ def moment(number: float, units: str, marks: list[tuple[str, str]], *, from_1904
         marks: the format's tokens: kind and text.
         from_1904: whether days are counted from 1 January 1904.
     """
-    # Digits behind a point in a format of time are fractions of a second.
+    # Digits after the point of a time format are fractions of a second.
     decimals = min(sum(1 for kind, _ in marks if kind == "digit"), 3)
     ticks = round(abs(number) * 86400 * 10**decimals)
     if any(kind == "elapsed" for kind, _ in marks):
         return ("-" if number < 0 else "") + _elapsed(ticks, decimals, marks)
-    # Before 1904 a count from 1904 is shown as the day that lies as far behind it, with a sign.
+    # In the 1904 system a negative count is shown as its absolute value with a sign.
     if not (-_LAST_SERIAL if from_1904 else 0) < number + (not from_1904 and number == 0) < _LAST_SERIAL:
         return None
     whole, tick = divmod(ticks, 86400 * 10**decimals)
@@ -45,7 +45,7 @@ def moment(number: float, units: str, marks: list[tuple[str, str]], *, from_1904
 
 
 def _day(whole: int, *, from_1904: bool) -> str:
-    """A day by its count. Excel has a day 0 of January 1900 and, as day 60, a 29 February that never was."""
+    """Format a day count. Excel has a day 0 of January 1900 and, as day 60, a nonexistent 29 February."""
     if from_1904:
         return str(dt.date(1904, 1, 1) + dt.timedelta(days=whole))
     known = {0: "1900-01-00", 60: "1900-02-29"}.get(whole)
@@ -53,7 +53,7 @@ def _day(whole: int, *, from_1904: bool) -> str:
 
 
 def _elapsed(ticks: int, decimals: int, marks: list[tuple[str, str]]) -> str:
-    """A span of time by a format such as `[h]:mm` or `[mm]:ss.0`; the unit in brackets counts through."""
+    """Format a duration such as `[h]:mm` or `[mm]:ss.0`; the unit in brackets is not reduced."""
     seconds, fraction = divmod(ticks, 10**decimals)
     through = {mark[0] for kind, mark in marks if kind == "elapsed"}
     text = ""

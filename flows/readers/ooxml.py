@@ -1,4 +1,4 @@
-"""Opens an Office Open XML package safely: bounded sizes, no path out of the package.
+"""Open an Office Open XML package safely: bounded sizes, no paths out of the package.
 
 Both variants of the standard are read: see `markup`. python-docx and openpyxl can't be asked to do this:
 both refuse strict packages, and python-docx refuses `.docm` and `.dotx` as well.
@@ -41,7 +41,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An Office program: its name, what it makes, the suffix of that, and what its content types say."""
+    """An Office program: its name, its documents, their suffix, and parts of their content types."""
 
     name: str
     makes: str
@@ -77,7 +77,7 @@ def opened(data: bytes, path: Path, program: Program) -> tuple[Package, bool]:
 
 
 def refuse_ole(data: bytes, path: Path, modern: str) -> None:
-    """Refuse a compound file: a protected package, or the format of Office 97 to 2003.
+    """Reject a compound file: a protected package, or the format of Office 97 to 2003.
 
     Raises:
         ReadError: `data` is a compound file.
@@ -174,14 +174,14 @@ class Package:
         return info
 
     def open(self, name: str) -> IO[bytes]:
-        """The unpacked bytes of a part as a stream."""
+        """Return the decompressed bytes of a part as a stream."""
         try:
             return self._zip.open(self._info(name))
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
             raise self._damaged(name, error) from error
 
     def read(self, name: str) -> bytes:
-        """The unpacked bytes of a part; their checksum is verified."""
+        """Return the decompressed bytes of a part; their checksum is verified."""
         try:
             with self.open(name) as stream:
                 return stream.read()
@@ -198,7 +198,7 @@ class Package:
         return parse_xml(self.read(name), f"{self.path}!{name}")
 
     def streamed(self, name: str, tags: Sequence[str]) -> Iterator[Element]:
-        """The elements with these local names in the order of their end tags, each freed after its turn.
+        """Yield elements with these local names in the order of their end tags; each is freed after use.
 
         Raises:
             ReadError: damaged, not well-formed, with a document type, or too many elements at once.
@@ -249,12 +249,12 @@ class Package:
         return found
 
     def targets(self, links: Mapping[str, Relationship], kind: str) -> list[str]:
-        """The parts that links of one kind lead to, as far as they are in the package."""
+        """Return the parts that links of one kind point to, if they are in the package."""
         inside = (link.target for link in links.values() if link.kind == kind and not link.external)
         return [target for target in inside if self.has(target)]
 
     def root(self, links: Mapping[str, Relationship], kind: str) -> Element | None:
-        """The root element of the last part that links of one kind lead to; None where there is none."""
+        """Return the root element of the last part that links of one kind point to; None without one."""
         found = self.targets(links, kind)
         return self.xml(found[-1]) if found else None
 
@@ -297,7 +297,7 @@ class Package:
 
     @property
     def has_macro(self) -> bool:
-        """Whether the package carries VBA code, whatever its name says."""
+        """Whether the package contains VBA code, whatever its suffix."""
         return (
             any(name.endswith("vbaproject.bin") for name in self._names) or "macroEnabled" in self.main_type
         )

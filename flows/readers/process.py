@@ -1,4 +1,4 @@
-"""The process that reads documents for `guarded`: what runs in it, and how the two talk."""
+"""The child process that reads documents for `guarded`, and the protocol between the two."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _MAX_MESSAGE = 16 * MAX_TEXT  # bytes: a character is at most twelve in JSON
 
 
 def send(pipe: IO[bytes], data: bytes) -> None:
-    """Write a message."""
+    """Write a message, preceded by its length."""
     pipe.write(_LENGTH.pack(len(data)))
     pipe.write(data)
     pipe.flush()
 
 
 def frame(pipe: IO[bytes]) -> bytes | None:
-    """The next message; None where the pipe ends before it does, or it is longer than any may be."""
+    """Return the next message; None if the pipe ends first or the message is too long."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -43,7 +43,7 @@ def frame(pipe: IO[bytes]) -> bytes | None:
 
 
 def pages(pid: int | str, column: int) -> int:
-    """A column of a process's memory in bytes: 0 its address space, 1 what it holds; 0 where nothing says."""
+    """Return a process's address space (column 0) or resident memory (1) in bytes; 0 if unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[column]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -51,10 +51,10 @@ def pages(pid: int | str, column: int) -> int:
 
 
 def serve() -> None:
-    """Answer the calls that come in, until the pipe ends: the reading process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
+    """Main function of the child: answer calls until the pipe ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which kills this process
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not stand among the replies
+    os.dup2(2, 1)  # output of a library must not mix with the replies
     calls: queue.SimpleQueue[tuple[dict[str, Any], bytes]] = queue.SimpleQueue()
 
     def take() -> None:
@@ -76,13 +76,13 @@ def serve() -> None:
             reply: dict[str, Any] = {"value": asdict(value)}
         except ReadError as error:
             reply = {"error": [error.where, error.found, error.expected, error.remedy]}
-        except BaseException:  # noqa: BLE001 -- the parent says that it ended; no thread holds it up
+        except BaseException:  # noqa: BLE001 -- the parent reports it; no thread may delay the exit
             os._exit(1)
         send(replies, json.dumps(reply).encode())
 
 
 def _reporter(replies: IO[bytes], patience: float, bound: Callable[[], None]) -> Callable[[int, int], None]:
-    """Sends on how far a reader is, every `patience` seconds at most, and bounds it anew: it is not stuck."""
+    """Return a function that sends progress at most every `patience` seconds and renews the limits."""
     said = time.monotonic()
 
     def report(done: int, total: int) -> None:
@@ -96,7 +96,7 @@ def _reporter(replies: IO[bytes], patience: float, bound: Callable[[], None]) ->
 
 
 def _bound(size: int, seconds: float, memory: int) -> None:
-    """Bounds of the system behind those of the parent, which looks now and then and may itself be stopped."""
+    """Set the system's limits, in case the parent, which polls, is itself stopped."""
     try:
         import resource
     except ImportError:
@@ -108,5 +108,5 @@ def _bound(size: int, seconds: float, memory: int) -> None:
         resource.RLIMIT_AS: size + memory + memory // 2 + 2**28,
     }
     for kind, bound in bounds.items():
-        with contextlib.suppress(OSError, ValueError):  # a system that has no such bound, or a lower one
+        with contextlib.suppress(OSError, ValueError):  # a system without such a limit, or with a lower one
             resource.setrlimit(kind, (bound, resource.getrlimit(kind)[1]))

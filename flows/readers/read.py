@@ -45,7 +45,7 @@ def read_document(path: Path) -> Document:
 
 
 def source(path: Path) -> tuple[bytes, str]:
-    """The bytes of a file to read, and its medium.
+    """Return the bytes of a file, and its medium.
 
     Raises:
         ReadError: it is missing, too large, or of a format that is not read.
@@ -68,7 +68,7 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
         data: the file's bytes.
         path: its name.
         media: one of the values of SUFFIXES.
-        depth: how many files it is inside of, as an attachment.
+        depth: number of files that contain it, as an attachment.
     """
     if len(data) > MAX_BYTES:
         raise ReadError(path, f"over {MAX_BYTES:,} bytes", f"at most {MAX_BYTES:,}", "split the document")
@@ -86,8 +86,8 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
     except MemoryError as error:
         raise ReadError(path, "it takes more memory than there is for a document", "", _SMALLER) from error
     except Exception as error:
-        # A damaged or hostile file can break a library anywhere. Whatever it is, the packet must not
-        # be built without the file, and the other files must still be read.
+        # A damaged or hostile file can raise anything in a library. The packet must not be built without
+        # the file, and other files must still be read.
         raise ReadError(
             path,
             f"it can't be read ({type(error).__name__}: {error})",
@@ -115,10 +115,10 @@ def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
 
 
 def media_of(path: Path) -> str:
-    """The medium that a file's suffix stands for.
+    """Return the medium of a file's suffix.
 
     Raises:
-        ReadError: it stands for none that is read.
+        ReadError: it is not supported.
     """
     suffix = path.suffix.lower()
     if suffix in _OLD:
@@ -177,7 +177,7 @@ def _read(data: bytes, path: Path, media: str, depth: int) -> tuple[list[Block],
 
 
 def _attachment(data: bytes, name: Path, depth: int) -> Document | None:
-    """Read an attachment; None where its format is not one that is read, or it is nested too deeply."""
+    """Read an attachment; None if its format is not supported or it is nested too deeply."""
     media = SUFFIXES.get(name.suffix.lower())
     if media is None or depth >= 3:  # noqa: PLR2004 -- mail in mail in mail is enough
         return None
@@ -185,7 +185,7 @@ def _attachment(data: bytes, name: Path, depth: int) -> Document | None:
 
 
 def _normalised(blocks: list[Block], notices: list[Notice]) -> tuple[list[Block], list[Notice]]:
-    """Normalise the text of all blocks and notices once, and say what that changed."""
+    """Normalise the text of all blocks and notices, and report the changes."""
     kept: list[Block] = []
     said = [replace(notice, detail=_line(notice.detail), place=_line(notice.place)) for notice in notices]
     lost = composed = 0

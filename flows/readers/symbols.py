@@ -1,9 +1,8 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
-"""Characters of the symbol fonts that Word addresses by position, as Unicode.
+"""Map positions of symbol fonts, as Word stores them, to Unicode.
 
-Symbol follows Adobe's Symbol encoding (PDF 32000-1, annex D.5). Of Wingdings and its kin the shapes
-that carry meaning in a document are listed: marks, boxes, numbers, arrows, bullets. What is not listed
-is reported by the caller, never guessed.
+Symbol follows Adobe's Symbol encoding (PDF 32000-1, annex D.5). Of Wingdings and similar fonts only shapes
+with a meaning in documents are listed: marks, boxes, numbers, arrows, bullets. Callers report the others.
 """
 
 from __future__ import annotations
@@ -51,23 +50,23 @@ _FONTS = {
     "wingdings 3": _WINGDINGS_3,
     "webdings": _WEBDINGS,
 }
-_PRIVATE = 0xF000  # symbol fonts sit in the private use area from here
+_PRIVATE = 0xF000  # symbol fonts use the private use area from here
 
 
 def symbol(font: str, code: int) -> str | None:
-    """The Unicode character of a symbol font's position; None where font or position is not listed."""
+    """Return the Unicode character at a symbol font's position; None if font or position is not listed."""
     if _PRIVATE <= code <= _PRIVATE + 0xFF:
         code -= _PRIVATE
     return _FONTS.get(font.lower(), {}).get(code)
 
 
 def is_symbol_font(font: str | None) -> bool:
-    """Whether text in this font shows signs instead of its letters."""
+    """Whether this font shows symbols instead of letters."""
     return font is not None and font.lower() in _FONTS
 
 
 def in_font(text: str, font: str | None) -> tuple[str, list[str]]:
-    """Text as its symbol font shows it.
+    """Return text as its symbol font shows it.
 
     Returns:
         The text, and the positions that are not listed, as `Wingdings F0A3`; they stay as `[?]`.
@@ -90,7 +89,7 @@ def in_font(text: str, font: str | None) -> tuple[str, list[str]]:
 
 
 def bullet(glyph: str, font: str) -> str:
-    """A bullet as text: a box or a tick as such, every other glyph as `-`."""
+    """Return a bullet as text: boxes and ticks as they are, every other glyph as `-`."""
     sign = glyph[:1]
     if sign and (is_symbol_font(font) or ord(sign) >= _PRIVATE):
         sign = symbol(font or "Symbol", ord(sign)) or ""

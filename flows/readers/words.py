@@ -1,4 +1,4 @@
-"""How text is normalised and how tables and marks are written, the same for every format."""
+"""Normalisation of text, and notation for tables and marks, the same for every format."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def collapsed(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """All of `text` on one line, white space collapsed to spaces."""
+    """Return `text` on one line, with white space collapsed to spaces."""
     return " ".join(text.split())
 
 
 def cell_text(text: str) -> str:
-    r"""`text` for a cell of a pipe table: one line, line breaks as `<br>`, `|` as `\|`."""
+    r"""Format `text` for a cell of a pipe table: one line, line breaks as `<br>`, `|` as `\|`."""
     if "\n" not in text:
         return " ".join(text.split()).replace("|", "\\|")
     lines = [" ".join(line.split()) for line in text.split("\n")]
@@ -58,7 +58,7 @@ def cell_text(text: str) -> str:
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
-    """Write rows as a pipe table, the first one above the rule; short rows are filled with empty cells."""
+    """Format rows as a pipe table, the first as its header; short rows are padded."""
     width = max((len(row) for row in rows), default=0)
     if not width:
         return ""
@@ -72,7 +72,7 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def letters(column: int) -> str:
-    """Name of a column: 1 is A, 27 is AA."""
+    """Return the name of a column: 1 is A, 27 is AA."""
     name = ""
     while column:
         column, rest = divmod(column - 1, 26)
@@ -81,16 +81,16 @@ def letters(column: int) -> str:
 
 
 def span_mark(columns: int, rows: int) -> str:
-    """How a merged cell notes its span; '' for a cell of its own."""
+    """Format the span of a merged cell; '' for a single cell."""
     spans = [f"{n} {what}" for n, what in ((columns, "columns"), (rows, "rows")) if n > 1]
     return f" [spans {', '.join(spans)}]" if spans else ""
 
 
 def image(description: str) -> str:
-    """How an image is noted, with the description that its author gave, if any."""
+    """Format an image, with its author's description if there is one."""
     return f"[Image: {description}]" if description else "[Image without description]"
 
 
 def bare_address(address: str) -> str:
-    """An address without what people leave out when they write it."""
+    """Return an address without scheme and trailing slash."""
     return _SCHEME.sub("", address).rstrip("/")

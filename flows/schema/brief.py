@@ -58,8 +58,3 @@ class Brief:
     def brief_id(self) -> str:
         """An id that is unique within a condition."""
         return f"{self.scenario_id}/{self.seed}"
-
-    @property
-    def is_gradable(self) -> bool:
-        """True if there is a text, even an empty one."""
-        return self.text is not None

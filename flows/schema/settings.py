@@ -24,30 +24,12 @@ from flows.schema.models import (
 from flows.schema.scenario import Dimensions
 
 __all__ = [
-    "BenchmarkSettings",
-    "BudgetSettings",
-    "Effort",
-    "EffortSettings",
-    "Harness",
-    "HarnessSettings",
-    "JudgeKind",
-    "JudgeMode",
-    "JudgePromptSettings",
-    "JudgeSettings",
-    "ModelSettings",
-    "Price",
-    "PromptSettings",
-    "ProtocolName",
-    "Retry",
-    "RunnerSettings",
-    "ScoringSettings",
-    "Settings",
-    "TrackingSettings",
-    "Transport",
-    "WordCapSettings",
-    "Writer",
+    "BenchmarkSettings", "BudgetSettings", "Effort", "EffortSettings", "Harness",
+    "HarnessSettings", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
+    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Retry", "RunnerSettings",
+    "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
     "scoring_suffix",
-]
+]  # fmt: skip
 
 
 def scoring_suffix(benchmark: str, scoring: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
 
-from flows.common.text import count_of, number, percent
+from flows.common.text import count_of, number, percent, plural
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness, Writer
@@ -190,12 +190,12 @@ def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
     found: list[str] = []
     if number_of := sum(hidden.values()):
         found.append(
-            f"{_counted_as(number_of, noun)} held characters that a reader does not see; judges "
+            f"{plural(number_of, noun)} held characters that a reader does not see; judges "
             "behind an endpoint were shown the text without them."
         )
     if number_of := sum(noticed.values()):
         found.append(
-            f"{_counted_as(number_of, noun)} came from a file of which the reader left something "
+            f"{plural(number_of, noun)} came from a file of which the reader left something "
             "out or repaired it, such as hidden text; the briefs table says what, under detail."
         )
     return found
@@ -254,10 +254,6 @@ def _attempt_notes(board: Leaderboard) -> list[str]:
 def _counted(counts: Iterable[tuple[str, int]]) -> str:
     """Format conditions with their counts, each once, without zeros."""
     return ", ".join(f"{name} {count}" for name, count in sorted(dict(counts).items()) if count)
-
-
-def _counted_as(number_of: int, noun: str) -> str:
-    return f"1 {noun}" if number_of == 1 else f"{number_of} {noun}s"
 
 
 def _judge_note(note: JudgeNote) -> str:

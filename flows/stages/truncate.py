@@ -100,6 +100,7 @@ def truncate(
     *,
     completion: str | None,
     cut_by_provider: bool,
+    detail: str = "",
 ) -> Brief:
     """Build the graded brief from the written text.
 
@@ -112,6 +113,7 @@ def truncate(
         cap: number of words to keep, from 0; None keeps everything.
         completion: key of the stored reply; None for briefs written elsewhere.
         cut_by_provider: True if the reply stopped at the provider's output limit.
+        detail: note on how it was written.
 
     Raises:
         ConfigError: `cap` is negative.
@@ -131,6 +133,7 @@ def truncate(
         cut_by_provider=cut_by_provider,
         word_counter=WORD_COUNTER,
         completion=completion,
+        detail=detail,
     )
 
 

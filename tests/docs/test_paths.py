@@ -1,5 +1,6 @@
 """Paths and links in the documentation lead somewhere, and what it says of imports is so."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -92,7 +93,7 @@ PARTS = {
     ),
     "batches": (
         ["adapters.completions.batches"],
-        ["adapters/completions/client.py", "pipeline/evaluate/run.py"],
+        ["adapters/completions/client.py"],
     ),
     "Harbor": (
         ["pipeline.harbor", "adapters.harbor_jobs", "stages.harbor_summary"],
@@ -100,7 +101,7 @@ PARTS = {
     ),
     "the Word writer": (
         ["adapters.report_docx"],
-        ["pipeline/native/checking.py", "pipeline/native/writing.py", "pipeline/work/report_writers.py"],
+        ["pipeline/native/writing.py"],
     ),
 }
 
@@ -122,6 +123,39 @@ def test_a_part_is_imported_only_where_the_map_says(part):
     text = (PROJECT / "flows/README.md").read_text(encoding="utf-8")
     section = text.partition("## Parts that could be taken out")[2].partition("\n## ")[0]
     assert not [name for name in importers if f"`{name}`" not in section]
+
+
+# Who calls whom on the way of `word_cap`, in the order of the map.
+WALK = {
+    "__main__.py": [("main", "_dispatch"), ("_dispatch", "_run"), ("_run", "compose_points")],
+    "adapters/config/compose.py": [("compose_points", "_compose_point"), ("_compose_point", "_compose")],
+    "pipeline/evaluate/run.py": [("run_points", "build_evaluations")],
+    "pipeline/work/evaluations.py": [("build_evaluations", "evaluation_of")],
+    "pipeline/evaluate/flow.py": [
+        ("evaluate", "_evaluate_one"),
+        ("_evaluate_one", "_chain"),
+        ("_chain", "read"),
+    ],
+    "pipeline/work/briefs.py": [("read", "truncate")],
+    "stages/truncate.py": [],
+}
+
+
+def test_the_way_of_the_word_cap_is_the_one_in_the_map():
+    section = (PROJECT / "flows/README.md").read_text(encoding="utf-8")
+    section = section.partition("## The way of one option")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\S+\.py)` \|", section, re.MULTILINE) == list(WALK)
+    assert [int(number) for number in re.findall(r"\((\d+)\)", section)] == list(range(1, 13))
+    for name, calls in WALK.items():
+        tree = ast.parse((PROJECT / "flows" / name).read_text(encoding="utf-8"))
+        bodies = {
+            node.name: {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(node)}
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        assert not [f"{caller} calls {called}" for caller, called in calls if called not in bodies[caller]]
+    main = (PROJECT / "flows/__main__.py").read_text(encoding="utf-8")
+    assert "return run_points(project, points," in main
 
 
 def test_every_decision_is_dated_and_listed():

@@ -88,7 +88,7 @@ def test_nor_from_a_pipe_that_took_its_place(alder):
     scenario = load_scenario(alder)
     (alder / "documents" / "02-log.txt").unlink()
     os.mkfifo(alder / "documents" / "02-log.txt")
-    with pytest.raises(Problems, match=r"02-log\.txt: no regular file"):
+    with pytest.raises(Problems, match=r"02-log\.txt: a device, pipe or socket"):
         load_packet(alder, scenario, alder / "packet.parquet")
 
 

@@ -156,16 +156,18 @@ def test_pages_give_time_so_a_long_document_is_read_and_a_stuck_one_ended(text, 
     monkeypatch.setattr(guarded, "_PATIENCE", 0)
     monkeypatch.setattr(guarded, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     paced = Limits(15, 2**30, page_seconds=10)
-    assert guarded.guarded(slow, b"words", text, limits=paced, told=told)["blocks"]
+    assert guarded.guarded(slow, b"words", text, limits=paced, on_progress=told)["blocks"]
     assert clock == [30.0]
     with pytest.raises(ReadError, match=r"over 1[78] seconds at page [23]"):
-        guarded.guarded(slow_and_stuck, b"x", text, limits=Limits(15, 2**30, page_seconds=1), told=told)
+        guarded.guarded(
+            slow_and_stuck, b"x", text, limits=Limits(15, 2**30, page_seconds=1), on_progress=told
+        )
 
 
 def test_progress_is_told(text, monkeypatch):
     monkeypatch.setattr(guarded, "_PATIENCE", 0)
     lines = []
-    guarded.guarded(slow, b"words", text, told=lines.append)
+    guarded.guarded(slow, b"words", text, on_progress=lines.append)
     assert lines == [f"a.txt: {page} of 3 pages read" for page in (1, 2, 3)]
 
 

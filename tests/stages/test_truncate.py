@@ -159,7 +159,7 @@ def test_a_brief_within_the_cap_is_untouched():
 def test_a_brief_without_a_word_is_empty_and_gradable(text):
     brief = truncate("harbour", 1, text, 3000, completion="k", cut_by_provider=False)
     assert (brief.status, brief.text, brief.words_raw, brief.words_kept) == (BriefStatus.empty, text, 0, 0)
-    assert brief.is_gradable
+    assert brief.text is not None
     assert not brief.cut
 
 
@@ -172,7 +172,7 @@ def test_a_brief_without_text_has_no_counts():
     brief = without_text("harbour", 1, BriefStatus.refused, "content filter", completion="k")
     assert (brief.text, brief.words_raw, brief.words_kept) == (None, None, None)
     assert (brief.status, brief.detail, brief.completion) == (BriefStatus.refused, "content filter", "k")
-    assert not brief.is_gradable
+    assert brief.text is None
 
 
 @pytest.mark.parametrize("status", [BriefStatus.written, BriefStatus.empty])

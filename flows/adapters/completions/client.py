@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flows.adapters.completions.batches.check import batch_price
-from flows.adapters.completions.batches.ledger import Ledger
+from flows.adapters.completions.batches import Ledger, batch_price, check_batches, new_batch_sender
 from flows.adapters.completions.budget import Budget
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
@@ -26,7 +25,7 @@ from flows.schema.call import stands
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
-__all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_key"]
+__all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_batches", "check_key"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,27 +33,12 @@ _log = logging.getLogger(__name__)
 _RESERVED: Mapping[Transport, frozenset[str]] = {
     Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
     Transport.gguf: frozenset({"model", "messages"}),
-    Transport.litellm: frozenset(
-        {
-            "model",
-            "messages",
-            "api_key",
-            "extra_headers",
-            "headers",
-            "api_base",
-            "base_url",
-            "timeout",
-            "max_retries",
-            "num_retries",
-            "fallbacks",
-            "context_window_fallback_dict",
-            "drop_params",
-            "additional_drop_params",
-            "mock_response",
-            "caching",
-        }
-    ),
-}
+    Transport.litellm: frozenset([
+        "model", "messages", "api_key", "extra_headers", "headers", "api_base", "base_url", "timeout",
+        "max_retries", "num_retries", "fallbacks", "context_window_fallback_dict", "drop_params",
+        "additional_drop_params", "mock_response", "caching",
+    ]),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +255,7 @@ class Client:
 
     def _new_sender(self, model: ModelSettings) -> Sender:
         if self._batches is not None:
-            # Imported here, so that replays don't import an HTTP library.
-            from flows.adapters.completions.batches.sender import BatchSender
-
-            return BatchSender(model, self._runner, self._store, self._batches, self._halts)
+            return new_batch_sender(model, self._runner, self._store, self._batches, self._halts)
         return new_sender(model.transport, self._runner)
 
     def _emit(self, event: CallEvent) -> None:

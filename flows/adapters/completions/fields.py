@@ -10,6 +10,7 @@ from typing import Any, cast
 import orjson
 
 from flows.adapters.completions.faults import Fault, FaultKind
+from flows.common.text import plural
 
 RAW_CHARS = 64_000
 """Maximum length of a body kept for debugging."""
@@ -60,7 +61,7 @@ def clean(text: str) -> tuple[str, str]:
         return text, ""
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     lone = sum(1 for character in joined if "\ud800" <= character <= "\udfff")
-    note = f"{lone} lone surrogate{'' if lone == 1 else 's'} replaced by U+FFFD" if lone else ""
+    note = f"{plural(lone, 'lone surrogate')} replaced by U+FFFD" if lone else ""
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in joined), note
 
 

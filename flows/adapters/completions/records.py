@@ -15,7 +15,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from flows.schema.completion import (
     Try,
     Usage,
 )
+from flows.schema.rows import as_row
 
 FORMAT = 2
 """Increment if an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
@@ -82,27 +83,18 @@ def encode_text(name: str, text: str) -> bytes:
 
 def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
     """Encode a completion as a line; `sent` is from `request_body`."""
-    usage = completion.usage
     body: dict[str, Any] = {
         "text": completion.text,
         "finish_reason": completion.finish_reason,
         "provider_model": completion.provider_model,
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.reasoning_tokens,
-            "cached_tokens": usage.cached_tokens,
-        },
+        "usage": as_row(completion.usage),
         "price_usd": completion.price_usd,
-        "attempts": [
-            {"started_at": a.started_at, "seconds": a.seconds, "outcome": a.outcome, "detail": a.detail}
-            for a in completion.attempts
-        ],
+        "attempts": [as_row(attempt) for attempt in completion.attempts],
         "asked": dict(completion.asked),
         "detail": completion.detail,
     }
     if completion.tool_calls:
-        body["tool_calls"] = _calls(completion.tool_calls)
+        body["tool_calls"] = [as_row(call) for call in completion.tool_calls]
     if completion.carried:
         body["carried"] = dict(completion.carried)
     body |= {name: value for name in _SELDOM if (value := getattr(completion, name))}
@@ -134,23 +126,11 @@ def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
             turn["tool_call_id"] = message.tool_call_id
         if message.tool_calls or message.carried:
             # By name, like texts: each request of a chat repeats all its turns.
-            further = {"tool_calls": _calls(message.tool_calls), "carried": dict(message.carried)}
+            calls = [as_row(call) for call in message.tool_calls]
+            further = {"tool_calls": calls, "carried": dict(message.carried)}
             turn["further"] = named(canonical_json(further))
         messages.append(turn)
-    body = {
-        "transport": request.transport,
-        "model": request.model,
-        "api_base": request.api_base,
-        "messages": messages,
-        "parameters": dict(request.parameters),
-        "seed": request.seed,
-        "protocol": request.protocol,
-    }
-    return body, texts
-
-
-def _calls(calls: Iterable[ToolCall]) -> list[dict[str, str]]:
-    return [{"call_id": call.call_id, "name": call.name, "arguments": call.arguments} for call in calls]
+    return as_row(request) | {"messages": messages, "parameters": dict(request.parameters)}, texts
 
 
 def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
@@ -274,15 +254,8 @@ def decode_request(body: Mapping[str, Any], texts: Mapping[str, str]) -> Request
     Raises:
         KeyError, TypeError, ValueError: a text or a field is missing, or an image does not match its digest.
     """
-    return Request(
-        transport=body["transport"],
-        model=body["model"],
-        api_base=body["api_base"],
-        messages=tuple(_message(turn, texts) for turn in body["messages"]),
-        parameters=body["parameters"],
-        seed=body["seed"],
-        protocol=body["protocol"],
-    )
+    fields: dict[str, Any] = {**body, "messages": tuple(_message(turn, texts) for turn in body["messages"])}
+    return Request(**fields)
 
 
 def _message(turn: Mapping[str, Any], texts: Mapping[str, str]) -> Message:

@@ -11,13 +11,12 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
-import orjson
 
-from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.faults import Fault, FaultKind
 from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
 from flows.adapters.completions.turns import chat_messages, offers_tools
-from flows.adapters.completions.wire import WIRE_ERRORS, wire_fault
+from flows.adapters.completions.wire import WIRE_ERRORS, read_body, status_fault, wire_fault
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -25,7 +24,6 @@ OPENAI_BASE = "https://api.openai.com/v1"
 
 _MAX_BODY_BYTES = 64 << 20  # of a whole reply: four times the longest text
 _MAX_LINE_BYTES = 64 << 20  # of a stream
-_MAX_ERROR_BYTES = 64 << 10
 _WARNED_BODY_BYTES = 1 << 20  # above this aiohttp warns about in-memory bodies
 _OK = 200
 
@@ -98,13 +96,10 @@ class OpenAISender:
             proxy=self._proxy(base),
         ) as response:
             if response.status != _OK:
-                raise await _error(response)
+                raise await status_fault(response)
             if response.content_type == "text/event-stream":
                 return await _read_stream(response, StreamedReply(tools=offers_tools(request)))
-            data = await _read_whole(response, _MAX_BODY_BYTES)
-            if data is None:
-                raise Fault(FaultKind.reply, f"more than {_MAX_BODY_BYTES >> 20} MB")
-            payload, note = load_json(data)
+            payload, note = load_json(await read_body(response, _MAX_BODY_BYTES))
             return read_completion(payload, note, tools=offers_tools(request))
 
     def _open(self) -> aiohttp.ClientSession:
@@ -139,30 +134,6 @@ def _keepalive_socket(address: tuple[Any, ...]) -> socket.socket:
         if hasattr(socket, name):
             opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), seconds)
     return opened
-
-
-async def _error(response: aiohttp.ClientResponse) -> Fault:
-    data = await _read_whole(response, _MAX_ERROR_BYTES) or b""
-    text = data.decode("utf-8", "replace") or response.reason or ""
-    try:
-        payload: object = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        payload = None
-    if location := response.headers.get("Location"):
-        text = f"moved to {location}"
-    return error_fault(response.status, payload, text, retry_after_s(response.headers))
-
-
-async def _read_whole(response: aiohttp.ClientResponse, most: int) -> bytes | None:
-    """Return the body; None if it is longer than `most`."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.content.iter_any():
-        parts.append(part)
-        size += len(part)
-        if size > most:
-            return None
-    return b"".join(parts)
 
 
 async def _read_stream(response: aiohttp.ClientResponse, reply: StreamedReply) -> Reply:

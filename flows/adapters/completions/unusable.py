@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flows.adapters.completions.faults import Fault, FaultKind
 from flows.common.errors import ConfigError, ProviderError, StaffbenchError
+from flows.common.text import plural
 from flows.schema.settings import ModelSettings, Transport
 
 _UNSTORED = "then run the same command again to resume; nothing was stored for these calls"
@@ -13,7 +14,7 @@ def unreachable(model: ModelSettings, fault: Fault, tries: int) -> ProviderError
     """Return the error for an endpoint that was never reached."""
     return ProviderError(
         _where(model),
-        f"no connection in {tries} {'try' if tries == 1 else 'tries'} ({fault.detail})",
+        f"no connection in {plural(tries, 'try', 'tries')} ({fault.detail})",
         remedy=f"check that the endpoint runs, and model.api_base; {_UNSTORED}",
     )
 

@@ -54,7 +54,7 @@ def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
     judgments = {trial.name: judgment for trial, judgment in found.values()}
     trials, attributions = attribute(tree, _named_alike(tree, read), judgments)
     origins = {name: attribution.origin for name, attribution in attributions.items()}
-    trials = _numbered(_told_apart(tree, trials, origins), origins)
+    trials = _numbered(_distinguished(tree, trials, origins), origins)
     _one_task_each(tree, trials, origins)
     n_planned = as_number(result.get("n_total_trials"))
     n_planned = int(n_planned) if n_planned is not None else None
@@ -108,7 +108,7 @@ def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
     return trials
 
 
-def _told_apart(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
+def _distinguished(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
     """Use long names for tasks with equal short names. Paths are not long names."""
     long: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
@@ -116,7 +116,7 @@ def _told_apart(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origi
             long[origins[trial.name], trial.task].add(trial.task_name)
     shared = {key: names for key, names in long.items() if len(names) > 1}
     for (_, short), names in sorted(shared.items(), key=lambda item: item[0][1]):
-        tree.note(".", f"several tasks called {short}: {', '.join(sorted(names))}; told apart by them")
+        tree.note(".", f"several tasks called {short}: {', '.join(sorted(names))}; distinguished by them")
     return [
         replace(trial, task=trial.task_name) if (origins[trial.name], trial.task) in shared else trial
         for trial in trials

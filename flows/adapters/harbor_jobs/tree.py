@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from flows.common.untrusted import PathRefused, first_link, inside, open_inside
 from flows.schema.harbor import Damage
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -59,10 +60,15 @@ class Tree:
         if path is None:
             return None
         try:
-            if path.stat().st_size > MAX_BYTES:
+            relative = path.relative_to(self.root).as_posix()
+            with open(open_inside(self.root, relative), "rb") as file:  # noqa: PTH123 -- pathlib can't open descriptors
+                data = file.read(MAX_BYTES + 1)
+            if len(data) > MAX_BYTES:
                 self.note(path, f"larger than {MAX_BYTES // 2**20} MiB; not read")
                 return None
-            return json.loads(path.read_bytes())
+            return json.loads(data)
+        except PathRefused as error:
+            self.note(path, error.found)
         except OSError as error:
             self.note(path, f"can't be read ({error.strerror})")
         except RecursionError:
@@ -94,21 +100,17 @@ class Tree:
         return [path for path in found if not path.is_symlink()]
 
     def _inside(self, folder: Path, name: str) -> Path | None:
-        relative = PurePosixPath(name)
-        if not name or relative.is_absolute() or ".." in relative.parts or "\\" in name or "\0" in name:
+        if inside(name) is None or ".." in PurePosixPath(name).parts:
             self.note(folder, f"the path {name!r} leads out of the tree; not read")
             return None
-        path = folder
-        for part in relative.parts:
-            path = path / part
-            try:
-                if path.is_symlink():
-                    self.note(path, "a link; not followed")
-                    return None
-            except OSError as error:  # a name too long for the file system
-                self.note(folder, f"the path {name[:60]!r} can't be looked up ({error.strerror})")
-                return None
-        return path
+        try:
+            link = first_link(folder, name)
+        except OSError as error:  # a name too long for the file system
+            self.note(folder, f"the path {name[:60]!r} can't be looked up ({error.strerror})")
+            return None
+        if link is not None:
+            self.note(link, "a link; not followed")
+        return folder / name if link is None else None
 
 
 def as_dict(value: object) -> dict[str, Any]:

@@ -8,25 +8,12 @@ from typing import Any
 
 from flows.adapters.report_docx import lists
 from flows.adapters.report_docx.data_tables import build_table, serves_as_model
+from flows.adapters.report_docx.elements import AFTER_SPACING, ancestor, make, put_in_order, remove
 from flows.adapters.report_docx.model import Block, clean
 from flows.adapters.report_docx.reading import looks_unfilled, paragraph_text, paragraphs_in
 from flows.adapters.report_docx.styles import ListPlace, Styles
 from flows.adapters.report_docx.writing import clean_look, like, look_of, paragraph_properties, runs_of
-from flows.adapters.report_docx.xml import (
-    AFTER_SPACING,
-    SDT,
-    TBL,
-    TC,
-    Element,
-    P,
-    ancestor,
-    child,
-    make,
-    put_in_order,
-    qn,
-    remove,
-    val,
-)
+from flows.common.word_xml import SDT, TBL, TC, Element, P, child, qn, val
 
 _TEXT_LOOK = frozenset(map(qn, ("w:rFonts", "w:sz", "w:szCs", "w:lang")))
 _OWN_PLACE = ("w:framePr", "w:pBdr", "w:shd")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flows.adapters.report_docx.model import EditError
-from flows.adapters.report_docx.xml import SDT, Element, P, R, T, child, is_on, qn, val
+from flows.common.word_xml import SDT, Element, P, T, child, qn, switch, val
 
 _TYPES = {
     qn("w:text"): "text",
@@ -56,7 +56,7 @@ def control_type(control: Element) -> str:
 
 def shows_prompt(control: Element) -> bool:
     """Whether it shows its prompt instead of content."""
-    return is_on(control, "w:sdtPr", "w:showingPlcHdr")
+    return bool(switch(control, "w:sdtPr", "w:showingPlcHdr"))
 
 
 def choices(control: Element) -> list[Choice]:
@@ -176,9 +176,3 @@ def unmark(control: Element) -> None:
     for name in ("w:showingPlcHdr", "w:dataBinding", "w15:dataBinding"):
         for each in entries.findall(qn(name)):
             entries.remove(each)
-
-
-def prompt_runs(control: Element) -> list[Element]:
-    """Return the runs of its content."""
-    content = child(control, "w:sdtContent")
-    return [] if content is None else list(content.iter(R))

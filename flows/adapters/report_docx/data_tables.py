@@ -6,23 +6,11 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from flows.adapters.report_docx import controls
+from flows.adapters.report_docx.elements import inside, make, put_in_order, remove, required_child
 from flows.adapters.report_docx.places import grid_of
 from flows.adapters.report_docx.reading import is_plain, paragraphs_in
 from flows.adapters.report_docx.writing import clean_look, like, look_of, runs_of
-from flows.adapters.report_docx.xml import (
-    SDT,
-    TC,
-    TR,
-    Element,
-    child,
-    inside,
-    make,
-    put_in_order,
-    qn,
-    remove,
-    required_child,
-    val,
-)
+from flows.common.word_xml import SDT, TC, TR, Element, child, qn, val
 
 
 def build_table(

@@ -9,6 +9,7 @@ from typing import Any
 from flows.adapters.report_docx import controls, tidy
 from flows.adapters.report_docx.blocks import Builder
 from flows.adapters.report_docx.defaults import blank_package
+from flows.adapters.report_docx.elements import BOX, ancestor, inside, remove
 from flows.adapters.report_docx.filling import fill_control, unwrap
 from flows.adapters.report_docx.model import Block, EditError, Place, clean
 from flows.adapters.report_docx.package import open_package, write_package
@@ -18,20 +19,7 @@ from flows.adapters.report_docx.spots import is_blank, spot_after, written
 from flows.adapters.report_docx.styles import Styles
 from flows.adapters.report_docx.tables import add_row, delete_row
 from flows.adapters.report_docx.writing import write_container, write_paragraph
-from flows.adapters.report_docx.xml import (
-    BOX,
-    SDT,
-    TBL,
-    TC,
-    TR,
-    Element,
-    P,
-    R,
-    ancestor,
-    inside,
-    qn,
-    remove,
-)
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, R, qn
 
 _NUMBERING, _COMMENTS = "/numbering", "/comments"
 _PAGES = (("default", ""), ("first", "first page"), ("even", "even pages"))
@@ -126,7 +114,7 @@ class ReportDocument:
             if next(inside(element, TBL), None) is not None:
                 raise EditError(
                     place_id,
-                    "a table lies in it, which the text would replace",
+                    "it contains a table, which the text would replace",
                     "a place that holds text alone",
                     "set the places within it, one by one",
                 )
@@ -281,7 +269,7 @@ class ReportDocument:
                 place_id,
                 "no such place",
                 f"an id from the list of places{last}",
-                "list the places again: an edit counts them anew",
+                "list the places again: an edit renumbers them",
             )
         return found
 

@@ -6,6 +6,7 @@ from copy import deepcopy
 
 from flows.adapters.report_docx import controls
 from flows.adapters.report_docx.dates import read_date, show_date
+from flows.adapters.report_docx.elements import ancestor, inside, make, put_in_order, remove, required_child
 from flows.adapters.report_docx.model import EditError, pieces
 from flows.adapters.report_docx.reading import only_control
 from flows.adapters.report_docx.writing import (
@@ -14,23 +15,7 @@ from flows.adapters.report_docx.writing import (
     runs_of,
     write_container,
 )
-from flows.adapters.report_docx.xml import (
-    TBL,
-    TC,
-    TR,
-    Element,
-    P,
-    R,
-    ancestor,
-    child,
-    inside,
-    make,
-    put_in_order,
-    qn,
-    remove,
-    required_child,
-    val,
-)
+from flows.common.word_xml import TBL, TC, TR, Element, P, R, child, qn, val
 
 _TICKED = frozenset({"checked", "x", "yes", "true", "1", "\u2612", "\u2611", "\u2713", "\u2714", "[x]"})
 _EMPTY = frozenset({"unchecked", "no", "false", "0", "", "\u2610", "[ ]"})

@@ -5,19 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from flows.adapters.report_docx.defaults import STYLES, list_definition, list_use, numbering_part
+from flows.adapters.report_docx.elements import AFTER_SPACING, make, parse, put_in_order, required_child
 from flows.adapters.report_docx.styles import ListPlace, Styles
 from flows.adapters.report_docx.writing import paragraph_properties
-from flows.adapters.report_docx.xml import (
-    AFTER_SPACING,
-    Element,
-    child,
-    make,
-    parse,
-    put_in_order,
-    qn,
-    required_child,
-    val,
-)
+from flows.common.word_xml import Element, child, qn, val
 
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.numbering+xml"
 _LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering"

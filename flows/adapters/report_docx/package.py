@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.report_docx.xml import Element
 from flows.common.errors import ReadError
+from flows.common.word_xml import Element
 from flows.readers.ooxml import Package, refuse_ole
 
 _NAME = Path("the document")

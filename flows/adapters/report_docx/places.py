@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from flows.adapters.report_docx import controls
+from flows.adapters.report_docx.elements import ALTERNATE, BOX, CHOICE, inside, live
 from flows.adapters.report_docx.model import Place, PlaceKind
 from flows.adapters.report_docx.reading import (
     field_codes,
@@ -19,22 +20,8 @@ from flows.adapters.report_docx.reading import (
     texts_of,
 )
 from flows.adapters.report_docx.styles import Styles
-from flows.adapters.report_docx.xml import (
-    ALTERNATE,
-    BOX,
-    CHOICE,
-    SDT,
-    TBL,
-    TC,
-    TR,
-    Element,
-    P,
-    child,
-    inside,
-    live,
-    qn,
-    val,
-)
+from flows.common.text import plural
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, child, qn, val
 
 _BLOCKS = (P, TBL)
 _SEVERAL = 2
@@ -116,8 +103,8 @@ class Finder:
         fillable = controls.control_type(control) in controls.FILLABLE
         yield self._control(control, paragraphs if simple and fillable else None)
         # The paragraphs of a text are listed one by one only where there are several.
-        told = (fillable and simple and len(paragraphs) < _SEVERAL) or controls.shows_prompt(control)
-        inner = _Scope(scope.prefix, scope.kind, scope.hint, scope.listed and not told, scope.counts)
+        shown = (fillable and simple and len(paragraphs) < _SEVERAL) or controls.shows_prompt(control)
+        inner = _Scope(scope.prefix, scope.kind, scope.hint, scope.listed and not shown, scope.counts)
         yield from self._blocks(content, inner)
 
     def _control(self, control: Element, paragraphs: list[Element] | None) -> Found:
@@ -202,7 +189,7 @@ class Finder:
         columns = max((at + span for row in grid for _, at, span in row), default=0)
         hints = [
             *([scope.hint] if scope.hint else []),
-            f"{_counted(len(rows), 'row')}, {_counted(columns, 'column')}",
+            f"{plural(len(rows), 'row')}, {plural(columns, 'column')}",
         ]
         style = self.styles.name_by_id(val(table, "w:tblPr", "w:tblStyle"))
         yield Found(Place(place_id, "table", "", style, None, "; ".join(hints)), table)
@@ -272,10 +259,6 @@ def grid_of(row: Element) -> list[tuple[Element, int, int]]:
         found.append((cell, at, span))
         at += span
     return found
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number != 1 else ''}"
 
 
 def _number(text: str, usual: int) -> int:

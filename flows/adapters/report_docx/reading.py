@@ -5,21 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flows.adapters.report_docx.xml import (
-    SDT,
-    TBL,
-    Element,
-    P,
-    R,
-    T,
-    ancestor,
-    child,
-    inside,
-    is_on,
-    live,
-    qn,
-    val,
-)
+from flows.adapters.report_docx.elements import ancestor, inside, live
+from flows.common.word_xml import SDT, TBL, Element, P, R, T, child, qn, switch, val
 
 _SIGNS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:softHyphen"): ""}
 _BR, _SYM = qn("w:br"), qn("w:sym")
@@ -65,7 +52,7 @@ def _symbol(code: str) -> str:
 
 def is_hidden(run: Element) -> bool:
     """Whether Word leaves a run out of the page."""
-    return is_on(run, "w:rPr", "w:vanish")
+    return bool(switch(run, "w:rPr", "w:vanish"))
 
 
 def texts_of(paragraphs: list[Element]) -> str:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from flows.adapters.report_docx.elements import SDT_CONTENT, ancestor, inside, make, remove
 from flows.adapters.report_docx.filling import around
 from flows.adapters.report_docx.model import EditError
 from flows.adapters.report_docx.reading import field_balance, has_pictures, inline_controls, paragraph_text
 from flows.adapters.report_docx.tidy import is_last_paragraph, parts_tables
 from flows.adapters.report_docx.writing import write_container, write_paragraph
-from flows.adapters.report_docx.xml import (
-    SDT,
-    SDT_CONTENT,
-    TBL,
-    TC,
-    TR,
-    Element,
-    P,
-    ancestor,
-    child,
-    inside,
-    make,
-    remove,
-)
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, child
 
 
 def refuse_open_field(element: Element, where: str) -> None:

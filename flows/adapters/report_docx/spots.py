@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from flows.adapters.report_docx import controls
+from flows.adapters.report_docx.elements import BOX, SDT_CONTENT, inside
 from flows.adapters.report_docx.filling import around
 from flows.adapters.report_docx.places import cell_control
 from flows.adapters.report_docx.reading import only_control, paragraphs_in
-from flows.adapters.report_docx.xml import BOX, SDT, SDT_CONTENT, TBL, TC, TR, Element, P, inside, qn
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, qn
 
 _HOLDING = frozenset({"rich text", "group", "building block"})
 

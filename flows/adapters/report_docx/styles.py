@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from flows.adapters.report_docx.model import PlaceKind
-from flows.adapters.report_docx.xml import Element, child, qn, val
+from flows.common.word_xml import Element, child, qn, val
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _DEEPEST = 20  # valid basedOn chains are shorter; stops cycles

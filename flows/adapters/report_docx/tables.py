@@ -6,26 +6,12 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from flows.adapters.report_docx import controls
+from flows.adapters.report_docx.elements import ancestor, fresh, inside, make, put_in_order, remove
 from flows.adapters.report_docx.filling import fill_control, unwrap
 from flows.adapters.report_docx.model import EditError
 from flows.adapters.report_docx.places import cell_control, grid_of, merge_of
 from flows.adapters.report_docx.writing import write_container
-from flows.adapters.report_docx.xml import (
-    SDT,
-    TBL,
-    TR,
-    Element,
-    ancestor,
-    child,
-    fresh,
-    inside,
-    is_on,
-    make,
-    put_in_order,
-    qn,
-    remove,
-    val,
-)
+from flows.common.word_xml import SDT, TBL, TR, Element, child, qn, switch, val
 
 _AFTER_SPAN = (
     *("w:hMerge", "w:vMerge", "w:tcBorders", "w:shd", "w:noWrap", "w:tcMar", "w:textDirection"),
@@ -65,8 +51,8 @@ def add_row(cell: Element, texts: Sequence[str], where: str) -> None:
     rows = list(inside(table, TR))
     at = next(number for number, each in enumerate(rows) if each is row)
     below = rows[at + 1] if at + 1 < len(rows) else None
-    heading = is_on(row, "w:trPr", "w:tblHeader")
-    model = below if heading and below is not None and not is_on(below, "w:trPr", "w:tblHeader") else row
+    heading = switch(row, "w:trPr", "w:tblHeader")
+    model = below if heading and below is not None and not switch(below, "w:trPr", "w:tblHeader") else row
     holder = _repeated(model)
     new = fresh(holder)
     new_row = new if new.tag == TR else next(new.iter(TR))

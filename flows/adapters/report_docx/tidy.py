@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 
-from flows.adapters.report_docx.xml import (
-    ALTERNATE,
-    BOX,
-    CHOICE,
-    FALLBACK,
-    TBL,
-    TC,
-    Element,
-    P,
-    ancestor,
-    child,
-    make,
-    qn,
-    remove,
-)
+from flows.adapters.report_docx.elements import ALTERNATE, BOX, CHOICE, FALLBACK, ancestor, make, remove
+from flows.common.word_xml import TBL, TC, Element, P, child, qn
 
 _PAIRS = tuple(
     (qn(f"w:{name}Start"), qn(f"w:{name}End"))

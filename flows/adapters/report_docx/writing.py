@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 
+from flows.adapters.report_docx.elements import ancestor, inside, live, make, put_in_order, remove
 from flows.adapters.report_docx.model import Piece, pieces
 from flows.adapters.report_docx.reading import has_pictures, is_hidden, looks_unfilled, paragraph_text
-from flows.adapters.report_docx.xml import (
-    SDT,
-    Element,
-    P,
-    R,
-    ancestor,
-    child,
-    inside,
-    live,
-    make,
-    put_in_order,
-    qn,
-    remove,
-    val,
-)
+from flows.common.word_xml import SDT, Element, P, R, child, qn, val
 
 _TRACKED_LOOK = ("w:rPrChange", "w:ins", "w:del", "w:moveFrom", "w:moveTo")
 _HIDDEN_LOOK = ("w:vanish", "w:webHidden", "w:specVanish")

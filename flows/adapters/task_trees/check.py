@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from flows.adapters.task_trees.index import IndexRow
-from flows.adapters.task_trees.safe_files import inside
 from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.untrusted import inside
 from flows.schema.report_task import ReportTask, RubricTotals
 
 HEAD = (

@@ -8,9 +8,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from flows.adapters.task_trees.rubric import LISTS, criteria_of
-from flows.adapters.task_trees.safe_files import inside, is_file, read_json, walk
+from flows.adapters.task_trees.safe_files import read_json, walk
 from flows.adapters.task_trees.settings import LABELS
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.untrusted import inside, is_file
 from flows.schema.report_task import Criterion
 
 _GOLDEN_KEYS = (

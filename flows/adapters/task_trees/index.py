@@ -20,9 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows.adapters.task_trees.rubric import criteria_of
-from flows.adapters.task_trees.safe_files import inside, parse_json
+from flows.adapters.task_trees.safe_files import parse_json
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
+from flows.common.untrusted import inside
 from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")

@@ -1,4 +1,4 @@
-"""Safe access to files of an untrusted tree: bounded, regular, inside the tree, without links."""
+"""List and parse files of an untrusted tree; `flows.common.untrusted` opens them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import io
 import json
 import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, cast
 
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.untrusted import NOT_THERE, PathRefused, first_link, inside, open_inside, plain_name
 
 MAX_TEXT = 4 * 1024 * 1024
 """Maximum bytes of an instruction, configuration or rubric; known ones are a hundredth of it."""
@@ -22,47 +22,6 @@ MAX_DEPTH = 64  # of nested JSON; json itself gives up at the interpreter's recu
 
 # Written by file managers, not by a task's author.
 _DROPPINGS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|__MACOSX", re.IGNORECASE)
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def plain_name(name: str) -> bool:
-    """Whether `name` is a single printable path component."""
-    return (
-        bool(name.strip()) and name not in {".", ".."} and "/" not in name and not _UNPRINTABLE.search(name)
-    )
-
-
-def inside(name: str, base: str = "") -> str | None:
-    """Normalise a path from a file of the tree, without file access.
-
-    Args:
-        name: the path, with `/` between its parts.
-        base: folder in the tree that the path is relative to.
-
-    Returns:
-        The path from the tree's root; None if it is absolute, leads out of the tree or is not plain.
-    """
-    if not name or name.startswith("/") or re.match(r"[A-Za-z]:", name) or _UNPRINTABLE.search(name):
-        return None
-    parts: list[str] = []
-    for part in (*PurePosixPath(base).parts, *PurePosixPath(name).parts):
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts) or None
-
-
-def is_file(root: Path, name: str) -> bool:
-    """Whether `name` is a regular file of the tree, without links in its path."""
-    path = root
-    for part in PurePosixPath(name).parts:
-        path /= part
-        if path.is_symlink():
-            return False
-    return path.is_file()
 
 
 def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[str]:
@@ -118,25 +77,16 @@ def open_file(root: Path, name: str) -> io.BufferedReader:
         ScenarioError: it leads out of the tree, is missing, can't be opened, is not a regular file, or
             has a link in its path.
     """
-    path = root / name
-    if inside(name) is None:
-        raise ScenarioError(path, "a path that leads out of its folder", "a file in it")
-    if not is_file(root, name):
-        where = root
-        for part in PurePosixPath(name).parts:
-            where /= part
-            if where.is_symlink():
-                raise ScenarioError(where, "a link", "a file", "put the file itself in its place")
-        raise ScenarioError(path, "no regular file" if path.exists() else "not there", "a file")
     try:
-        # O_NONBLOCK: a pipe created in between must not block.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        return open(open_inside(root, name), "rb")  # noqa: PTH123 -- pathlib can't open descriptors
+    except PathRefused as error:
+        found = error.found
     except OSError as error:
-        raise ScenarioError(path, f"can't be read ({error.strerror})", "a readable file") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise ScenarioError(path, "no regular file", "a file")
-    return open(descriptor, "rb")  # noqa: PTH123 -- pathlib can't open descriptors; the caller closes it
+        found = "not there" if error.errno in NOT_THERE else f"can't be read ({error.strerror})"
+    link = first_link(root, name) if inside(name) else None
+    if link is not None:
+        raise ScenarioError(link, "a link", "a file", "put the file itself in its place")
+    raise ScenarioError(root / name, found, "a readable file in its folder")
 
 
 def read_text(root: Path, name: str) -> str:

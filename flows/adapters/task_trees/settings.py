@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from flows.adapters.task_trees.safe_files import plain_name, read_toml
+from flows.adapters.task_trees.safe_files import read_toml
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.untrusted import plain_name
 
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _NEWEST = "1.4"

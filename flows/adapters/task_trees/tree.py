@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
-from flows.adapters.task_trees.safe_files import is_file, plain_name, read_text, walk
+from flows.adapters.task_trees.safe_files import read_text, walk
 from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.common.untrusted import is_file, plain_name
 from flows.schema.report_task import Attachment, ReportTask, TaskStep
 
 # Files that build the sandbox are not given to the agent.
@@ -136,7 +137,7 @@ def _instruction(found: Found, path: str) -> str:
         found.problems.append(error)
         return ""
     if not text.strip():
-        found.fault(path, "empty", "what the agent is told")
+        found.fault(path, "empty", "the instruction for the agent")
     return text
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.task_trees.safe_files import inside, is_file, open_file, walk
+from flows.adapters.task_trees.safe_files import open_file, walk
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
+from flows.common.untrusted import inside, is_file
 
 _FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
 _EXECUTABLE = 0o111

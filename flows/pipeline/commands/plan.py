@@ -25,7 +25,6 @@ from flows.schema.settings import JudgeKind, Retry, Writer
 from flows.schema.verdict import VerdictStatus
 from flows.stages.generate import Written, build_messages, build_request, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
-from flows.stages.judge.shield import shield
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
     PlannedCall,
@@ -34,7 +33,7 @@ from flows.stages.plan import (
     tokens_of,
     verdict_tokens,
 )
-from flows.stages.truncate import count_words, truncate
+from flows.stages.truncate import truncate
 
 _HEAD = ("condition · judge", "briefs", "to write", "to judge", "tokens in", "tokens out", "price", "at most")
 
@@ -137,7 +136,7 @@ class _Planner:
                 cut_by_provider=written.cut_by_provider,
             )
             text = brief.text or ""
-            if scenario.task is None and not count_words(shield(text)[0]):
+            if found.evaluation.kind.unjudged_reason(brief, judge):
                 return  # graded without a call
         calls = [
             call

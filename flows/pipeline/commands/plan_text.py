@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from flows.common.text import plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
 from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, ProtocolName, Writer
@@ -69,7 +70,7 @@ def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
 def _written(write: Load, plans: Sequence[Planned]) -> str:
     attempts = sum(planned.write.attempts for planned in plans)
     if attempts:
-        return f"{attempts:,} attempt{'s' if attempts > 1 else ''}"
+        return plural(attempts, "attempt")
     return _left(write, sum(planned.write.total for planned in plans))
 
 
@@ -124,7 +125,7 @@ def _expected(evaluation: Evaluation) -> str:
 
 def _detectable(n_scenarios: int) -> str:
     return (
-        f"With {n_scenarios} scenario{'s' if n_scenarios > 1 else ''} expect an interval of about "
+        f"With {plural(n_scenarios, 'scenario')} expect an interval of about "
         f"±{detectable_difference(n_scenarios):.2f} on a score; smaller differences are not detectable. This "
         f"is the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
         f"sqrt({REFERENCE_SCENARIOS} / n), if scenarios vary as much here as there."

@@ -218,9 +218,12 @@ async def _evaluate_one(
         fault = packets[str(context.folder(evaluation, scenario))]
         if fault is not None:
             raise fault
-    chains = await gather_then_raise(
-        [_chain(job, evaluation, scenario, slots) for scenario in evaluation.scenarios]
-    )
+
+    async def in_slot(scenario: Scenario) -> _Chain:
+        async with slots:
+            return await _chain(job, evaluation, scenario)
+
+    chains = await gather_then_raise([in_slot(scenario) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
     result = await run_cached(context.objects, evaluation.name, work)
@@ -261,12 +264,7 @@ class _Chain:
     skipped: Sequence[str]  # stages done by an earlier run
 
 
-async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario, slots: asyncio.Semaphore) -> _Chain:
-    async with slots:
-        return await _run_chain(job, evaluation, scenario)
-
-
-async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
+async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
     context = job.context
     name = f"{scenario.scenario_id} · {evaluation.name}"
 

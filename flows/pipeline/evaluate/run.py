@@ -1,16 +1,16 @@
-"""`staffbench run`: compose the overrides, run the flow, show the leaderboard."""
+"""`staffbench run`: run the flow on composed points and show the leaderboard."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from flows.adapters.completions.batches.check import check_batches
-from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.client import Client, check_batches, check_key
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient
@@ -41,28 +41,6 @@ if TYPE_CHECKING:
 _COLLECT_AFTER = (20_000, 10, 10)
 
 
-def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Server, screen: Screen) -> int:
-    """Run every point that `overrides` name and show the leaderboard.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides.
-        multirun: True to read lists of values in `overrides` as a sweep.
-        server: Prefect's server, starting or running.
-        screen: output.
-
-    Returns:
-        Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
-
-    Raises:
-        StaffbenchError: the configuration is invalid; no model was called.
-    """
-    forget_pandas()
-    gc.set_threshold(*_COLLECT_AFTER)
-    points = compose_points(project, overrides, multirun=multirun)
-    return run_points(project, points, server=server, screen=screen)
-
-
 def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     """Print the composed and checked configuration of one point (`--cfg job`)."""
     compose_points(project, overrides, multirun=False)
@@ -71,69 +49,93 @@ def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) 
 
 
 def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
-    """Run composed points; `server` is None inside a Prefect deployment, which has its own."""
+    """Run every point and show the leaderboard.
+
+    Args:
+        project: folder of the project.
+        points: what to run.
+        server: Prefect's server, starting or running; None inside a deployment, which has its own.
+        screen: output.
+
+    Returns:
+        Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
+
+    Raises:
+        StaffbenchError: the points can't be run, or not together; no model was called.
+    """
+    forget_pandas()
+    gc.set_threshold(*_COLLECT_AFTER)
     settings = points[0].settings
     results = project / settings.results
     evaluations = build_evaluations(project, points)
     check_shared(points)
-    tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
-    remote = [evaluation.settings for evaluation in evaluations if _called(evaluation.settings)]
     folder = results / settings.benchmark.name
-    context = RunContext(
-        project,
-        results,
-        evaluations,
-        None,
-        ObjectStore(results / ".cache" / "objects"),
-        ReportStore(folder / "reports" / "files"),
-        Renders(folder / "renders"),
-    )
-    store: CompletionStore | None = None
-    try:
-        if remote:
-            for point in remote:
-                check_key(point.model)
-                check_key(point.judge)
-            for point in remote:
-                _check_no_secret(point)
-            for point in remote:
-                if settings.runner.batch:
-                    check_batches(_called(point), settings.runner, settings.budget)
-            store = CompletionStore(results / "completions")
-            context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        return _run_context(context, server, tracker, screen)
-    finally:
-        if store is not None:
-            store.close()
+    first, number = evaluations[0], len(evaluations)
+    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    with ExitStack() as stack:
+        tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
         if tracker is not None:
-            tracker.close()
+            stack.callback(tracker.close)
+        context = RunContext(
+            project,
+            results,
+            evaluations,
+            _client(results, [evaluation.settings for evaluation in evaluations], stack),
+            ObjectStore(results / ".cache" / "objects"),
+            ReportStore(folder / "reports" / "files"),
+            Renders(folder / "renders"),
+        )
+        progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
+        signals = Signals(context, screen)
+        job = _job(context, progress, tracker, screen, on_start=signals.take)
+        gc.freeze()  # exclude objects of the imports from collection
+        if tracker is not None:
+            tracker.start(title)  # not earlier: it would slow down the start of Prefect's server
+        if server is not None:
+            _await(server, screen)
+        lost = _run_flow(job, progress, signals, title, server, screen=screen)
+        _show(context, job.finished, screen)
+        return _ended(job.finished, lost, tracker, screen)
 
 
-def _run_context(context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
+def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
+    """Return a client if a point calls a model; `stack` closes its store."""
+    remote = [point for point in points if _called(point)]
+    for point in remote:
+        check_key(point.model)
+        check_key(point.judge)
+    for point in remote:
+        _check_no_secret(point)
+    for point in remote:
+        if point.runner.batch:
+            check_batches(_called(point), point.runner, point.budget)
+    if not remote:
+        return None
+    store = CompletionStore(results / "completions")
+    stack.callback(store.close)
+    return ThreadedClient(Client(store, points[0].runner, points[0].budget, points[0].retry))
+
+
+def _await(server: Server, screen: Screen) -> None:
+    if server.is_embedded:
+        screen.say(
+            "Prefect's server takes some seconds to start; to keep one running: "
+            "run make prefect and set PREFECT_API_URL as shown there."
+        )
+    server.wait()
+
+
+def _run_flow(
+    job: Job, progress: Progress, signals: Signals, title: str, server: Server | None, *, screen: Screen
+) -> PrefectError | None:
+    """Run the flow; return the loss of its server if the leaderboard was made before."""
     from flows.pipeline.evaluate.flow import JOB
 
-    gc.freeze()  # exclude objects of the imports from collection
-    first, number = context.evaluations[0], len(context.evaluations)
-    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
-    if tracker is not None:
-        tracker.start(
-            title
-        )  # while we wait for Prefect's server; earlier it would slow down the start of both
-    if server is not None:
-        if server.is_embedded:
-            screen.say(
-                "Prefect's server takes some seconds to start; to keep one running: "
-                "run make prefect and set PREFECT_API_URL as shown there."
-            )
-        server.wait()
-    progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
-    signals = Signals(context, screen)
-    job = _job(context, progress, tracker, screen, on_start=signals.take)
     JOB.set(job)
     lost: PrefectError | None = None
     try:
         with screen.progress(progress):
-            asyncio.run(_until_stopped(context, signals, title, server, job.finished))
+            asyncio.run(_until_stopped(job.context, signals, title, server, job.finished))
     except PrefectError as error:
         if job.finished.board is None:
             raise
@@ -141,8 +143,12 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
     if server is not None:
         # The server writes its events while we show and log.
         server.release(job.finished.flow_run_id, job.finished.task_runs)
-    _show(context, job.finished, screen)
-    if tracker is not None and job.finished.outcomes:
+    return lost
+
+
+def _ended(finished: Finished, lost: PrefectError | None, tracker: Tracker | None, screen: Screen) -> int:
+    """Wait for MLflow and return the exit code."""
+    if tracker is not None and finished.outcomes:
         try:
             tracker.finish()
             screen.note("MLflow: staffbench ui opens its page on these runs.")
@@ -152,7 +158,7 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code
-    return exit_code(job.finished, screen)
+    return exit_code(finished, screen)
 
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:

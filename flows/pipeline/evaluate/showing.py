@@ -83,7 +83,7 @@ def _failures(finished: Finished) -> list[str]:
 
 
 def display_path(path: Path) -> str:
-    """Format a path relative to the current folder, if it lies below it."""
+    """Format a path relative to the current folder, if it is below it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

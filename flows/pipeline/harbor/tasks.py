@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import yaml
 
-from flows.adapters.task_trees.safe_files import is_file, read_text, read_toml
+from flows.adapters.task_trees.safe_files import read_text, read_toml
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
 from flows.adapters.task_trees.write import TreeFile, copied, tree_files
 from flows.adapters.task_trees.write_text import (
@@ -22,6 +22,7 @@ from flows.adapters.task_trees.write_text import (
     test_script,
     with_staffbench,
 )
+from flows.common.untrusted import is_file
 from flows.pipeline.inputs.scenarios import task_of
 from flows.schema.call import render
 from flows.schema.scenario import Control, Scenario

@@ -87,7 +87,7 @@ def load_packet(
             data = opened.read(MAX_BYTES + 1)
         try:
             read = read_guarded_bytes(data, file, media_of(file), limits, on_progress)
-            documents.append(read if scenario.task is None else replace(read, name=name))
+            documents.append(replace(read, name=name))
         except ReadError as error:
             if scenario.task is None:
                 problems.append(error)

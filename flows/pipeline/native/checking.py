@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from flows.adapters.report_docx import ReportDocument
 from flows.common.errors import ReadError
 from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.native.answers import InternalFault, ToolAnswer, encodable
@@ -59,7 +58,7 @@ async def check_answer(
         f"Words that count: {counted}; in headers and footers, which don't count: {words.outside:,}.",
         f"Pages: {layout.said}.",
         _limit(limit, words.counted, layout),
-        unfilled(ReportDocument.open(data)) or "Nothing is left to fill in.",
+        unfilled(data) or "Nothing is left to fill in.",
         *(f"Notice: {notice.kind}, {notice.place}: {notice.detail}" for notice in found.notices),
     ]
     return ToolAnswer(encodable("\n".join(lines)))

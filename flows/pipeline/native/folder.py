@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Self
 
 from flows.common.errors import ScenarioError, StoreError
-from flows.pipeline.native.opening import (
+from flows.common.untrusted import (
     FILE,
     FOLDER,
     NO_FILE,
     NOT_THERE,
+    PathRefused,
     actual_name,
     open_parent,
     open_regular,
@@ -30,7 +31,6 @@ from flows.pipeline.native.paths import (
     ATTACHMENTS,
     OUTPUTS,
     REPORT,
-    PathRefused,
     check_written,
     display_path,
     parts_of,

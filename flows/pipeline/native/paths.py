@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from flows.common.errors import StaffbenchError
+from flows.common.untrusted import DRIVE, UNPRINTABLE, PathRefused
 
 ATTACHMENTS = "attachments"
 OUTPUTS = "outputs"
@@ -12,13 +10,7 @@ REPORT = (OUTPUTS, "report.docx")
 
 # Assignments are written for Harbor's sandbox, where the agent works in `/app`.
 _SANDBOX = "/app"
-_DRIVE = re.compile(r"[A-Za-z]:")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 4_096  # characters; no file system takes a longer path
-
-
-class PathRefused(StaffbenchError):  # noqa: N818 -- an answer to the model, not a crash
-    """A path that a tool does not open: outside the folder, missing, or not a readable file."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -39,14 +31,14 @@ def parts_of(path: str) -> tuple[str, ...]:
     where = display_path(path)
     if not path.strip() or len(path) > _LONGEST:
         raise _refused(where, "no path" if not path.strip() else f"{len(path):,} characters")
-    if _UNPRINTABLE.search(path):
+    if UNPRINTABLE.search(path):
         raise _refused(where, "a character that no file's name holds")
     if "\\" in path:
         raise _refused(where, "a backslash", "/ between the parts")
     inner = path
     if path == _SANDBOX or path.startswith(_SANDBOX + "/"):
         inner = path[len(_SANDBOX) + 1 :]
-    if inner.startswith("/") or _DRIVE.match(inner):
+    if inner.startswith("/") or DRIVE.match(inner):
         raise _refused(where, "an absolute path")
     parts = tuple(part for part in inner.split("/") if part not in ("", "."))
     if ".." in parts:
@@ -72,7 +64,7 @@ def check_written(parts: tuple[str, ...]) -> None:
 
 def display_path(path: str) -> str:
     """Format a path for an answer: shortened, with unprintable characters replaced."""
-    printable = _UNPRINTABLE.sub("\ufffd", path)
+    printable = UNPRINTABLE.sub("\ufffd", path)
     return printable if len(printable) <= 200 else printable[:200] + "..."  # noqa: PLR2004 -- a line or two
 
 

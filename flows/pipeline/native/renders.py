@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +20,7 @@ from flows.adapters.pages.convert import DPI, MAX_IMAGES
 from flows.adapters.pages.draw import draw_page
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 from flows.common.errors import StoreError
-from flows.common.files import sync, unwritable
+from flows.common.files import unwritable, write_whole
 
 RENDER_VERSION = 1
 """Raise when stored records would be read differently; part of every record's name."""
@@ -105,15 +103,25 @@ class Renders:
         if pages is None:
             if caller:
                 note = self._note(name, caller)
-                self._keep(
-                    note, canonical_json({"said": said}).encode(), lambda: self._read_json(note) is not None
+                write_whole(
+                    note,
+                    canonical_json({"said": said}),
+                    durable=True,
+                    keep=lambda: self._read_json(note) is not None,
                 )
             return Layout(None, (), said)
         digests = [sha256_bytes(image) for image in images]
         for digest, image in zip(digests, images, strict=True):
-            self._keep(self._image(digest), image, lambda digest=digest: self._read_image(digest) is not None)
-        record = canonical_json({"pages": pages, "images": digests, "said": said}).encode()
-        self._keep(self._record(name), record, lambda: self._read_record(name) is not None)
+            write_whole(
+                self._image(digest),
+                image,
+                durable=True,
+                keep=lambda digest=digest: self._read_image(digest) is not None,
+            )
+        record = canonical_json({"pages": pages, "images": digests, "said": said})
+        write_whole(
+            self._record(name), record, durable=True, keep=lambda: self._read_record(name) is not None
+        )
         # Another process may have stored its record first; all callers use that one.
         kept = self._read_record(name)
         if kept is None:
@@ -148,29 +156,6 @@ class Renders:
         except (OSError, ValueError):
             return None
         return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-    def _keep(self, path: Path, content: bytes, is_sound: Callable[[], bool]) -> None:
-        """Store a file atomically and durably; a sound existing one is kept."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            scratch = Path(name)
-            try:
-                with open(descriptor, "wb") as file:  # noqa: PTH123 -- pathlib opens no descriptor
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                try:
-                    # Unlike a rename, a link never replaces an existing file.
-                    path.hardlink_to(scratch)
-                except OSError:  # it exists, or the file system has no links
-                    if not is_sound():
-                        scratch.replace(path)
-                sync(path.parent)
-            finally:
-                scratch.unlink(missing_ok=True)
-        except OSError as error:
-            raise unwritable(path, error) from error
 
     def _record(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from flows.adapters.report_docx import Block, Place, ReportDocument
 from flows.common.errors import StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
 from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Row, Show, Start
 from flows.pipeline.native.folder import Folder
@@ -63,7 +64,7 @@ def fill(folder: Folder, wanted: Fill) -> ToolAnswer:
         for entry in sorted(wanted.entries, key=lambda entry: order.get(entry.place, -1), reverse=True):
             document.set_text(entry.place, entry.text)
         count = len(wanted.entries)
-        return f"{count} place{'s' * (count != 1)} filled."
+        return f"{plural(count, 'place')} filled."
 
     return _edited(folder, change)
 
@@ -114,8 +115,21 @@ def delete(folder: Folder, wanted: Delete) -> ToolAnswer:
     return _edited(folder, change)
 
 
-def unfilled(document: ReportDocument) -> str:
-    """Name the places that are left to fill in; empty if there are none."""
+def plain_report(title: str, paragraphs: Sequence[str]) -> bytes:
+    """Return a report of a title and paragraphs of plain text; an empty document without both."""
+    document = ReportDocument.blank()
+    # Asterisks in them are not emphasis.
+    blocks = [Block("paragraph", text.replace("*", "\\*")) for text in paragraphs]
+    document.insert(None, [*([Block("heading", title, level=1)] if title else []), *blocks])
+    return document.to_bytes()
+
+
+def unfilled(data: bytes) -> str:
+    """Name the places of a report that are left to fill in; empty if there are none."""
+    return _unfilled(ReportDocument.open(data))
+
+
+def _unfilled(document: ReportDocument) -> str:
     left = [place.place_id for place in document.places() if place.unfilled]
     if not left:
         return ""
@@ -138,8 +152,8 @@ def _edited(folder: Folder, change: Callable[[ReportDocument], str]) -> ToolAnsw
     folder.write(_REPORT, document.to_bytes())
     sentences = [done, f"{_REPORT} is saved."]
     if _numbered(document) != before:
-        sentences.append("Places are numbered anew: call show_report before the next edit.")
-    return ToolAnswer(encodable(" ".join([*sentences, unfilled(document)]).strip()))
+        sentences.append("Place numbers have changed: call show_report before the next edit.")
+    return ToolAnswer(encodable(" ".join([*sentences, _unfilled(document)]).strip()))
 
 
 def _numbered(document: ReportDocument) -> list[tuple[str, str]]:

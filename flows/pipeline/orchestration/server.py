@@ -7,7 +7,6 @@ output goes to a file. It ends once it has written everything, or when the pipe 
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import http.client
 import json
@@ -20,11 +19,12 @@ import threading
 import time
 import urllib.parse
 import urllib.request
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.locks import locked
 
 _START_UP_S = 240.0  # a busy machine took 35 s, and several commands may start one after another
 _ANSWER_S = 10.0  # for a server that is already running
@@ -247,6 +247,8 @@ def _serve(port: int) -> None:
         ws_per_message_deflate=False,  # compression does not pay on localhost
     )
 
+    lock = ExitStack()
+
     class Started(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -269,18 +271,10 @@ def _serve(port: int) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
-    # Two servers must not migrate the same database at once.
-    lock = _lock_start()
+    with suppress(StoreError):  # a file system without locks
+        # Two servers must not migrate the same database at once.
+        lock.enter_context(locked(home() / "server.lock"))
     server.run()
-
-
-def _lock_start() -> IO[str]:
-    """Wait for the start lock of Prefect's folder; the kernel releases it at exit."""
-    home().mkdir(parents=True, exist_ok=True)
-    lock = (home() / "server.lock").open("a")
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    return lock
 
 
 def _wait_until_written(port: int, flow_run_id: str, task_runs: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
-from flows.adapters.tracking import locked
+from flows.common.locks import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
@@ -28,7 +28,7 @@ _FEW = 8
 """Maximum number of scenarios named in a note."""
 
 
-def results_lock(results: Path) -> AbstractContextManager[None]:
+def results_lock(results: Path) -> AbstractContextManager[object]:
     """Lock for writing tables, and from loading all tables to writing the board.
 
     Otherwise a board from an earlier load could replace that of a run that ended in between, and lack its row.

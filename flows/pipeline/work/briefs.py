@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from flows.pipeline.work.writers import local_inputs, write_local
 from flows.schema.brief import Brief
 from flows.schema.completion import Image
 from flows.schema.document import Packet
-from flows.schema.rows import as_row, from_row, from_rows
+from flows.schema.rows import as_row, from_rows
 from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
 from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
@@ -93,13 +92,28 @@ class Briefs(BenchmarkKind):
         wrote: StageResult,
     ) -> Work:
         """Cut the briefs at the word cap."""
-        cap = evaluation.settings.word_cap.words
+        name, cap = scenario.scenario_id, evaluation.settings.word_cap.words
 
         async def make() -> list[dict[str, Any]]:
-            return [as_row(_cut(scenario.scenario_id, from_row(Written, row), cap)) for row in wrote.value]
+            return [
+                as_row(
+                    without_text(name, row.seed, row.status, row.detail, completion=row.completion)
+                    if row.text is None
+                    else truncate(
+                        name,
+                        row.seed,
+                        row.text,
+                        cap,
+                        completion=row.completion,
+                        cut_by_provider=row.cut_by_provider,
+                        detail=row.detail,
+                    )
+                )
+                for row in from_rows(Written, wrote.value)
+            ]
 
         inputs = {
-            "scenario": scenario.scenario_id,
+            "scenario": name,
             "word_counter": WORD_COUNTER,
             "cap": cap,
             "written": wrote.address,
@@ -135,17 +149,3 @@ class Briefs(BenchmarkKind):
 async def no_pages(_: Brief) -> Sequence[Image]:
     """Return no pages, for a brief that is text."""
     return ()
-
-
-def _cut(scenario_id: str, row: Written, cap: int | None) -> Brief:
-    if row.text is None:
-        return without_text(scenario_id, row.seed, row.status, row.detail, completion=row.completion)
-    brief = truncate(
-        scenario_id,
-        row.seed,
-        row.text,
-        cap,
-        completion=row.completion,
-        cut_by_provider=row.cut_by_provider,
-    )
-    return replace(brief, detail=row.detail)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.report_docx import Block, ReportDocument
 from flows.common.digests import sha256_file
 from flows.common.errors import ScenarioError
 from flows.pipeline.inputs.scenarios import task_of
+from flows.pipeline.native.writing import plain_report
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings, Writer
@@ -64,7 +64,7 @@ def local_report(
             file = _file(project, settings, scenario, seed)
             return None if file is None else file.read_bytes()
         case Writer.empty:
-            return ReportDocument.blank().to_bytes()
+            return plain_report("", ())
         case Writer.corrupt:
             return _NO_WORD_FILE
         case Writer.absent:
@@ -74,18 +74,8 @@ def local_report(
 
 
 def _extracted(scenario: Scenario, packet: Packet, seed: int) -> bytes:
-    document = ReportDocument.blank()
-    sentences = extract_report(
-        packet, scenario.assignment, int(expected_words(scenario) * _LIMIT_SHARE), seed
-    )
-    blocks = [Block("heading", scenario.title, level=1), *(_sentence(text) for text in sentences)]
-    document.insert(None, blocks)
-    return document.to_bytes()
-
-
-def _sentence(text: str) -> Block:
-    # Asterisks in a packet are not emphasis.
-    return Block("paragraph", text.replace("*", "\\*"))
+    words = int(expected_words(scenario) * _LIMIT_SHARE)
+    return plain_report(scenario.title, extract_report(packet, scenario.assignment, words, seed))
 
 
 def expected_words(scenario: Scenario) -> int:

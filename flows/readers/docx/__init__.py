@@ -1,7 +1,7 @@
-"""Word documents (.docx, .docm, .dotx, .dotm; transitional and strict) as blocks.
+"""Read Word documents (.docx, .docm, .dotx, .dotm; transitional and strict) from their XML.
 
-Read from the XML: python-docx sees neither notes, text boxes, comments' places nor tracked changes,
-and opens no strict file, template or file with macros.
+python-docx has no notes, text boxes, places of comments or tracked changes, and does not open strict
+files, templates or files with macros.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.common.word_xml import Element, attribute, child, qn, switch, val
 from flows.readers.docx.colours import Palette
 from flows.readers.docx.context import Comment, Context
 from flows.readers.docx.drawing import floating_fills
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
-from flows.readers.docx.xml import attribute, child, full, switch, value
-from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Program, Relationship, opened
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -37,7 +36,7 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     """
     package, macro = opened(data, path, _WORD)
     root = package.xml(package.main)
-    bodies = root.findall(full("w:body"))
+    bodies = root.findall(qn("w:body"))
     if not bodies:
         raise ReadError(path, "a document without a body", "w:body in its main part", "save it again in Word")
     context = _context(package, path, root)
@@ -84,7 +83,7 @@ def _context(package: Package, path: Path, main: Element) -> Context:
         theme = None
     styles = Styles(root("styles"), Palette(theme, settings))
     context = Context(path, package, styles, Numbering(root("numbering"), styles.lists), links)
-    displayed = settings is not None and bool(switch(child(settings, "w:displayBackgroundShape")))
+    displayed = settings is not None and bool(switch(settings, "w:displayBackgroundShape"))
     context.page = frozenset({styles.palette.page(main, displayed=displayed)})
     for kind, form in (("footnote", "decimal"), ("endnote", "lowerRoman")):
         notes = root(f"{kind}s")
@@ -93,11 +92,11 @@ def _context(package: Package, path: Path, main: Element) -> Context:
             context.story_links[kind] = package.relationships(parts[f"{kind}s"])
             context.notes[kind] = {
                 attribute(note, "w:id"): note
-                for note in notes.iterfind(full(f"w:{kind}"))
+                for note in notes.iterfind(qn(f"w:{kind}"))
                 if attribute(note, "w:type", "normal") == "normal"
             }
         setting = None if settings is None else child(settings, f"w:{kind}Pr", "w:numFmt")
-        context.note_forms[kind] = value(setting, form)
+        context.note_forms[kind] = val(setting, default=form)
     comments = root("comments")
     if comments is not None:
         context.comments = _comments(comments, root("commentsExtended"))
@@ -108,15 +107,15 @@ def _context(package: Package, path: Path, main: Element) -> Context:
 def _comments(root: Element, extended: Element | None) -> dict[str, Comment]:
     found: dict[str, Comment] = {}
     by_paragraph: dict[str, str] = {}
-    for element in root.iterfind(full("w:comment")):
+    for element in root.iterfind(qn("w:comment")):
         key = attribute(element, "w:id")
         while key in found:  # two of one id: the second is listed with those that no mark names
             key += "+"
         when = attribute(element, "w:date")[:_DRAFT_LENGTH].replace("T", " ")
         found[key] = Comment(element, attribute(element, "w:author"), when)
-        for paragraph in element.iter(full("w:p")):
+        for paragraph in element.iter(qn("w:p")):
             by_paragraph[attribute(paragraph, "w14:paraId")] = key
-    for entry in () if extended is None else extended.iterfind(full("w15:commentEx")):
+    for entry in () if extended is None else extended.iterfind(qn("w15:commentEx")):
         key = by_paragraph.get(attribute(entry, "w15:paraId"), "")
         if key in found:
             found[key].done = attribute(entry, "w15:done") in {"1", "true"}
@@ -144,21 +143,21 @@ def _heads_and_feet(
 def _referenced(root: Element, context: Context) -> tuple[dict[str, str], dict[str, str]]:
     """Parts of headers and footers with their places: those that Word shows, and the others."""
     settings = context.package.root(context.links, "settings")
-    even = settings is not None and bool(switch(child(settings, "w:evenAndOddHeaders")))
+    even = settings is not None and bool(switch(settings, "w:evenAndOddHeaders"))
     shown: dict[str, str] = {}
     every: dict[str, str] = {}
     current: dict[tuple[str, str], str] = {}  # a section without its own takes the one before
     words = {"first": "first-page ", "even": "even-page "}
-    sections = [s for s in root.iter(full("w:sectPr")) if s.getparent().tag != full("w:sectPrChange")]
+    sections = [s for s in root.iter(qn("w:sectPr")) if s.getparent().tag != qn("w:sectPrChange")]
     for number, section in enumerate(sections, 1):
         for kind in ("header", "footer"):
-            for reference in section.iterfind(full(f"w:{kind}Reference")):
+            for reference in section.iterfind(qn(f"w:{kind}Reference")):
                 link = context.links.get(attribute(reference, "r:id"))
                 if link is not None and not link.external:
                     which = attribute(reference, "w:type", "default")
                     current[kind, which] = link.target
                     every.setdefault(link.target, f"{words.get(which, '')}{kind}, section {number}")
-        active = {"first": bool(switch(child(section, "w:titlePg"))), "even": even}
+        active = {"first": bool(switch(section, "w:titlePg")), "even": even}
         for (kind, which), part in current.items():
             place = f"{words.get(which, '')}{kind}, section {number}"
             if active.get(which, True):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag, val
 from flows.readers.contrast import OFFICE, lit, rgb
-from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag, value
-from flows.readers.markup import Element
 
 UNKNOWN = "unknown"
 """A gradient, picture, pattern or mixture: text on it counts as visible."""
@@ -33,7 +32,7 @@ def _share(text: str, base: int, whole: int) -> float:
 
 
 class Palette:
-    """Looks colours up in the theme of one document.
+    """Look up colours in the theme of one document.
 
     Args:
         theme: root of the theme's part, None where the document has none.
@@ -53,7 +52,7 @@ class Palette:
         return self._scheme.get(_SCHEME.get(name, name), "")
 
     def said(self, element: Element, name: str, theme: str, prefix: str) -> str:
-        """A colour of WordprocessingML, `auto` where it says so or nothing.
+        """Return a colour of WordprocessingML; `auto` if it is that or missing.
 
         Args:
             element: what has the attributes.
@@ -94,13 +93,13 @@ class Palette:
         return UNKNOWN
 
     def shading(self, properties: Element | None) -> str | None:
-        """The fill of `w:shd` in a property element; `auto` shows what is behind; None: not said."""
-        shd = None if properties is None else child(properties, "w:shd")
-        if shd is None or value(shd) == "nil":
+        """Return the fill of `w:shd` in a property element; `auto` is transparent; None if there is none."""
+        shd = child(properties, "w:shd")
+        if shd is None or val(shd) == "nil":
             return None
-        if value(shd, "clear") == "clear":
+        if val(shd, default="clear") == "clear":
             return self.said(shd, "w:fill", "w:themeFill", "w:themeFill")
-        if value(shd) == "solid":
+        if val(shd) == "solid":
             return self.said(shd, "w:color", "w:themeColor", "w:theme").replace("auto", "000000")
         return UNKNOWN
 
@@ -109,7 +108,7 @@ class Palette:
         ground = child(root, "w:background")
         if ground is None or not displayed:
             return WHITE
-        if next(ground.iter(full("v:fill"), full("a:gradFill"), full("a:blipFill")), None) is not None:
+        if next(ground.iter(qn("v:fill"), qn("a:gradFill"), qn("a:blipFill")), None) is not None:
             return UNKNOWN
         return self.said(ground, "w:color", "w:themeColor", "w:theme").replace("auto", WHITE)
 

@@ -1,4 +1,4 @@
-"""What is known and counted while one Word document is read."""
+"""The state of reading one Word document."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flows.common.word_xml import Element, attribute, qn
 from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
-from flows.readers.docx.xml import attribute, full
-from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Relationship
 from flows.schema.document import Block, Notice
 
 
 @dataclass(slots=True)
 class Field:
-    """A field that has begun: its code is read first, its result after `separate`."""
+    """An open field: its code comes first, its result after `separate`."""
 
     code: str = ""
     in_code: bool = True
@@ -66,7 +65,7 @@ class Comment:
 
 @dataclass(slots=True)
 class Revisions:
-    """How many tracked changes were met, whose text was kept or left out."""
+    """Counts of tracked changes whose text was kept or left out."""
 
     inserted: int = 0
     deleted: int = 0
@@ -79,7 +78,7 @@ class Revisions:
 
 @dataclass(slots=True)
 class Context:
-    """State of one reading; the parts of the reader hand it on."""
+    """State that the parts of the reader share."""
 
     path: Path
     package: Package
@@ -113,14 +112,14 @@ class Context:
         self.notices.append(Notice(kind, place or self.place, detail))
 
     def in_code(self) -> bool:
-        """Whether what is read now is a field's code, which nobody sees."""
+        """Whether the current text is a field's code, which is not shown."""
         return any(entry.in_code for entry in self.fields)
 
     @contextmanager
     def at(
         self, place: str, links: dict[str, Relationship] | None = None, grounds: frozenset[str] | None = None
     ) -> Generator[None]:
-        """Read a part of its own (note, header, cell, box), then go on where the reader was."""
+        """Read a nested part (note, header, cell, box), then restore the reader's position."""
         before = (self.place, self.links, self.grounds, self.fields)
         self.place = place
         self.links = self.links if links is None else links
@@ -132,9 +131,9 @@ class Context:
             self.place, self.links, self.grounds, self.fields = before
 
     def pair_fields(self, root: Element) -> None:
-        """Find the field marks that have a partner: one that has none must not swallow the text after it."""
+        """Find paired field marks: an unpaired one must not hide the text after it."""
         begun: list[list[Element]] = []
-        for mark in root.iter(full("w:fldChar")):
+        for mark in root.iter(qn("w:fldChar")):
             kind = attribute(mark, "w:fldCharType")
             if kind == "begin":
                 begun.append([mark])

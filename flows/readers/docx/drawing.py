@@ -1,27 +1,27 @@
-"""Drawings, old and new (DrawingML, VML): text boxes, images, charts, diagrams, embedded objects."""
+"""Drawings (DrawingML and VML): text boxes, images, charts, diagrams, embedded objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag
 from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
-from flows.readers.docx.xml import NAMESPACES, attribute, child, full, tag
-from flows.readers.markup import Element, branches
+from flows.readers.markup import branches
 from flows.readers.words import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 
 _GROUPS = (
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingGroup}wgp",
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas}wpc",
-    full("v:group"),
+    qn("v:group"),
 )
 
 
 def contents(element: Element, context: Context) -> list[After]:
     """What a `w:drawing`, `w:pict` or `w:object` shows, in order, each thing once."""
-    properties = next(element.iter(full("wp:docPr")), None)
+    properties = next(element.iter(qn("wp:docPr")), None)
     if properties is not None and properties.get("hidden") in {"1", "true"}:
         context.notice("hidden_text", f"hidden drawing: {flat(_all_text(element)) or _described(properties)}")
         return []
@@ -32,7 +32,7 @@ def contents(element: Element, context: Context) -> list[After]:
 
 
 def _all_text(element: Element) -> str:
-    return " ".join(str(part.text or "") for part in element.iter(full("w:t"), full("a:t")))
+    return " ".join(str(part.text or "") for part in element.iter(qn("w:t"), qn("a:t")))
 
 
 def _described(element: Element) -> str:
@@ -58,7 +58,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 own = part.find("pic:nvPicPr/pic:cNvPr", NAMESPACES)
                 yield _image(outer or ("" if own is None else _described(own)), part, context)
             case "v:imagedata":
-                alt = element.get("alt") or part.get(full("o:title")) or outer
+                alt = element.get("alt") or part.get(qn("o:title")) or outer
                 yield _image(flat(str(alt or "")), part, context)
             case "v:textpath":
                 if part.get("string"):
@@ -78,7 +78,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 )
                 yield _block(f"[Embedded object: {program}]", context)
             case "a:txBody":
-                text = "\n".join(drawn_text(line) for line in part.iter(full("a:p")))
+                text = "\n".join(drawn_text(line) for line in part.iter(qn("a:p")))
                 if text.strip():
                     yield _block(f"[Text box] {collapsed(text)}", context, BlockKind.textbox)
             case _:
@@ -87,7 +87,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
 
 def _image(alt: str, element: Element, context: Context) -> Block:
     target = ""
-    link = next(element.iter(full("a:hlinkClick")), None)
+    link = next(element.iter(qn("a:hlinkClick")), None)
     if link is not None:
         found = context.links.get(attribute(link, "r:id"))
         target = f" ({found.target})" if found and found.external else ""
@@ -108,10 +108,10 @@ def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]
     """Fills of the drawings that float on the pages: of those behind the text, and of all."""
     behind: set[str] = set()
     every: set[str] = set()
-    for drawing in root.iter(full("wp:anchor"), full("w:pict")):
+    for drawing in root.iter(qn("wp:anchor"), qn("w:pict")):
         shapes = [part for part in drawing.iter() if tag(part) == "wps:wsp" or part.get("style")]
         fills = {palette.box(shape) for shape in shapes if child(shape, "v:textpath") is None}
-        if next(drawing.iter(full("pic:pic"), full("v:imagedata")), None) is not None:
+        if next(drawing.iter(qn("pic:pic"), qn("v:imagedata")), None) is not None:
             fills.add(UNKNOWN)
         styles = [str(shape.get("style")) for shape in shapes if shape.get("style")]
         if tag(drawing) == "wp:anchor" or any("absolute" in style for style in styles):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flows.readers.docx.xml import NAMESPACES, tag
-from flows.readers.markup import Element
+from flows.common.word_xml import NAMESPACES, Element, tag
 
 _SKIP = ("m:ctrlPr", "m:rPr", "w:rPr", "w:del", "w:moveFrom")
 

@@ -1,14 +1,13 @@
-"""Fields and links: what Word shows of them, and where links lead."""
+"""Fields and links: what Word shows of them, and the targets of links."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
+from flows.common.word_xml import Element, attribute, child, number, qn, switch, val
 from flows.readers.docx.context import Context, Field
 from flows.readers.docx.line import Line, emit
-from flows.readers.docx.xml import attribute, child, full, number, switch, value
-from flows.readers.markup import Element
 from flows.readers.words import bare_address, flat
 from flows.schema.document import Block, BlockKind
 
@@ -84,12 +83,12 @@ def _form_field(mark: Element, line: Line, context: Context) -> None:
     state, context.fields[-1].in_code = context.fields[-1].in_code, False
     box = child(data, "w:checkBox")
     if box is not None:
-        checked = switch(child(box, "w:checked"))
-        checked = switch(child(box, "w:default")) if checked is None else checked
+        checked = switch(box, "w:checked")
+        checked = switch(box, "w:default") if checked is None else checked
         emit(line, context, "☒ " if checked else "☐ ")
     choices = child(data, "w:ddList")
     if choices is not None:
-        entries = [value(entry) for entry in choices.iterfind(full("w:listEntry"))]
-        at = number(value(child(choices, "w:result"), value(child(choices, "w:default"), "0"))) or 0
+        entries = [val(entry) for entry in choices.iterfind(qn("w:listEntry"))]
+        at = number(val(choices, "w:result", default=val(choices, "w:default", default="0"))) or 0
         emit(line, context, entries[at] if 0 <= at < len(entries) else "")
     context.fields[-1].in_code = state

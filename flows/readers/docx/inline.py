@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from flows.common.word_xml import Element, attribute, child, qn, tag
 from flows.readers.docx import drawing
 from flows.readers.docx.context import CommentMark, Context, NoteMark
 from flows.readers.docx.equations import linear
 from flows.readers.docx.fields import address, field_mark, link_target
 from flows.readers.docx.line import Line, emit
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.docx.xml import attribute, child, full, tag
 from flows.readers.emphasis import shifted
-from flows.readers.markup import Element, branches
+from flows.readers.markup import branches
 from flows.readers.numerals import numeral
 from flows.readers.symbols import in_font, symbol
 from flows.readers.words import flat
@@ -81,7 +81,7 @@ def comment_range(mark: Element, context: Context) -> None:
 
 
 def deleted(element: Element, context: Context, *, moved: bool = False, mark: Element | None = None) -> None:
-    """Leave deleted text out and report it; moved text stands at its new place.
+    """Leave out deleted text and report it; moved text is read at its new place.
 
     Args:
         element: what is deleted.
@@ -90,7 +90,7 @@ def deleted(element: Element, context: Context, *, moved: bool = False, mark: El
         mark: the element that says who deleted it and when, if not `element` itself.
     """
     mark = element if mark is None else mark
-    away = moved or next(element.iter(full("w:moveFrom")), None) is not None
+    away = moved or next(element.iter(qn("w:moveFrom")), None) is not None
     context.revisions.moved += away
     text = "" if moved else flat("".join(_deleted_text(element, context)))
     if away and not text:
@@ -106,7 +106,7 @@ def _deleted_text(element: Element, context: Context) -> Iterator[str]:
     """What goes with an element: its own text and its notes', without what was moved elsewhere."""
     for part in element.iter():
         match tag(part):
-            case "w:t" | "w:delText" | "m:t" if next(part.iterancestors(full("w:moveFrom")), None) is None:
+            case "w:t" | "w:delText" | "m:t" if next(part.iterancestors(qn("w:moveFrom")), None) is None:
                 yield str(part.text or "")
             case "w:p" | "w:tab" | "w:br":
                 yield " "
@@ -121,11 +121,11 @@ def _deleted_text(element: Element, context: Context) -> Iterator[str]:
 
 
 def run(element: Element, line: Line, context: Context, style: str) -> None:  # noqa: C901, PLR0912 -- one case an element
-    """Read one run: text of one look."""
+    """Read one run: text of one formatting."""
     properties = child(element, "w:rPr")
     seen = context.styles.run_look(properties, style)
     hidden = why_hidden(seen, context.grounds)
-    if properties is not None and (child(properties, "w:del") is not None):
+    if child(properties, "w:del") is not None:
         deleted(element, context)
         return
     for part in element:
@@ -188,7 +188,7 @@ def _alternatives(part: Element, run_element: Element, line: Line, context: Cont
 
 
 def _plain(element: Element) -> str:
-    return " ".join(str(part.text or "") for part in element.iter(full("w:t")))
+    return " ".join(str(part.text or "") for part in element.iter(qn("w:t")))
 
 
 def _shown(text: str, seen: Look, line: Line, context: Context, style: str) -> str:

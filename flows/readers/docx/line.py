@@ -1,4 +1,4 @@
-"""The line that a paragraph's content is put on."""
+"""The text of a paragraph while it is built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ANCHOR = 500  # stretches of text that are kept of what a comment is about
 
 @dataclass(slots=True)
 class Line:
-    """A paragraph as it is built: stretches of text with their strike mark, and what follows it."""
+    """A paragraph under construction: pieces of text with their strike mark, and blocks that follow it."""
 
     segments: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     after: list[After] = field(default_factory=list[After])
@@ -29,7 +29,7 @@ class Line:
 
 
 def emit(line: Line, context: Context, text: str, *, strike: bool = False, hidden: str | None = None) -> None:
-    """Put text on the line, unless it is a field's code or can't be seen."""
+    """Append text, unless it is a field's code or invisible."""
     if not text or context.in_code():
         return
     if hidden and text.strip():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.markup import Element
+from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
 from flows.readers.numerals import numeral, padded
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
@@ -15,7 +14,7 @@ _LEVELS = 9
 
 @dataclass(slots=True)
 class Level:
-    """One level of a list definition: how it counts and how its number looks."""
+    """One level of a list definition: its count and the format of its number."""
 
     start: int = 1
     form: str = "decimal"
@@ -29,7 +28,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands before a list paragraph.
+    """The label of a list paragraph.
 
     Attributes:
         text: as printed, such as `(2)`; the glyph for a bullet.
@@ -61,23 +60,23 @@ def _level(element: Element) -> Level:  # noqa: C901 -- one case a property
     for part in element:
         match tag(part):
             case "w:start":
-                level.start = number(value(part)) or 0
+                level.start = number(val(part)) or 0
             case "w:numFmt":
-                level.form = value(part, "decimal")
+                level.form = val(part, default="decimal")
                 level.pattern = attribute(part, "w:format")
             case "w:lvlText":
-                level.text = value(part)
+                level.text = val(part)
             case "w:pStyle":
-                level.style = value(part)
+                level.style = val(part)
             case "w:isLgl":
                 level.legal = switch(part) is not False
             case "w:lvlRestart":
-                level.restart_after = number(value(part))
+                level.restart_after = number(val(part))
             case "w:rPr":
                 level.font = attribute(child(part, "w:rFonts"), "w:ascii")
             case "mc:AlternateContent":
                 # Custom formats come as a choice with a plain fallback.
-                for custom in part.iter(full("w:numFmt")):
+                for custom in part.iter(qn("w:numFmt")):
                     if attribute(custom, "w:format"):
                         level.form, level.pattern = "custom", attribute(custom, "w:format")
                         break
@@ -87,7 +86,7 @@ def _level(element: Element) -> Level:  # noqa: C901 -- one case a property
 
 
 class Numbering:
-    """The lists of one document, and how far each has counted."""
+    """The lists of one document, with their counters."""
 
     def __init__(self, root: Element | None, style_lists: dict[str, str]) -> None:
         """Read `numbering.xml`.
@@ -108,10 +107,10 @@ class Numbering:
                 self._definitions[attribute(entry, "w:abstractNumId")] = entry
             elif tag(entry) == "w:num":
                 key = attribute(entry, "w:numId")
-                self._abstract_of[key] = value(child(entry, "w:abstractNumId"))
+                self._abstract_of[key] = val(entry, "w:abstractNumId")
                 self._overrides[key] = {
                     number(attribute(change, "w:ilvl")) or 0: change
-                    for change in entry.iterfind(full("w:lvlOverride"))
+                    for change in entry.iterfind(qn("w:lvlOverride"))
                 }
 
     def _abstract(self, num: str) -> str:
@@ -119,7 +118,7 @@ class Numbering:
         key = self._abstract_of.get(num, "")
         for _ in range(_LEVELS):
             definition = self._definitions.get(key)
-            link = value(child(definition, "w:numStyleLink")) if definition is not None else ""
+            link = val(definition, "w:numStyleLink") if definition is not None else ""
             if not link:
                 break
             key = self._abstract_of.get(self._style_lists.get(link, ""), "")
@@ -131,7 +130,7 @@ class Numbering:
             return None
         if key not in self._lists:
             levels = [Level() for _ in range(_LEVELS)]
-            for element in self._definitions[key].iterfind(full("w:lvl")):
+            for element in self._definitions[key].iterfind(qn("w:lvl")):
                 at = number(attribute(element, "w:ilvl"))
                 if at is not None and 0 <= at < _LEVELS:
                     levels[at] = _level(element)
@@ -149,7 +148,7 @@ class Numbering:
         """Count one paragraph of list `num` at level `at` (from 0) and return its label.
 
         Lists that share a definition go on counting together; a list with a start override starts
-        anew the first time that it is used, as Word does. None where there is no such list.
+        again on its first use, as Word does. None if there is no such list.
         """
         found = self._list(num)
         if found is None or not 0 <= at < _LEVELS:
@@ -170,14 +169,14 @@ class Numbering:
         return self._label(found, levels, at)
 
     def _changed(self, num: str, found: _List) -> list[Level]:
-        """The levels of one list after its overrides; counts with a start override begin anew."""
+        """Return the levels of a list with its overrides; counts with a start override restart."""
         levels = list(found.levels)
         for depth, change in self._overrides.get(num, {}).items():
             if not 0 <= depth < _LEVELS:
                 continue
             if child(change, "w:lvl") is not None:
                 levels[depth] = _level(child(change, "w:lvl"))
-            start = number(value(child(change, "w:startOverride")))
+            start = number(val(change, "w:startOverride"))
             if start is not None:
                 levels[depth] = replace(levels[depth], start=start)
                 found.counts[depth] = None

@@ -1,9 +1,10 @@
-"""From the XML of a story (body, cell, note, header, box) to blocks."""
+"""Convert the XML of a story (body, cell, note, header, box) to blocks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from flows.common.word_xml import Element, attribute, child, qn, tag
 from flows.readers.cells import ALONGSIDE, in_cell, unmarked
 from flows.readers.docx.colours import WHITE
 from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
@@ -11,8 +12,7 @@ from flows.readers.docx.inline import comment_range, deleted, walk
 from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
 from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
-from flows.readers.docx.xml import attribute, child, full, tag
-from flows.readers.markup import Element, branches
+from flows.readers.markup import branches
 from flows.readers.ooxml import Relationship
 from flows.readers.symbols import bullet
 from flows.readers.words import collapsed, flat, pipe_table
@@ -22,7 +22,7 @@ _INDENT = "  "
 
 
 class Story:
-    """Reads one story into blocks.
+    """Reader of one story.
 
     Args:
         context: the document's state.
@@ -77,7 +77,7 @@ class Story:
         context = self._context
         properties = child(element, "w:pPr")
         style = context.styles.paragraph_style(properties)
-        mark = child(properties, "w:rPr") if properties is not None else None
+        mark = child(properties, "w:rPr")
         if self._counted:
             context.place = f"paragraph {context.paragraphs + 1}"
         line = Line() if self._carried is None else self._carried
@@ -95,7 +95,7 @@ class Story:
                 context.revisions.deleted += 1
             self._carried = line if line.segments or line.after or line.hidden else None
             return
-        if properties is not None and attribute(child(properties, "w:framePr"), "w:dropCap") in {
+        if attribute(child(properties, "w:framePr"), "w:dropCap") in {
             "drop",
             "margin",
         }:
@@ -248,7 +248,7 @@ class Story:
             cell.text, alongside = self._cell(cell, where, fills.behind(cell))
             behind.extend(alongside)
         for cell in covered:
-            text = flat("".join(str(part.text or "") for part in cell.element.iter(full("w:t"))))
+            text = flat("".join(str(part.text or "") for part in cell.element.iter(qn("w:t"))))
             if text:
                 context.notice("hidden_text", f"covered by a merged cell: {text}", place)
         lines = [[""] * width for _ in rows]

@@ -1,14 +1,13 @@
-"""What styles say about a paragraph or run: heading level, list, and whether text can be seen."""
+"""Properties from styles: heading level, list, and whether text is visible."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
 from flows.readers.contrast import invisible
 from flows.readers.docx.colours import HIGHLIGHTS, UNKNOWN, Palette
-from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.markup import Element
 
 _TINY = 3  # half-points: text of one and a half points and below
 _NAMELESS = "(default)"
@@ -16,7 +15,7 @@ _CHAIN = 20  # deepest chain of basedOn that is followed; Word allows 11
 
 
 class Look(NamedTuple):
-    """Run properties that decide whether text shows, and how; None: not said."""
+    """Run properties that decide whether and how text is shown; None if not set."""
 
     vanish: bool | None = None
     colour: str | None = None
@@ -28,7 +27,7 @@ class Look(NamedTuple):
     font: str | None = None
 
     def over(self, below: Look) -> Look:
-        """This look where it says something, `below` elsewhere."""
+        """Return these properties where set, else those of `below`."""
         return Look._make(low if up is None else up for up, low in zip(self, below, strict=True))
 
 
@@ -38,7 +37,7 @@ _DRAWN = frozenset(["w:outline", "w:emboss", "w:imprint", "w:shadow"])
 
 
 def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 -- one case a property
-    """What one `w:rPr` says itself."""
+    """Return the properties that one `w:rPr` sets."""
     if properties is None or not len(properties):
         return _PLAIN
     colour = size = font = highlight = align = up = None
@@ -52,13 +51,13 @@ def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 --
             case "w:color":
                 colour = palette.said(part, "w:val", "w:themeColor", "w:theme")
             case "w:sz":
-                size = number(value(part))
+                size = number(val(part))
             case "w:highlight":
-                highlight = HIGHLIGHTS.get(value(part), "auto")
+                highlight = HIGHLIGHTS.get(val(part), "auto")
             case "w:vertAlign":
-                align = {"superscript": 1, "subscript": -1}.get(value(part), 0)
+                align = {"superscript": 1, "subscript": -1}.get(val(part), 0)
             case "w:position":
-                up = number(value(part)) or 0
+                up = number(val(part)) or 0
             case "w:rFonts":
                 font = attribute(part, "w:ascii") or attribute(part, "w:hAnsi") or None
             case "w14:textFill" | "w14:textOutline":
@@ -132,9 +131,9 @@ class Styles:
             if not key:
                 continue
             self._styles[key] = _Style(
-                value(child(element, "w:name")).lower(),
+                val(element, "w:name").lower(),
                 kind,
-                value(child(element, "w:basedOn")),
+                val(element, "w:basedOn"),
                 child(element, "w:pPr"),
                 look(child(element, "w:rPr"), palette),
                 element,
@@ -142,7 +141,7 @@ class Styles:
             if default:
                 self._default_paragraph = key
         self.lists = {
-            key: value(child(style.properties, "w:numPr", "w:numId"))
+            key: val(style.properties, "w:numPr", "w:numId")
             for key, style in self._styles.items()
             if style.kind == "numbering" and style.properties is not None
         }
@@ -164,7 +163,7 @@ class Styles:
 
     def paragraph_style(self, properties: Element | None) -> str:
         """Id of a paragraph's style, the default one where it names none that the document has."""
-        key = value(child(properties, "w:pStyle")) if properties is not None else ""
+        key = val(properties, "w:pStyle")
         named = self._styles.get(key)
         return key if named is not None and named.kind == "paragraph" else self._default_paragraph
 
@@ -172,7 +171,7 @@ class Styles:
         """The resolved look of a run: its own, its character style's, its paragraph style's, defaults."""
         seen = look(run_properties, self.palette)
         if run_properties is not None:
-            character = value(child(run_properties, "w:rStyle"))
+            character = val(run_properties, "w:rStyle")
             if character in self._styles and self._styles[character].kind == "character":
                 seen = seen.over(self._look_of(character))
         return seen.over(self._look_of(paragraph_style)).over(self._defaults)
@@ -184,16 +183,12 @@ class Styles:
 
     def heading_level(self, properties: Element | None, key: str) -> int | None:
         """Outline level from 1 to 9; 1 for a title; None for body text."""
-        own = number(value(child(properties, "w:outlineLvl"))) if properties is not None else None
+        own = number(val(properties, "w:outlineLvl"))
         chain = self._chain(key)
         for style in chain:
             if own is not None:
                 break
-            own = (
-                number(value(child(style.properties, "w:outlineLvl")))
-                if style.properties is not None
-                else None
-            )
+            own = number(val(style.properties, "w:outlineLvl")) if style.properties is not None else None
             if own is None and style.name.startswith("heading "):
                 own = (number(style.name.removeprefix("heading ")) or 10) - 1
         if own is None:
@@ -206,16 +201,16 @@ class Styles:
         None where it is in no list; numId 0 takes a paragraph out of its style's list.
         """
         num, level, source = "", None, ""
-        if properties is not None and child(properties, "w:numPr") is not None:
-            num = value(child(properties, "w:numPr", "w:numId"))
-            level = number(value(child(properties, "w:numPr", "w:ilvl")))
+        if child(properties, "w:numPr") is not None:
+            num = val(properties, "w:numPr", "w:numId")
+            level = number(val(properties, "w:numPr", "w:ilvl"))
         for style_key, style in zip(self._keys(key), self._chain(key), strict=False):
             if num:
                 break
-            if style.properties is not None and child(style.properties, "w:numPr") is not None:
-                num = value(child(style.properties, "w:numPr", "w:numId"))
+            if child(style.properties, "w:numPr") is not None:
+                num = val(style.properties, "w:numPr", "w:numId")
                 if level is None:
-                    level = number(value(child(style.properties, "w:numPr", "w:ilvl")))
+                    level = number(val(style.properties, "w:numPr", "w:ilvl"))
                 source = source or style_key  # a derived style may name its level and no list
         return None if num in {"", "0"} else (num, level, source)
 
@@ -231,7 +226,7 @@ class Styles:
         if key not in self._fills:
             fills = self._fills[key] = {}
             for style in self._chain(key):
-                for part in (style.element, *style.element.iterfind(full("w:tblStylePr"))):
+                for part in (style.element, *style.element.iterfind(qn("w:tblStylePr"))):
                     name = attribute(part, "w:type") if tag(part) == "w:tblStylePr" else "wholeTable"
                     for properties in ("w:tcPr", "w:tblPr"):
                         fill = self.palette.shading(child(part, properties))
@@ -242,4 +237,4 @@ class Styles:
     def band(self, key: str, of: str) -> int:
         """How many rows (`of` is `Row`) or columns (`Col`) one band of a table style takes."""
         sizes = (child(style.element, "w:tblPr", f"w:tblStyle{of}BandSize") for style in self._chain(key))
-        return next((number(value(size)) or 1 for size in sizes if size is not None), 1)
+        return next((number(val(size)) or 1 for size in sizes if size is not None), 1)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flows.common.errors import ReadError
+from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
 from flows.readers.docx.context import Context
 from flows.readers.docx.inline import deleted
-from flows.readers.docx.xml import attribute, child, full, number, switch, tag, value
-from flows.readers.markup import Element
 from flows.readers.words import flat, span_mark
 
 MAX_CELLS = 4_000_000
@@ -23,7 +22,7 @@ _WRAPPERS = frozenset([
 
 @dataclass(slots=True)
 class Cell:
-    """One cell: where it stands (from 0), how far it reaches, and its element."""
+    """One cell: its position (from 0), its span, and its element."""
 
     row: int
     column: int
@@ -33,7 +32,7 @@ class Cell:
     text: str = ""
 
     def shown(self) -> str:
-        """The text with its span: `Total [spans 2 columns]`; an empty cell says nothing."""
+        """Return the text with its span: `Total [spans 2 columns]`; an empty cell gives nothing."""
         return self.text + span_mark(self.columns, self.rows) if self.text else ""
 
 
@@ -54,8 +53,8 @@ def shown_rows(element: Element, place: str, context: Context) -> list[Element]:
         gone = child(row, "w:trPr", "w:del")
         if gone is not None:
             deleted(row, context, mark=gone)
-        elif switch(child(row, "w:trPr", "w:hidden")):
-            text = flat(" ".join(str(part.text or "") for part in row.iter(full("w:t"))))
+        elif switch(row, "w:trPr", "w:hidden"):
+            text = flat(" ".join(str(part.text or "") for part in row.iter(qn("w:t"))))
             context.notice("hidden_text", f"hidden row: {text}", place)
         else:
             context.revisions.inserted += child(row, "w:trPr", "w:ins") is not None
@@ -70,8 +69,8 @@ def shown_rows(element: Element, place: str, context: Context) -> list[Element]:
 
 
 def _merge(properties: Element | None, name: str) -> str:
-    merge = child(properties, name) if properties is not None else None
-    return "" if merge is None else value(merge, "continue")
+    merge = child(properties, name)
+    return "" if merge is None else val(merge, default="continue")
 
 
 def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
@@ -93,14 +92,14 @@ def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
     above: dict[int, Cell] = {}
     width = 0
     for at, row in enumerate(rows):
-        column = min(number(value(child(row, "w:trPr", "w:gridBefore"))) or 0, MAX_COLUMNS)
+        column = min(number(val(row, "w:trPr", "w:gridBefore")) or 0, MAX_COLUMNS)
         current: dict[int, Cell] = {}
         left: Cell | None = None
         for element in wrapped(row, "w:tc"):
             properties = child(element, "w:tcPr")
-            if properties is not None and child(properties, "w:cellDel") is not None:
+            if child(properties, "w:cellDel") is not None:
                 continue
-            span = number(value(child(properties, "w:gridSpan"))) if properties is not None else None
+            span = number(val(properties, "w:gridSpan"))
             cell = Cell(at, column, element, max(1, min(span or 1, MAX_COLUMNS)))
             owner = above.get(column) if _merge(properties, "w:vMerge") == "continue" else None
             if owner is not None:
@@ -143,9 +142,9 @@ class Fills:
         self._rows, self._width, self._outside = rows, width, context.grounds
         properties = child(table, "w:tblPr")
         self._direct = self._fill_of(properties)
-        key, look = value(child(properties, "w:tblStyle")), child(properties, "w:tblLook")
+        key, look = val(properties, "w:tblStyle"), child(properties, "w:tblLook")
         self._fills = context.styles.table_fills(key)
-        bits = int(value(look), 16) if re.fullmatch("[0-9A-Fa-f]+", value(look)) else 0
+        bits = int(val(look), 16) if re.fullmatch("[0-9A-Fa-f]+", val(look)) else 0
         self._known = look is not None
         self._on = {
             name: attribute(look, f"w:{name}", str(bits & bit)) not in {"0", "false", "off"}

@@ -1,4 +1,4 @@
-"""PDF files as blocks: columns in reading order, tables, what repeats on each page once."""
+"""Read PDF files: columns in reading order, tables, and running headers and footers once."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from flows.readers.words import collapsed, flat, image, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.locks import PDFIUM
 
-_STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck pieces of one line
+_STRUCK = re.compile(r"(?<=[^~\s])~~([ \n]?)~~(?=[^~\s])")  # between struck-out pieces of one line
 _IMAGE = image("")
 _SCAN = 0.5  # share of a page that an image covers, for the page to be a scan
-_FEW = 200  # characters beside such an image that don't make the page readable
-_LARGER = 1.15  # a heading's type, against that of the text
-_BROKEN = 0.02  # share of unknown characters from which a page's text is not to be trusted
-_LABEL_LINES = 3  # lines that the head of a column has at most
+_FEW = 200  # characters next to such an image that don't make the page readable
+_LARGER = 1.15  # type size of a heading, relative to the text
+_BROKEN = 0.02  # share of unknown characters from which a page's text is unreliable
+_LABEL_LINES = 3  # maximum lines of a column header
 MAX_HEADING = 200
 
 
@@ -148,8 +148,8 @@ class _Writer:
         count = sum(len(word.text) for word in page.words) + sum(map(len, page.sideways))
         if page.turned:
             self.notice("mended_layout", f"turned by {page.turned} degrees to be read")
-        if page.mended:
-            self.notice("mended_encoding", f"{page.mended} accents set onto their letters")
+        if page.composed:
+            self.notice("mended_encoding", f"{page.composed} accents set onto their letters")
         if page.recognised:
             self.notice("recognised_text", "the page is an image; its text is that of a text recognition")
         for reason, text in page.hidden:

@@ -1,4 +1,4 @@
-"""How much a PDF file unpacks to and paints, found out before any library does it."""
+"""Check how much a PDF file decompresses to and paints, before any library does it."""
 
 from __future__ import annotations
 

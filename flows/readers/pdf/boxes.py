@@ -1,4 +1,4 @@
-"""Check boxes that are drawn: a small square beside words, with or without a tick in it."""
+"""Painted check boxes: a small square next to words, with or without a tick."""
 
 from __future__ import annotations
 

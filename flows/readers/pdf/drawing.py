@@ -1,4 +1,4 @@
-"""The shapes of a page as pdfplumber takes them; it finds the ruled tables among them."""
+"""The shapes of a page for pdfplumber, which finds ruled tables among them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Drawing(pdfplumber_page.Page):
         self._objects = {kind: [found for found in objects if found["object_type"] == kind] for kind in kinds}
 
     def close(self) -> None:
-        """Let go of the shapes."""
+        """Release the shapes."""
         self._objects = {}
 
     def rules(self) -> list[Box]:

@@ -92,7 +92,7 @@ def file_name(value: Any) -> str:
 
 
 def beside(page: PageText) -> list[Block]:
-    """Fields with their values, typed notes, comments and stamps of a page, from top to bottom."""
+    """Return form fields with values, text boxes, comments and stamps of a page, from top to bottom."""
     place = f"page {page.number}"
     blocks = [_block(annotation, place, page.stamps) for annotation in page.annotations]
     blocks += [Block(BlockKind.comment, f"[Stamp] {text}", place) for text in page.stamps]
@@ -101,7 +101,7 @@ def beside(page: PageText) -> list[Block]:
 
 
 def attached(page: PageText) -> list[str]:
-    """Names of the files that hang on annotations of a page."""
+    """Return the names of files attached to annotations of a page."""
     return [
         flat(file_name(annotation.data.get("FS"))) or "without a name"
         for annotation in page.annotations
@@ -110,7 +110,7 @@ def attached(page: PageText) -> list[str]:
 
 
 def linked(page: PageText) -> None:
-    """Write the address of each link behind its words, in place, unless they say it themselves."""
+    """Append the address of each link to its words, in place, unless they contain it."""
     links: list[tuple[str, list[Annotation]]] = []
     for annotation in page.annotations:
         uri = address(annotation)

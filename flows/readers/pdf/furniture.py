@@ -1,4 +1,4 @@
-"""Headers and footers: lines that stand at the same place of most pages and differ in page numbers only."""
+"""Headers and footers: lines at the same place of most pages that differ only in page numbers."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class _Candidate:
 def take_out(
     pages: list[PageText], tables: Mapping[int, list[RuledTable]]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Take repeated headers and footers out of the pages' words.
+    """Remove repeated headers and footers from the pages' words.
 
-    A running line stands at the same height of most pages, apart from the text, and nothing in it
-    differs but a page number. Parts of a document may have their own. Any other line is kept where
-    it is, and so are all lines of a document whose pages would be left empty.
+    A running line is at the same height on most pages, separate from the text, and only a page number
+    differs. Parts of a document may have their own. Other lines stay, as do all lines of a document
+    whose pages would otherwise be empty.
 
     Args:
         pages: whose words are taken from.

@@ -1,4 +1,4 @@
-"""What a page paints, in order: its text objects and shapes as pdfium interprets the content stream."""
+"""What a page paints, in order: text objects and shapes, as interpreted by pdfium."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 pdfium: Any = importlib.import_module("pypdfium2.raw")
 
-MAX_OBJECTS = 100_000  # of a page; a map that a person can read has fewer
+MAX_OBJECTS = 100_000  # of a page; a readable map has fewer
 MAX_SHAPES = 20_000  # lines and boxes; finding tables among more takes minutes
 _MAX_FORMS = 40  # forms inside one another, as pdfium itself reads them
 _LINE_POINTS, _BOX_POINTS = 2, (4, 5)
@@ -59,7 +59,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What may hide what was painted before it: its order, its box, and whether it fills all of the box."""
+    """An object that may hide earlier ones: its order, its box, and whether it fills the box."""
 
     order: int
     box: Box
@@ -191,13 +191,13 @@ def _font_name(font: Any) -> str:
 
 
 def address_of(handle: Any) -> int:
-    """What tells one object from another."""
+    """Return the identity of an object."""
     return addressof(handle.contents)
 
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """Where objects stand: how their form is placed and clipped, how deep, in which object of the page."""
+    """Position of objects: transformation and clips of their form, depth, and object of the page."""
 
     matrix: Matrix = UNIT
     clips: tuple[Box, ...] = ()

@@ -1,4 +1,4 @@
-"""Reading order: columns one after the other, tables across them in their place, doubt said aloud."""
+"""Reading order: columns in turn, tables across them in place; uncertain cases are reported."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MAX_CANDIDATES = 60  # places that are tried as a gutter; more only cost time
 
 @dataclass(slots=True)
 class Area:
-    """A piece of a page in reading order.
+    """A part of a page in reading order.
 
     Attributes:
-        kind: `text` (one column), `table` (columns of a table without rules), or where it is unsure
-            which of them: `rows` (read line by line) or `columns` (empty; the columns follow).
-        words: what is in it.
-        gutters: where the columns of a table are parted.
+        kind: `text` (one column), `table` (a table without rules), or if it is uncertain which: `rows`
+            (read line by line) or `columns` (empty; the columns follow).
+        words: its words.
+        gutters: x positions between the columns of a table.
         right: right edge of the column.
     """
 
@@ -49,10 +49,10 @@ class _Gutter:
 
 
 def areas(words: list[Word], right_edge: float | None = None, depth: int = 0) -> list[Area]:
-    """Cut a page (or a part of one) into areas in reading order.
+    """Split a page, or a part of one, into areas in reading order.
 
-    The strip without ink that parts most lines is looked for first; what stands above it is read
-    first, then its left side, its right side, and what stands below it.
+    The blank vertical strip that separates most lines is found first. Text above it is read first, then
+    its left side, its right side, and the text below it.
     """
     if not words:
         return []
@@ -196,7 +196,7 @@ def prose(lines: list[Line]) -> bool:
 
 
 def _judge(left: list[Word], right: list[Word]) -> str:
-    """What two sides of a gutter are: `text` in columns, a `table`, or unsure: `rows` or `columns`."""
+    """Classify the two sides of a gutter: `text` columns, a `table`, or uncertain: `rows` or `columns`."""
     left_lines, right_lines = (
         lines_of(word for word in side if not isinstance(word.item, str)) for side in (left, right)
     )
@@ -219,7 +219,7 @@ def _judge(left: list[Word], right: list[Word]) -> str:
 
 
 def all_gutters(words: list[Word]) -> list[float]:
-    """Middles of all strips without ink that run through the whole of a table."""
+    """Centres of all blank strips that run through a whole table."""
     least = max(0.6 * _width(words), 4.0)
     gutters: list[float] = []
     end: float | None = None

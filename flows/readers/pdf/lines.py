@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
-"""Words to lines, lines to paragraphs."""
+"""Group words into lines and lines into paragraphs."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ class Line:
 
     @property
     def has_gap(self) -> bool:
-        """Whether a gap as between columns is in it: such a line is a row, it does not wrap."""
+        """Whether it has a gap as wide as between columns: such a line is a row and does not wrap."""
         words = self.words[1:] if is_marker(self.words[0].text) else self.words
         return any(right.x0 - left.x1 > GAP * right.size for left, right in pairwise(words))
 
     @property
     def segments(self) -> list[list[Word]]:
-        """Its words, parted where a gap as between columns is."""
+        """Its words, split at gaps as wide as between columns."""
         parts = [[self.words[0]]]
         for left, right in pairwise(self.words):
             if right.x0 - left.x1 > GAP * right.size:
@@ -136,13 +136,13 @@ def is_marker(text: str) -> bool:
 
 
 class Hyphens:
-    """Joins words that a line end has cut; the rest of the document says how they are written."""
+    """Join words that were split at line ends; the rest of the document shows their spelling."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._known = {word.strip(".,;:()[]\"'").lower() for word in words}
 
     def joined(self, before: str, behind: str) -> str:
-        """Two lines as one text.
+        """Join two lines.
 
         A hyphen between small letters goes, unless the document has the word with its hyphen
         elsewhere and not without; a hyphen before a capital or a digit stays.
@@ -195,7 +195,7 @@ def paragraphs(lines: list[Line], right: float, *, narrow: bool = False) -> list
 
 
 def _stretches(lines: list[Line], usual: float) -> list[list[Line]]:
-    """Part lines where a gap, a table or another size of type stands between them."""
+    """Split lines at gaps, tables and changes of type size."""
     stretches: list[list[Line]] = []
     for line in lines:
         last = stretches[-1][-1] if stretches else None
@@ -240,7 +240,7 @@ def _goes_on(group: list[Line], line: Line, right: float, *, narrow: bool) -> bo
 
 
 def text_of(group: list[Line], hyphens: Hyphens) -> str:
-    """The text of a paragraph's lines, line ends mended."""
+    """The text of a paragraph's lines, line ends joined."""
     text = group[0].text
     for line in group[1:]:
         text = hyphens.joined(text, line.text)

@@ -1,4 +1,4 @@
-"""The objects of a PDF file that say what stands on a page beside its content: annotations and their keys."""
+"""PDF objects, and the annotations of a page."""
 
 import importlib
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Annotation:
 
 
 def resolved(value: Any) -> Any:
-    """The object that a reference stands for."""
+    """Return the object of a reference."""
     resolve1: Any = importlib.import_module("pdfminer.pdftypes").resolve1
     return resolve1(value)
 

@@ -1,4 +1,4 @@
-"""Text laid over other text: slanting stamps and large watermarks, which would mix into its lines."""
+"""Text over other text: slanted stamps and large watermarks, which would mix into its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One page: its words and shapes in the frame that a person reads it in, mended and checked."""
+"""Read one page: its words and shapes in reading orientation, normalised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flows.readers.pdf.boxes import check_boxes
 from flows.readers.pdf.chars import Char, chars_of
 from flows.readers.pdf.drawing import Drawing
 from flows.readers.pdf.ink import Box, ink_of
-from flows.readers.pdf.mend import known, mend
+from flows.readers.pdf.normalize import known, normalize
 from flows.readers.pdf.objects import Annotation, annotations
 from flows.readers.pdf.overlaid import parted, rows
 from flows.readers.pdf.runs import Word, rotated, words_of
@@ -39,26 +39,26 @@ __all__ = ["MAX_CHARS", "PageText", "Word", "read_page"]
 
 @dataclass(slots=True)
 class PageText:
-    """What one page holds.
+    """The content of one page.
 
     Attributes:
         number: from 1.
-        width, height: in points, in the frame that it is read in.
-        words: of the main direction of reading.
-        sideways: words of another direction, as lines of text that say so.
-        hidden: text that can't be seen, with the reason.
+        width, height: in points, in reading orientation.
+        words: in the main reading direction.
+        sideways: marked lines of text in other directions.
+        hidden: invisible text, with the reason.
         broken: characters without a known meaning.
-        mended: characters that were put right.
-        page: the pdfplumber page in the same frame, with the shapes that pdfium finds.
-        turned: by how many degrees the page was turned to be read.
+        composed: accents that were composed with their letters.
+        page: the pdfplumber page in the same orientation, with the shapes that pdfium finds.
+        turned: degrees by which the page was rotated for reading.
         image_share: share of its area that the largest image covers.
         drawn: whether anything is drawn on it.
-        images: boxes of the images that no text stands on.
-        count: characters of its content, seen or not.
-        recognised: whether its text is the invisible layer that text recognition puts onto a scan.
-        annotations: what stands beside its content, from top to bottom.
-        stamps: the drawn text of its stamps, line by line.
-        links: addresses of links that have no words.
+        images: boxes of images without text on them.
+        count: number of characters, visible or not.
+        recognised: whether its text is the invisible layer of a text recognition (OCR).
+        annotations: from top to bottom.
+        stamps: the painted text of its stamps, line by line.
+        links: addresses of links without words.
     """
 
     number: int
@@ -69,7 +69,7 @@ class PageText:
     sideways: list[str] = field(default_factory=list[str])
     hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     broken: int = 0
-    mended: int = 0
+    composed: int = 0
     turned: int = 0
     image_share: float = 0.0
     drawn: bool = False
@@ -84,8 +84,8 @@ class PageText:
 def read_page(source: Source, number: int) -> PageText:
     """Read the words of a page.
 
-    A page whose text mostly runs sideways is turned first, as a person would turn it. Doubled
-    characters (printed twice for bold) count once.
+    A page whose text mostly runs sideways is rotated first. Characters painted twice (for bold) count
+    once.
 
     Raises:
         ReadError: it has more than MAX_CHARS characters.
@@ -123,7 +123,7 @@ def read_page(source: Source, number: int) -> PageText:
     found.stamps = rows(words_of(char for char in on_stamps if _straight(char) == 0)) + _sideways(on_stamps)
     chars = [char for char in chars if char.run.top_level < own]
     main = [char for char in chars if not char.size or _straight(char) == 0]
-    found.mended = mend(main)
+    found.composed = normalize(main)
     found.broken = sum(map(_known, chars))
     found.words, over = parted(main)
     found.images = _pictures(found, images)
@@ -140,7 +140,7 @@ def read_page(source: Source, number: int) -> PageText:
 
 
 def _straight(char: Char) -> int | None:
-    """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for a slanting one."""
+    """Direction of a baseline: 0, 90, 180 or 270 degrees, anticlockwise; None for others."""
     return _nearest(char.angle)
 
 
@@ -151,7 +151,7 @@ def _nearest(angle: float) -> int | None:
 
 
 def _place(chars: list[Char], crop: Box, shown: int) -> int:
-    """Give characters their edges in the frame that is read, and say how far the page is turned for it."""
+    """Set the edges of characters in reading orientation; return the page's rotation in degrees."""
     for char in chars:
         char.angle = (char.angle - shown) % 360
     angles = Counter(_straight(char) for char in chars if char.size and char.text.strip())
@@ -170,7 +170,7 @@ def _place(chars: list[Char], crop: Box, shown: int) -> int:
 
 
 def _fit(char: Char) -> None:
-    """Let a character begin at its origin; the box around it is too wide where it slants."""
+    """Set the edges of a character from its origin; the box of a slanted one is too wide."""
     slant = radians((char.angle + 180) % 360 - 180)
     if slant:
         along, across = cos(slant), abs(sin(slant))
@@ -190,7 +190,7 @@ def _area(image: Box, found: PageText) -> float:
 
 
 def _pictures(found: PageText, images: list[Box]) -> list[Box]:
-    """Images of some size that no text stands on."""
+    """Images of sufficient size without text on them."""
 
     def behind(box: Box, word: Word) -> bool:
         return box[0] < (word.x0 + word.x1) / 2 < box[2] and box[1] < word.middle < box[3]
@@ -209,7 +209,7 @@ def _known(char: Char) -> int:
 
 
 def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bool) -> list[Char]:
-    """Characters that can be seen, those printed twice once; the others go into `found.hidden`."""
+    """Return visible characters, without duplicates; the others go into `found.hidden`."""
 
     def off(char: Char) -> bool:
         x, y = (char.x0 + char.x1) / 2, (char.top + char.bottom) / 2
@@ -217,7 +217,7 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
 
     drawn = [bool(char.size and char.text.strip()) for char in chars]
     inked = sum(drawn)
-    # Some files give a frame that none of their text is in; viewers show them all the same.
+    # In some files all text is outside the page's box; viewers show it.
     framed = 2 * sum(real and off(char) for char, real in zip(chars, drawn, strict=True)) <= inked
     # Text recognition writes invisible text over the picture of a page, or visible text under it.
     layer = sum(reason in {"invisible", "covered"} for reason in reasons)
@@ -227,7 +227,7 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
     seen: dict[tuple[str, int, int], Char] = {}
     why = ""
     for char, real, reason in zip(chars, drawn, reasons, strict=True):
-        if not real:  # a space or a line end belongs to what stands before it
+        if not real:  # a space or a line end belongs to the preceding character
             if why:
                 hidden[-1][1].append(char.text)
             else:
@@ -251,7 +251,7 @@ def _visible(found: PageText, chars: list[Char], reasons: list[str], *, scan: bo
 
 
 def _doubled(char: Char, seen: dict[tuple[str, int, int], Char]) -> bool:
-    """Whether another text object has printed the same at the same place, or beside it as a shadow."""
+    """Whether another text object has painted the same character here, or next to it as a shadow."""
     near = max(_DOUBLED, _SHADOW * char.size)
     x, y = round(char.x0 / near), round(char.bottom / near)
     for dx in (-1, 0, 1):
@@ -269,7 +269,7 @@ def _doubled(char: Char, seen: dict[tuple[str, int, int], Char]) -> bool:
 
 
 def _sideways(chars: list[Char]) -> list[str]:
-    """Text that runs in another direction than the page, line by line; slanting text is a watermark."""
+    """Return text in other directions, line by line; slanted text is a watermark."""
     groups: dict[int, list[Char]] = {}
     for char in chars:
         if char.size and _straight(char) != 0:

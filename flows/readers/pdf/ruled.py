@@ -1,4 +1,4 @@
-"""Finds the tables of a page that are drawn with lines or filled boxes."""
+"""Find the tables of a page that are drawn with lines or filled boxes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST = 0.7  # share of a table's rows that a column beside it has
 
 
 def ruled_tables(found: PageText) -> list[RuledTable]:
-    """Tables that are drawn with lines, their words taken out of `found.words`.
+    """Return tables that are drawn with lines, and remove their words from `found.words`.
 
-    A box with text in one cell only is no table; its words stay where they are.
+    A box with text in only one cell is not a table; its words stay.
     """
     page: Any = found.page
     if len(page.lines) + len(page.rects) + len(page.curves) > MAX_SHAPES:
@@ -55,7 +55,7 @@ def ruled_tables(found: PageText) -> list[RuledTable]:
 
 
 def _boxes(page: Any) -> list[list[Box]]:
-    """The cells of each table. Tables that a gap as narrow as a double rule parts are told apart."""
+    """Return the cells of each table, also of tables separated only by a double rule."""
     loose = [_cells(table) for table in page.find_tables()]
     near = {axis: sorted({float(edge[axis]) for edge in page.edges}) for axis in ("x0", "top")}
     if not loose or not any(

@@ -1,4 +1,4 @@
-"""Words from the characters of the content stream: one line, one angle, one size and font each."""
+"""Group the characters of the content stream into words of one line, angle, size and font."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which characters of a page a person can see: those whose removal changes the picture of the page."""
+"""Find the visible characters of a page: those whose removal changes its image."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INVISIBLE = 3  # text rendering mode
 
 
 def hidden_reasons(page: Any, chars: list[Char], ink: Ink, *, layers_off: bool, patterns: bool) -> list[str]:
-    """Why each character can't be seen; empty for those that can.
+    """Return why each character is invisible; empty for visible ones.
 
     The page is drawn with and without its text. A character that leaves no trace is hidden if there is
     also a cause for it in the file: a glyph that this machine has no font for leaves no trace either.

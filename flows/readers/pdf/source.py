@@ -1,4 +1,4 @@
-"""Opens a PDF file, and refuses one that can't be read whole or would unpack without end."""
+"""Open a PDF file; reject incomplete ones and decompression bombs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
 
 
 def check(data: bytes, path: Path) -> None:
-    """Check the frame of the file before any library touches it.
+    """Check the structure of the file before any library opens it.
 
     Raises:
-        ReadError: it is no PDF, is cut short, or its streams unpack to too many bytes.
+        ReadError: it is no PDF, is truncated, or its streams decompress to too many bytes.
     """
     if b"%PDF-" not in data[:1024]:
         raise ReadError(
@@ -88,8 +88,8 @@ def opened(data: bytes, path: Path) -> Source:
         ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
     """
     check(data, path)
-    # The library warns of each oddity that it reads over, hundreds of times a page. What makes a
-    # difference is found below and on the pages, and reported once.
+    # The library warns of each oddity, hundreds of times a page. Relevant ones are found below and on the
+    # pages, and reported once.
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     pdfium: Any = importlib.import_module("pypdfium2")
     pdf, fault = _structure(data, path)

@@ -1,4 +1,4 @@
-"""The text of stamps, which is drawn, not typed."""
+"""The text of stamps, which is painted and not in the annotation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MAX = 1000  # annotations of a page that are looked through
 
 
 def stamped(sheets: Any, at: int) -> tuple[Any, int]:
-    """A page with its stamps made a part of its content.
+    """Return a page with its stamps merged into its content.
 
     Args:
         sheets: the pypdfium2 document; changed in memory.

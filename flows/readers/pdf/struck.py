@@ -1,4 +1,4 @@
-"""Words that are struck out: a thin line runs through the middle of them, or an annotation strikes them."""
+"""Find struck-out words: by a thin line through their middle, or by an annotation."""
 
 from __future__ import annotations
 

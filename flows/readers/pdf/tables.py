@@ -1,5 +1,5 @@
-# ruff: noqa: RUF001 -- minus signs and dashes are told from hyphens on purpose
-"""Rows of tables: ruled ones by their cells, others by the columns that their words stand in."""
+# ruff: noqa: RUF001 -- minus signs and dashes differ from hyphens on purpose
+"""Rows of tables: by cells if ruled, otherwise by columns of words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flows.readers.pdf.lines import Hyphens, Line, is_marker, lines_of, paragrap
 from flows.readers.pdf.page import Word
 from flows.readers.words import span_mark
 
-MAX_FRAME_LINES = 12  # a cell with more lines is a column of a form or a frame around text, not a cell
+MAX_FRAME_LINES = 12  # a cell with more lines is a column of a form or a frame around text
 MAX_FRAME_ROWS = 4
 _FIGURE = re.compile(r"[-+(]?[$€£]?[\d.,\s]+[%)]?|[-–—]|N/?A", re.IGNORECASE)
 _STEADY = 0.8  # share of lines that must agree before a row between rules is taken apart

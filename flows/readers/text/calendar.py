@@ -1,4 +1,4 @@
-"""Invitations (iCalendar, RFC 5545): subject, time, place, people and description as text."""
+"""Read invitations (iCalendar, RFC 5545): subject, time, place, people and description."""
 
 from __future__ import annotations
 

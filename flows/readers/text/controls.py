@@ -1,4 +1,4 @@
-"""What the controls of an HTML form show: values, ticks, chosen options."""
+"""Text shown by the controls of an HTML form: values, ticks, chosen options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BUTTONS = {"submit": "Submit", "reset": "Reset"}
 
 
 def shown(element: Element) -> tuple[str, str]:
-    """The text that a control shows, and the text that it holds and does not show."""
+    """Return the text that a control shows, and its hidden text."""
     if element.tag == "textarea":
         return str(element.text_content()).strip("\n"), ""
     if element.tag == "select":

@@ -1,4 +1,4 @@
-"""Bytes to text: which encoding a file without a label is in."""
+"""Decode bytes to text, and detect the encoding of a file without a label."""
 
 from __future__ import annotations
 

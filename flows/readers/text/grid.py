@@ -1,4 +1,4 @@
-"""The grid of an HTML table: where each cell stands once rowspan and colspan are counted."""
+"""The grid of an HTML table: positions of cells with rowspan and colspan applied."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_CELLS = 1_000_000
 
 @dataclass(slots=True)
 class Cell:
-    """One cell: where it stands (from 0), how far it reaches, its element and the look around its text."""
+    """One cell: its position (from 0), its span, its element and the style around its text."""
 
     row: int
     column: int
@@ -60,7 +60,7 @@ def _span(element: Element, name: str, most: int) -> int:
 
 
 def lays_out(element: Element, cells: list[Cell]) -> bool:
-    """Whether a table with tables inside is there for the looks of the mail only."""
+    """Whether a table that contains tables is only for layout."""
     if str(element.get("role") or "") in {"presentation", "none"}:
         return True
     nested = [next(cell.element.iter("table"), None) is not None for cell in cells]

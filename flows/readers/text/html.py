@@ -1,4 +1,4 @@
-"""HTML as a mail program shows it: paragraphs, lists, tables, forms, links with target, images described."""
+"""Read HTML as a mail program shows it: paragraphs, lists, tables, forms, links and images."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ class _Reader:
         bare = bare_address(target)
         whole = before < len(self.blocks)  # the link holds paragraphs of its own
         text = flat("".join(text for text, _ in self.segments[0 if whole else start :]))
-        told = " ".join([*(block.text for block in self.blocks[before:]), text])
-        if not told.strip() or not bare or target.startswith(("#", "javascript:")) or bare in told:
+        contained = " ".join([*(block.text for block in self.blocks[before:]), text])
+        if not contained.strip() or not bare or target.startswith(("#", "javascript:")) or bare in contained:
             return
         last = self.blocks[-1] if whole else None
         if text or last is None or last.kind is BlockKind.table:
@@ -203,7 +203,7 @@ class _Reader:
         self.flush()
         cells, width = place_cells(rows)
         if not width or width == 1 or lays_out(element, cells):
-            # A table that only lays the mail out: its cells follow one another.
+            # A layout table: its cells follow one another.
             for cell in cells:
                 self.inside(cell.element, cell.look, depth)
                 self.flush()

@@ -1,4 +1,4 @@
-"""Mail (.eml): headers, the message as shown, attachments read in their turn."""
+"""Read mail (.eml): headers, the message as shown, and its attachments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SUFFIXES = {
 _MARKS = {b"word/document.xml": ".docx", b"xl/workbook.xml": ".xlsx"}  # names in a package without one
 _OTHER_FORMS = frozenset(["text/enriched", "text/richtext", "text/x-amp-html", "text/watch-html"])
 _ARMOUR = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
-# What a comparison of two forms of a message leaves out: addresses, and what the reader says itself.
+# Ignored when two forms of a message are compared: addresses, and notes of the reader.
 _UNCOUNTED = re.compile(r"https?://\S+|\[(?:Image|Attachments|spans)[^\]]{0,500}\]|cid:\S+")
 
 Opener = Callable[[bytes, Path], Document | None]

@@ -1,4 +1,4 @@
-"""How the numbers of lists in HTML are written."""
+"""Numbers and bullets of HTML lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One part of a mail: what its headers say of it, and its bytes."""
+"""One part of a mail: its headers and its bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PEOPLE = frozenset(["from", "sender", "reply-to", "to", "cc", "bcc"])
 
 
 class _Policy(EmailPolicy):
-    """Headers as they are read by people: raw 8-bit ones decoded, broken ones as they stand."""
+    """Headers as shown to people: raw 8-bit ones decoded, broken ones unchanged."""
 
     def header_fetch_parse(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and not value.isascii():

@@ -1,4 +1,4 @@
-"""Plain text, Markdown and CSV: kept as written, cut into blocks at empty lines."""
+"""Read plain text, Markdown and CSV: unchanged, split into blocks at empty lines."""
 
 from __future__ import annotations
 

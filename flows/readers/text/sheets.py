@@ -1,4 +1,4 @@
-"""The style blocks of an HTML mail, written into the style attributes of the elements that they mean."""
+"""Apply the style sheets of an HTML mail to the style attributes of its elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ELSEWHERE = re.compile(r"::?(?:hover|active|focus|visited|before|after|selectio
 
 
 def apply_sheets(root: Element) -> int:
-    """Write what style blocks say into the style attributes, weaker rules first; how many are left out.
+    """Copy rules into style attributes, weaker ones first; return how many are left out.
 
     Selectors of names, classes and ids are matched, descendants and children too. Of any other selector
     it is only known which elements it may mean: their colours are unknown.

@@ -1,4 +1,4 @@
-"""What a signed S/MIME message holds (CMS, RFC 5652), read without checking the signature."""
+"""Read the content of a signed S/MIME message (CMS, RFC 5652) without checking the signature."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How an element of an HTML mail looks: its style attribute, and older attributes such as bgcolor.
+"""The style of an element of an HTML mail: its style attribute, and older attributes such as bgcolor.
 
-Only what decides what a person reads is looked at. A colour that is not known counts as visible.
+Only properties that decide what can be read are used. An unknown colour counts as visible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_COLOUR = frozenset([
     "scroll", "fixed", "local", "cover", "contain", "auto", "/", "border-box", "padding-box", "content-box",
     "initial", "inherit", "unset", "transparent",
 ])  # fmt: skip
-# A shorthand takes back what was said before it.
+# A shorthand resets earlier longhands.
 _SHORT = {"background": ("background-color", "background-image"), "font": ("font-size",)}
 _STRUCK = frozenset(["s", "strike", "del"])
 _KEEPS_SPACE = frozenset(["pre", "textarea", "listing", "xmp"])
@@ -36,15 +36,15 @@ _OFF_PAGE = -900  # pixels, or larger units, to the left of the page or above it
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What decides whether and how text is seen.
+    """Properties that decide whether and how text is visible.
 
     Attributes:
         colour: of the text, six hex digits; empty where unknown.
         ground: what is behind it, in the same way.
         hidden: by `visibility`.
-        tiny: of a size that nobody reads.
-        struck: struck through.
-        shift: 1 raised, -1 lowered, 0 on the line.
+        tiny: too small to read.
+        struck: struck out.
+        shift: 1 superscript, -1 subscript, 0 on the baseline.
         pre: white space is kept.
     """
 

@@ -1,8 +1,8 @@
-"""Excel workbooks (.xlsx, .xlsm, .xltx, .xltm; transitional and strict) as blocks.
+"""Read Excel workbooks (.xlsx, .xlsm, .xltx, .xltm; transitional and strict).
 
-Sheets are streamed from their XML: openpyxl gives a formula or its cached value, not both, drops
-merged ranges, comments and hidden rows when it streams, holds a sheet of 100,000 rows in gigabytes when
-it does not, and reads no strict file.
+Sheets are streamed from their XML. openpyxl gives a formula or its cached value, not both. When streaming, it
+drops merged ranges, comments and hidden rows; otherwise a sheet of 100,000 rows takes gigabytes. It reads no
+strict file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a workbook says for all its sheets: their order, shared strings, styles."""
+"""The parts that sheets share: their order, shared strings, styles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What floats over a sheet: charts, images, text boxes, diagrams."""
+"""Floating objects of a sheet: charts, images, text boxes, diagrams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beside the cells of a sheet: comments, input messages, printed lines."""
+"""Text of a sheet outside its cells: comments, input messages, printed headers and footers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAGES = (
 
 
 def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator[Block]:
-    """Comments of a sheet with author and cell, threads first said first."""
+    """Comments of a sheet with author and cell; threads first, in order."""
     package = book.package
     threads = [link.target for link in links.values() if link.kind == "threadedComment"]
     threaded: set[str] = set()

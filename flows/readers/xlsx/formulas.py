@@ -1,4 +1,4 @@
-"""Formulas of one sheet; one that several cells share is moved to each of them."""
+"""Formulas of one sheet; shared ones are translated to each cell."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from flows.readers.markup import Element
 
-MAX_MOVED = 500_000  # characters of shared formulas that are moved; it takes microseconds for each
-_LATER = re.compile(r"_xl(?:fn|ws|pm|udf)\.")  # marks of functions younger than the format; Excel hides them
+MAX_MOVED = 500_000  # characters of shared formulas that are translated; each takes microseconds
+_LATER = re.compile(r"_xl(?:fn|ws|pm|udf)\.")  # prefixes of newer functions; Excel hides them
 
 
 class Formulas:
-    """Knows the formulas that cells share."""
+    """The shared formulas of a sheet."""
 
     def __init__(self) -> None:
         self._shared: dict[str, tuple[str, str]] = {}

@@ -153,7 +153,7 @@ class _Reader:
         return normalised(self.seen(text, style, _number(raw) if kind == "n" else None, column))[0]
 
     def seen(self, text: str | Runs, style: Style, number: float | None, column: int) -> str:
-        """The text that can be seen in the cell; what can't is taken down."""
+        """Return the visible text of the cell; the rest is recorded."""
         runs = ((text, None),) if isinstance(text, str) else text
         if number is None and "@" in style.code:
             before, after = text_shown(style.code)
@@ -274,7 +274,7 @@ def read_grid(book: Book, sheet: Sheet, links: dict[str, Relationship], notices:
     for element in book.package.streamed(sheet.part, list(work)):
         work[str(element.tag).rpartition("}")[2]](element)
     grid = reader.grid
-    notices += reader.unseen.settle(grid.rows, grid.merges)
+    notices += reader.unseen.remove_unseen(grid.rows, grid.merges)
     if reader.lost:
         places = ", ".join(reader.lost[:20]) + (
             f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""

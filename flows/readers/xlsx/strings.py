@@ -1,4 +1,4 @@
-"""Text of cells: escapes, fonts, rich text as a person sees it."""
+"""Text of cells: escapes, fonts, rich text as displayed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """What a font changes about how text reads.
+    """Properties of a font that change how text reads.
 
     Attributes:
         colour: six hex digits; '' where it is not known.

@@ -1,4 +1,4 @@
-"""From the cells of a sheet to its tables: kept apart where empty rows or columns part them."""
+"""Split the cells of a sheet into tables at empty rows and columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of a sheet that no one sees: in the colour of its ground, behind a merged range."""
+"""Invisible text of a sheet: in the colour of its background, or covered by a merged range."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Suspect:
 
 @dataclass(slots=True)
 class Unseen:
-    """Collects what is not seen on one sheet, and reports it with its text.
+    """Collect the invisible text of one sheet, and report it.
 
     Attributes:
         book: the workbook.
@@ -50,16 +50,16 @@ class Unseen:
     _found: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def report(self, row: int, column: int, text: str, why: str = "not visible in its cell") -> None:
-        """Take down text that was left out of a cell."""
+        """Record text that was left out of a cell."""
         self.book.spend(len(text))
         self._found.append((f"{self.sheet.name}!{letters(column)}{row}", why, text))
 
     def suspect(self, row: int, column: int, kept: str, text: str, *, bare: bool) -> None:
-        """Take down text in the colour of its ground; `settle` decides."""
+        """Record text in the colour of its background; `remove_unseen` decides."""
         self._suspects.append(_Suspect(row, column, kept, text, bare))
 
-    def settle(self, rows: Rows, merges: list[Span]) -> list[Notice]:
-        """Take out of `rows` what no one sees, and say so."""
+    def remove_unseen(self, rows: Rows, merges: list[Span]) -> list[Notice]:
+        """Remove invisible text from `rows` and return notices about it."""
         self._colours(rows)
         self._covered(rows, merges)
         notices = [
@@ -74,7 +74,7 @@ class Unseen:
 
     def _colours(self, rows: Rows) -> None:
         if len(self._suspects) * (len(self.painted) + len(self.striped)) > MAX_WORK:
-            return  # too many conditions to look at: what may be visible is
+            return  # too many conditions to check: text that may be visible stays
         for one in self._suspects:
             unknown = self.painted + self.striped if one.bare else self.painted
             if (one.bare and not self.is_bare_known) or any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flows.common.text import percent
 from flows.stages.figure.rates import Rate
 from flows.stages.figure.svg import (
     AREA_WIDTH,
@@ -66,10 +67,10 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
         x = LABEL_WIDTH + 116 * number
         body.append(_segment(f"{name}-{number}", x, 62, 18, 13))
         body.append(text(x + 24, 73, shortened(mode, 14), "s"))
-    for percent in (0, 25, 50, 75, 100):
-        x = LABEL_WIDTH + percent / 100 * AREA_WIDTH
-        body.append(line(x, top, x, bottom, "zero" if percent == 0 else "grid"))
-        body.append(text(x, bottom + 18, f"{percent}%", "s m"))
+    for mark in (0, 25, 50, 75, 100):
+        x = LABEL_WIDTH + mark / 100 * AREA_WIDTH
+        body.append(line(x, top, x, bottom, "zero" if mark == 0 else "grid"))
+        body.append(text(x, bottom + 18, f"{mark}%", "s m"))
     body.append(text(_RIGHT + 24, top - 8, "requirements failed", "s"))
     body.append(text(_RIGHT + 242, top - 8, "wrong moves made", "s"))
     alt: list[str] = []
@@ -118,7 +119,7 @@ def _phrase(rate: Rate | None) -> str:
     if not rate.n:
         return f"nothing graded{missing}"
     failed = rate.n - rate.passed
-    return f"{failed} of {rate.n} ({100 * failed / rate.n:.0f}%){missing}"
+    return f"{failed} of {rate.n} ({percent(failed / rate.n, 0)}){missing}"
 
 
 def _patterns(name: str, count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.common.text import count_of
+from flows.common.text import count_of, percent
 from flows.stages.figure.svg import LABEL_WIDTH, TOP, by_judge, frame, row_label, text, titled, wrapped
 
 _HEIGHT = 42.0  # of a cell: two lines
@@ -80,7 +80,7 @@ def _phrase(rate: Rate | None) -> str:
     missing = f", {rate.ungraded} without a verdict" if rate.ungraded else ""
     if not rate.n:
         return f"nothing graded{missing}"
-    return f"{100 * rate.passed / rate.n:.1f}%, {rate.passed} of {rate.n} passed{missing}"
+    return f"{percent(rate.passed / rate.n)}, {rate.passed} of {rate.n} passed{missing}"
 
 
 def _cell(rate: Rate | None, x: float, y: float, width: float) -> str:
@@ -94,4 +94,4 @@ def _cell(rate: Rate | None, x: float, y: float, width: float) -> str:
     share = rate.passed / rate.n
     # At most half opaque, so that the number is readable in both colour schemes.
     shade = f'<rect class="heat" fill-opacity="{0.03 + 0.47 * share:.3f}" {box}/>'
-    return f"{shade}{text(middle, y + 19, f'{100 * share:.0f}%', 'm')}{n}"
+    return f"{shade}{text(middle, y + 19, percent(share, 0), 'm')}{n}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from flows.common.text import count_of
+from flows.common.text import count_of, percent
 from flows.schema.leaderboard import LeaderboardRow
 from flows.stages.figure.svg import (
     AREA_WIDTH,
@@ -127,7 +127,7 @@ def _interval_note(rows: Sequence[LeaderboardRow], few_scenarios: int) -> str:
 
 def _span(row: LeaderboardRow) -> str:
     if row.ci_low is not None and row.ci_high is not None:
-        alike = "" if row.ci_unlike is None else f", up to {100 * row.ci_unlike:.1f}% otherwise"
+        alike = "" if row.ci_unlike is None else f", up to {percent(row.ci_unlike)} otherwise"
         return f"{row.ci_low:.3f} to {row.ci_high:.3f}{alike}"
     if row.n_ungraded and row.score_low is not None and row.score_high is not None:
         return f"bounds {row.score_low:.3f}, {row.score_high:.3f}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from flows.common.text import count_of
+from flows.common.text import count_of, percent
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
@@ -124,7 +124,7 @@ def _shares(
 
 
 def _share(share: float | None, part: int, whole: int, noun: str) -> str:
-    return parts().unknown() if share is None else f"{100 * share:.1f}%, {part} of {whole} {noun}"
+    return parts().unknown() if share is None else f"{percent(share)}, {part} of {whole} {noun}"
 
 
 def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flows.common.text import plural
 from flows.schema.scenario import Item, Scenario
 from flows.stages.page.markup import words
 from flows.stages.page.render import render
@@ -32,7 +33,7 @@ def rubric_page(scenario: Scenario) -> str:
         (len(scenario.items) - errors, said.requirement, said.requirements),
         (errors, said.error, said.errors),
     )
-    counted = [f"{count} {one if count == 1 else several}" for count, one, several in sides]
+    counted = [plural(count, one, several) for count, one, several in sides]
     facts = [
         ("Items", f"{len(scenario.items)}: {', '.join(counted)}"),
         ("Documents", ", ".join(scenario.documents)),

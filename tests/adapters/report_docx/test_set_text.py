@@ -199,7 +199,7 @@ def test_what_takes_no_text(build, word):
     before = document.places()
     with pytest.raises(EditError, match="Name a cell, such as t1r1c1"):
         document.set_text("t1", "x")
-    with pytest.raises(EditError, match="a table lies in it"):
+    with pytest.raises(EditError, match="it contains a table"):
         document.set_text("t1r3c3", "x")
     with pytest.raises(EditError, match=r"U\+0007"):
         document.set_text("p1", "bell \a")

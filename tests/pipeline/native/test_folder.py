@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.common import untrusted
 from flows.common.errors import ScenarioError, StoreError
+from flows.common.untrusted import PathRefused
 from flows.pipeline.native import folder as folder_module
-from flows.pipeline.native import opening
 from flows.pipeline.native.folder import Entry, Folder, check_layout, scratch_folder
-from flows.pipeline.native.paths import PathRefused
 from flows.schema.report_task import Attachment
 from tests.pipeline.native.helpers import a_task
 
@@ -140,19 +140,19 @@ def test_pipes_and_devices_do_not_hang(root, folder):
 
 
 def test_a_link_made_between_the_look_and_the_opening_is_not_followed(root, folder, secret, monkeypatch):
-    real = opening._check_regular
+    real = untrusted._check_regular
 
     def swap(kind, path, *, own):
         real(kind, path, own=own)
         (root / "attachments" / "notes.txt").unlink()
         (root / "attachments" / "notes.txt").symlink_to(secret)
 
-    monkeypatch.setattr(opening, "_check_regular", swap)
+    monkeypatch.setattr(untrusted, "_check_regular", swap)
     assert refusal(folder.read, "attachments/notes.txt") == "a link, device or pipe"
 
 
 def test_nor_a_pipe_put_there_in_between(root, folder, monkeypatch):
-    real, seen = opening._check_regular, []
+    real, seen = untrusted._check_regular, []
 
     def swap(kind, path, *, own):
         real(kind, path, own=own)
@@ -161,13 +161,13 @@ def test_nor_a_pipe_put_there_in_between(root, folder, monkeypatch):
             (root / "attachments" / "notes.txt").unlink()
             os.mkfifo(root / "attachments" / "notes.txt")
 
-    monkeypatch.setattr(opening, "_check_regular", swap)
+    monkeypatch.setattr(untrusted, "_check_regular", swap)
     assert refusal(folder.read, "attachments/notes.txt") == "a device, pipe or socket, which is not opened"
 
 
 def test_a_folder_swapped_for_a_link_on_the_way_is_not_followed(root, folder, secret, monkeypatch):
     (root / "attachments" / "more").mkdir()
-    real = opening.actual_name
+    real = untrusted.actual_name
 
     def swap(inner, name):
         if name == "more":
@@ -175,7 +175,7 @@ def test_a_folder_swapped_for_a_link_on_the_way_is_not_followed(root, folder, se
             (root / "attachments" / "more").symlink_to(secret.parent)
         return real(inner, name)
 
-    monkeypatch.setattr(opening, "actual_name", swap)
+    monkeypatch.setattr(untrusted, "actual_name", swap)
     assert refusal(folder.read, "attachments/more/secret.txt") == "a link, device or pipe"
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from flows.common.errors import StaffbenchError
-from flows.pipeline.native.paths import PathRefused, check_written, display_path, parts_of
+from flows.common.untrusted import PathRefused
+from flows.pipeline.native.paths import check_written, display_path, parts_of
 
 
 @pytest.mark.parametrize(

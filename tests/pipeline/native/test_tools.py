@@ -301,7 +301,7 @@ def test_places_are_filled_from_the_end_so_that_none_is_taken_for_another(kit):
     made = kit({"attachments/t.docx": a_docx("one", "two", "three")})
     made.says("start_report", template="attachments/t.docx")
     entries = [{"place": "p1", "text": "a\nb"}, {"place": "p3", "text": "d"}, {"place": "p2", "text": "c"}]
-    assert "Places are numbered anew: call show_report" in made.says("fill", entries=entries)
+    assert "Place numbers have changed: call show_report" in made.says("fill", entries=entries)
     assert texts(made.folder.report()[0]) == ["a", "b", "c", "d"]
 
 

@@ -21,6 +21,7 @@ import orjson
 from flows.common.digests import sha256_text
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
+from flows.schema.rows import as_row
 
 FORMAT = 1
 FOLDER = "batches"
@@ -216,29 +217,14 @@ class Ledger:
 def _encoded(entry: Entry) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "marker": entry.marker,
-        "model": entry.model,
-        "api_base": entry.api_base,
-        "api_key_env": entry.api_key_env,
-        "created_at": entry.created_at,
-        "batch_id": entry.batch_id,
-        "void": entry.void,
+        **as_row(entry),
         "keys": sorted(entry.keys),
         "settled": sorted(entry.settled),
     }
 
 
 def _decoded(body: dict[str, Any]) -> Entry:
-    if body["format"] != FORMAT:
+    if body.pop("format") != FORMAT:
         raise ValueError("another format")
-    return Entry(
-        marker=body["marker"],
-        model=body["model"],
-        api_base=body["api_base"],
-        api_key_env=body["api_key_env"],
-        created_at=body["created_at"],
-        keys=frozenset(body["keys"]),
-        batch_id=body["batch_id"],
-        settled=set(body["settled"]),
-        void=body["void"],
-    )
+    fields: dict[str, Any] = {**body, "keys": frozenset(body["keys"]), "settled": set(body["settled"])}
+    return Entry(**fields)

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
-import orjson
 
 from flows.adapters.completions.batches.transport import (
     ENDPOINT,
@@ -22,12 +21,12 @@ from flows.adapters.completions.batches.transport import (
     read_file,
     read_page,
 )
-from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.faults import Fault
 from flows.adapters.completions.fields import load_json
 from flows.adapters.completions.keys import read_headers
 from flows.adapters.completions.send_openai import OPENAI_BASE, OpenAISender
 from flows.adapters.completions.turns import chat_messages
-from flows.adapters.completions.wire import WIRE_ERRORS, wire_fault
+from flows.adapters.completions.wire import WIRE_ERRORS, read_body, status_fault, wire_fault
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -91,11 +90,11 @@ class OpenAIBatches(OpenAISender):
     async def content(self, file_id: str, key: str | None) -> bytes:
         """See `BatchTransport`."""
         async with self._response("GET", f"/files/{file_id}/content", key) as response:
-            return await _read(response, MAX_RESULT_BYTES)
+            return await read_body(response, MAX_RESULT_BYTES)
 
     async def _json(self, method: str, path: str, key: str | None, **arguments: Any) -> Any:
         async with self._response(method, path, key, **arguments) as response:
-            return load_json(await _read(response, _MAX_ANSWER_BYTES))[0]
+            return load_json(await read_body(response, _MAX_ANSWER_BYTES))[0]
 
     @asynccontextmanager
     async def _response(
@@ -124,7 +123,7 @@ class OpenAIBatches(OpenAISender):
                 **arguments,
             ) as response:
                 if response.status != _OK:
-                    raise await _error(response)
+                    raise await status_fault(response)
                 yield response
                 return
         except Fault as raised:
@@ -132,26 +131,3 @@ class OpenAIBatches(OpenAISender):
         except WIRE_ERRORS as error:
             fault = wire_fault(error, self._times)
         raise fault
-
-
-async def _error(response: aiohttp.ClientResponse) -> Fault:
-    data = await _read(response, _MAX_ANSWER_BYTES)
-    text = data.decode("utf-8", "replace") or response.reason or ""
-    try:
-        payload: object = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        payload = None
-    if location := response.headers.get("Location"):
-        text = f"moved to {location}"
-    return error_fault(response.status, payload, text, retry_after_s(response.headers))
-
-
-async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.content.iter_any():
-        parts.append(part)
-        size += len(part)
-        if size > most:
-            raise Fault(FaultKind.reply, f"more than {most >> 20} MB")
-    return b"".join(parts)

@@ -1,34 +1,14 @@
-"""Create and traverse WordprocessingML elements."""
+"""Create, copy, traverse and remove WordprocessingML elements."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache
 from typing import Any
 
-# lxml ships no types; an element is Any throughout this package.
-Element = Any
+from flows.common.word_xml import NAMESPACES, Element, R, child, qn
 
-NAMESPACES = {
-    "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "w14": "http://schemas.microsoft.com/office/word/2010/wordml",
-    "w15": "http://schemas.microsoft.com/office/word/2012/wordml",
-    "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
-    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-    "xml": "http://www.w3.org/XML/1998/namespace",
-}
-
-
-@cache
-def qn(name: str) -> str:
-    """Return the name for lxml: `w:p` to `{http://...}p`."""
-    prefix, _, local = name.partition(":")
-    return f"{{{NAMESPACES[prefix]}}}{local}"
-
-
-P, R, T, TBL, TR, TC, SDT = (qn(f"w:{name}") for name in ("p", "r", "t", "tbl", "tr", "tc", "sdt"))
 SDT_CONTENT, BOX, ALTERNATE = qn("w:sdtContent"), qn("w:txbxContent"), qn("mc:AlternateContent")
 CHOICE, FALLBACK = qn("mc:Choice"), qn("mc:Fallback")
 DELETED = frozenset(map(qn, ("w:del", "w:moveFrom")))
@@ -69,33 +49,11 @@ def parse(text: str) -> Element:
     return parser.parse_xml(f"{text[:end]} {declared}{text[end:]}")
 
 
-def child(element: Element | None, *names: str) -> Element | None:
-    """The first child along a path of names; None if any is missing."""
-    for name in names:
-        if element is None:
-            return None
-        element = element.find(qn(name))
-    return element
-
-
 def required_child(element: Element, *names: str) -> Element:
     """The child along a path of names, where it is known to be there."""
     found = child(element, *names)
     assert found is not None
     return found
-
-
-def val(element: Element | None, *names: str, default: str = "") -> str:
-    """`w:val` of the child along a path of names; `default` where it is missing."""
-    found = child(element, *names)
-    value = None if found is None else found.get(qn("w:val"))
-    return default if value is None else str(value)
-
-
-def is_on(element: Element | None, *names: str) -> bool:
-    """Whether a switch such as `w:b` is there and not turned off (ECMA-376 part 1, 17.17.4)."""
-    found = child(element, *names)
-    return found is not None and found.get(qn("w:val"), "1") not in {"0", "false", "off"}
 
 
 def remove(element: Element | None) -> None:

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
-"""Characters of a page put right: accents, raised digits, ligatures, fonts without a meaning."""
+"""Normalise the characters of a page: accents, superscripts, ligatures, fonts without Unicode."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from flows.readers.pdf.chars import Char
 from flows.readers.symbols import in_font
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_NEAR = 8  # characters; accents are printed before their letters, after them, or at the end of a word
-# Accents that TeX prints as a sign of their own over the letter, and the mark that combines with it.
+_NEAR = 8  # characters; accents are painted before their letters, after them, or at the end of a word
+# Accents that TeX paints as characters of their own, and the combining marks.
 _ACCENTS = {
     "`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˘": "\u0306",
     "˙": "\u0307", "¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328",
 }  # fmt: skip
 
 
-def mend(chars: list[Char]) -> int:
-    """Set accents onto their letters and raise small digits, in place; how many were mended.
+def normalize(chars: list[Char]) -> int:
+    """Compose accents with their letters and write superscript digits, in place.
 
-    A small raised digit right behind a character becomes a superscript: 10 with a raised 6 is a
+    A small raised digit directly after a character becomes a superscript: 10 with superscript 6 is a
     million, not 106.
+
+    Returns:
+        The number of accents that were composed.
     """
-    mended = 0
+    composed = 0
     base: Char | None = None
     for at, char in enumerate(chars):
         text = char.text
@@ -36,7 +39,7 @@ def mend(chars: list[Char]) -> int:
                 if other.text.isalpha() and level and overlap > 0.6 * (char.x1 - char.x0):
                     other.text = unicodedata.normalize("NFC", other.text + _ACCENTS[text])
                     char.text = ""
-                    mended += 1
+                    composed += 1
                     break
         if base is not None and re.fullmatch(r"[0-9+\-−]", text):
             small = char.size <= 0.8 * base.size
@@ -47,11 +50,11 @@ def mend(chars: list[Char]) -> int:
                 continue
         if text.strip():
             base = char
-    return mended
+    return composed
 
 
 def known(text: str) -> tuple[str, int]:
-    """A character as Unicode text, ligatures spelt out, and how many of its signs have no known meaning."""
+    """Return a character as Unicode, ligatures expanded, and how many of its parts have no known meaning."""
     if text in _LIGATURES:
         return _LIGATURES[text], 0
     if text.isascii():

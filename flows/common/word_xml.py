@@ -1,11 +1,12 @@
-"""Short names for elements and attributes of WordprocessingML, as the standard's text writes them."""
+"""Names of WordprocessingML elements and access to them: `w:p`, as the standard (ECMA-376) writes them."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from flows.readers.markup import Element
+# lxml ships no types; an element is Any wherever it is used.
+Element = Any
 
 NAMESPACES = {
     "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -22,9 +23,21 @@ NAMESPACES = {
     "o": "urn:schemas-microsoft-com:office:office",
     "w14": "http://schemas.microsoft.com/office/word/2010/wordml",
     "w15": "http://schemas.microsoft.com/office/word/2012/wordml",
+    "xml": "http://www.w3.org/XML/1998/namespace",
 }
-_PREFIX = {address: prefix for prefix, address in NAMESPACES.items()}
+_PREFIX = {address: prefix for prefix, address in NAMESPACES.items() if prefix != "xml"}
+_OFF = frozenset({"0", "false", "off"})
 _short: dict[str, str] = {}
+
+
+@cache
+def qn(name: str) -> str:
+    """The qualified name for lxml: `w:p` to `{http://...}p`."""
+    prefix, _, local = name.partition(":")
+    return f"{{{NAMESPACES[prefix]}}}{local}"
+
+
+P, R, T, TBL, TR, TC, SDT = (qn(f"w:{name}") for name in ("p", "r", "t", "tbl", "tr", "tc", "sdt"))
 
 
 def tag(element: Element) -> str:
@@ -40,38 +53,30 @@ def tag(element: Element) -> str:
     return name
 
 
-@cache
-def full(name: str) -> str:
-    """The name as lxml wants it: `w:p` to `{http://...}p`."""
-    prefix, _, local = name.partition(":")
-    return f"{{{NAMESPACES[prefix]}}}{local}"
-
-
-def child(element: Element, *names: str) -> Element | None:
+def child(element: Element | None, *names: str) -> Element | None:
     """The first child along a path of names: `child(p, 'w:pPr', 'w:numPr')`; None if any is missing."""
     for name in names:
         if element is None:
             return None
-        element = element.find(full(name))
+        element = element.find(qn(name))
     return element
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:
     """An attribute of an element that may be missing."""
-    value = None if element is None else element.get(full(name))
+    value = None if element is None else element.get(qn(name))
     return default if value is None else str(value)
 
 
-def value(element: Element | None, default: str = "") -> str:
-    """The `w:val` of an element that may be missing."""
-    return attribute(element, "w:val", default)
+def val(element: Element | None, *names: str, default: str = "") -> str:
+    """`w:val` of the child along a path of names, of the element itself without names."""
+    return attribute(child(element, *names), "w:val", default)
 
 
-def switch(element: Element | None) -> bool | None:
-    """An on/off property: None where it is absent, true where it is present without a value."""
-    if element is None:
-        return None
-    return value(element, "true") not in {"0", "false", "off"}
+def switch(element: Element | None, *names: str) -> bool | None:
+    """An on/off property such as `w:b`: None where it is absent, true without a value (17.17.4)."""
+    found = child(element, *names)
+    return None if found is None else val(found, default="true") not in _OFF
 
 
 def number(text: str) -> int | None:
