@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -30,7 +30,7 @@ from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseExceptio
 from yaml import YAMLError
 
 from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
-from flows.adapters.config.effect import refuse_without_effect
+from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
@@ -50,7 +50,8 @@ class Point:
         settings: the validated settings.
         choices: the option chosen on each axis.
         changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
-            from their named option; a condition with a changed section has a digest in its name.
+            from their named option, and the keys that differ in them (`model.parameters.temperature`); a
+            condition with a changed section has a digest in its name.
     """
 
     settings: Settings
@@ -166,9 +167,22 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     presets = {
         name: _named(project, (f"judge={choices[f'judge@{MEMBERS}{name}']}",))["judge"] for name in members
     }
-    changed |= {f"{MEMBERS}{name}" for name, member in members.items() if member != presets[name]}
     refuse_without_effect(container, named, presets)
+    changed |= _keys(container, named, changed)
+    for name, member in members.items():
+        keys = changed_keys(member, presets[name])
+        changed |= {f"{MEMBERS}{name}" for _ in keys[:1]} | {f"{MEMBERS}{name}.{key}" for key in keys}
     return Point(settings, choices, frozenset(changed))
+
+
+def _keys(container: Mapping[str, Any], named: Mapping[str, Any], sections: Iterable[str]) -> set[str]:
+    """Return the dotted keys that differ in the changed sections."""
+    return {
+        f"{section}.{key}"
+        for section in sections
+        if isinstance(container[section], dict)
+        for key in changed_keys(container[section], named.get(section) or {})
+    }
 
 
 @cache

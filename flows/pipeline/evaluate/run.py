@@ -21,7 +21,14 @@ from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
-from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
+from flows.pipeline.evaluate.showing import (
+    command_hint,
+    display_path,
+    exit_code,
+    show_board,
+    show_tasks,
+    varied,
+)
 from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
@@ -115,6 +122,7 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
     gc.freeze()  # exclude objects of the imports from collection
     first, number = context.evaluations[0], len(context.evaluations)
     title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    title += varied(context.evaluations)
     if tracker is not None:
         tracker.start(
             title
@@ -145,10 +153,10 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
     if tracker is not None and job.finished.outcomes:
         try:
             tracker.finish()
-            screen.note("MLflow: staffbench ui opens its page on these runs.")
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
+        _hint(context, job.finished, "MLflow's page on these runs", "ui", screen)
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code
@@ -157,21 +165,28 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
     """Show the leaderboard, the paid calls and the paths of the results."""
+    from flows.pipeline.results.leaderboard import board_file
+
     if (found := finished.board) is not None:
         board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
-        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
+        folder = context.results / board.benchmark
+        show_board(screen, board, new, display_path(folder / board_file(board.scoring)))
         show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(_counts(context)))
     if found is None:
         return
     folder = context.results / context.evaluations[0].condition.benchmark
-    screen.note(
-        f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"
-    )
-    screen.note(
-        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
-    )
+    screen.note(f"Results: {display_path(folder)}/ (tables in briefs/, verdicts/, scores/; settings/)")
+    _hint(context, finished, "Pages, with every brief and verdict", "report", screen)
+
+
+def _hint(context: RunContext, finished: Finished, what: str, command: str, screen: Screen) -> None:
+    """Say what to type next, unless the run failed."""
+    if not finished.faults:
+        settings = context.evaluations[0].settings
+        screen.note(f"{what}: {command_hint(command, context.project, settings)}")
 
 
 def _job(
