@@ -29,7 +29,15 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseException
 from yaml import YAMLError
 
-from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
+from flows.adapters.config.check import (
+    MEMBERS,
+    below_free_key,
+    checked,
+    is_grouped_number,
+    is_member,
+    refuse_member,
+    refuse_unknown,
+)
 from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
@@ -74,7 +82,7 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         jobs = _expand(project, list(overrides), multirun=multirun)
         points = [_compose_point(project, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
-        _refuse_file(project / results)
+        _refuse_file(project, project / results)
     return points
 
 
@@ -96,9 +104,11 @@ def options(project: Path) -> dict[str, list[str]]:
     }
 
 
-def _refuse_file(results: Path) -> None:
+def _refuse_file(project: Path, results: Path) -> None:
     """Reject an invalid results path, here because every command that uses results composes first."""
     named = f"results={' '.join(str(results).split())}"
+    if results == project:
+        raise ConfigError("results", "not set", "a folder, as in results=results")
     try:
         os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as the names of result files
     except ValueError:
@@ -109,7 +119,7 @@ def _refuse_file(results: Path) -> None:
     there = results
     with suppress(OSError):  # an unreadable path is reported when writing to it
         there = next(folder for folder in (results, *results.parents) if folder.exists())
-    if there.is_file():
+    if there.exists() and not there.is_dir():
         raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
 
 
@@ -137,12 +147,10 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
             sweeps = parser.parse_override(override).is_sweep_override() or sweeps
         except Exception as error:
             refuse_unknown([override], _known(project))
-            raise unquoted(override, str(error), multirun=multirun) from error
+            raise unquoted(override, multirun=multirun) from error
     if sweeps and not multirun:
         (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
-        raise ConfigError(
-            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {quoted(first)}"
-        )
+        raise _without_m(first, _known(project))
     grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
     if grid:
         params = _compose(project, grid)[2]
@@ -153,6 +161,14 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
     for batch in batches:
         jobs += [list(job) for job in batch]
     return jobs
+
+
+def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
+    key, _, value = override.partition("=")
+    if is_grouped_number(value):
+        return ConfigError(override, "a number with commas", f"{key}={value.replace(',', '')}")
+    text = "" if key.lstrip("+") in known else f", or type {quoted(override)} for a text with commas"
+    return ConfigError(override, "a list of values without -m", remedy=f"add -m for a sweep{text}")
 
 
 def _compose_point(project: Path, overrides: list[str]) -> Point:
@@ -209,6 +225,7 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
     """
     known = _known(project)
     refuse_unknown(overrides, known)
+    typed = overrides
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
         parsed = [parsed_override(override) for override in overrides]
@@ -223,11 +240,12 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
     except UNCOMPOSED as error:
+        refuse_member(typed)
         lines = str(error).split("\n")
         # YAML errors give the location only after the first line.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
-        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
+        raise ConfigError(" ".join(typed) or "conf", found, remedy=plain) from error
     return container, dict(choices), sweep
 
 
