@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from flows.schema.verdict import Verdict
 from flows.stages.page.markup import attribute, own
 
 _QUOTE = re.compile(r'["“]([^"“”]{12,})["”]')
+_WORD = re.compile(r"[^\W_]+")
 _OFF = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
 """Rules that are off: what a model wrote loads nothing, leads nowhere and hides nothing."""
 
@@ -34,16 +36,18 @@ def rendered(text: str, quotes: Mapping[str, Sequence[str]], *, is_markdown: boo
     Args:
         text: untrusted.
         quotes: by item, from `quotes_of`.
-        is_markdown: False to keep its lines as they are.
+        is_markdown: False to keep its lines as they are. A text of which Markdown would hide a word, such as
+            a cell that its table has no column for, is kept as it is too.
 
     Returns:
         HTML, and the items with a marked passage; each has the anchor `quote-ITEM` at its first.
     """
     seen: set[str] = set()
-    if not is_markdown:
-        return Markup('<pre class="own" dir="auto">\n{}</pre>').format(_with_marks(text, quotes, seen)), seen
+    text = text.replace("\x00", "U+0000")  # the parser would replace it
     parser = _parser()
-    tokens = parser.parse(text)
+    tokens = parser.parse(text) if is_markdown else []
+    if not is_markdown or _words(text) != Counter(word for token in tokens for word in _words_of(token)):
+        return Markup('<pre class="own" dir="auto">\n{}</pre>').format(_with_marks(text, quotes, seen)), seen
     for token in tokens:
         if token.type == "inline":
             _mark(token.children or [], quotes, seen)
@@ -63,6 +67,7 @@ def _parser() -> MarkdownIt:
     made.add_render_rule("code_block", _block)
     made.add_render_rule("fence", _block)
     made.add_render_rule("html_inline", _kept)
+    made.add_render_rule("list_item_open", _item)
     return made
 
 
@@ -79,7 +84,26 @@ def _code(_self: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
 
 
 def _block(_self: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    return f"<pre>{own(tokens[place].content)}</pre>"
+    token = tokens[place]
+    info = f"{own(token.info)}\n" if token.info else ""
+    return f"<pre>{info}{own(token.content)}</pre>"
+
+
+def _item(_self: Any, tokens: Sequence[Token], place: int, *_: Any) -> str:
+    number = tokens[place].info  # as it was written: Markdown would count by itself
+    return f'<li value="{int(number)}">' if number.isdigit() else "<li>"
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text))
+
+
+def _words_of(token: Token) -> Iterator[str]:
+    """Yield the words that a token shows."""
+    for child in token.children or []:
+        yield from _WORD.findall(child.content)
+    if token.children is None:
+        yield from _WORD.findall(f"{token.info} {token.content}")
 
 
 def _mark(children: list[Token], quotes: Mapping[str, Sequence[str]], seen: set[str]) -> None:
