@@ -42,7 +42,8 @@ class LeaderboardRow:
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
         differs: settings in which it differs from other rows, as keys and values.
         calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
-            unknown. judge_calls, ...: the same of the judge.
+            unknown.
+        judge_calls, judge_tokens_in, judge_tokens_out, judge_usd, judge_seconds: the same of the judge.
     """
 
     model: str
