@@ -181,7 +181,7 @@ def test_a_judge_asked_three_times_gives_the_majority_and_its_own_noise(here, ca
     assert [pair["accuracy"] for pair in own["pairs"]] == pytest.approx([4 / 6, 4 / 6, 2 / 6])
     assert [pair["kappa"] for pair in own["pairs"]] == [None, pytest.approx(0.4), None]
     assert "Asked 3 times, of which the majority counts; every time the same verdict on 33.3% of 6 items" in (
-        capsys.readouterr().out
+        (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     )
     assert agreement(here.folder, [], Screen()) == 0
     assert re.search(
