@@ -183,3 +183,12 @@ def test_main_notes_are_short_and_begin_with_what_matters_most(n_scenarios, is_s
     assert "Controls and baselines, no models: b." in found
     assert not any(note.startswith("z") for note in found)
     assert all(len(note) < 200 for note in found)
+
+
+def test_hidden_characters_are_among_the_first_notes_and_count_a_brief_once():
+    one = replace(A, n_hidden=1, n_noticed=2)
+    found = main_notes(board(one, replace(one, judge_id="other")), few_scenarios=2)
+    assert found[:2] == [
+        "1 brief held characters that a reader does not see.",
+        "2 briefs came from a file of which the reader left something out.",
+    ]

@@ -147,6 +147,11 @@ def main_notes(board: Leaderboard, *, few_scenarios: int) -> list[str]:
         )
     if any(row.self_judged for row in rows):
         found.append(f"A judge marked * graded {noun}s of its own model.")
+    briefs = {row.condition: row for row in rows}.values()  # a condition's briefs are the same for each judge
+    if hidden := sum(row.n_hidden for row in briefs):
+        found.append(f"{plural(str(hidden), noun)} held characters that a reader does not see.")
+    if noticed := sum(row.n_noticed for row in briefs):
+        found.append(f"{plural(str(noticed), noun)} came from a file of which the reader left something out.")
     found += [_first_words(difference) for difference in board.differences]
     measured = {note.judge_id for note in board.judges if note.is_stand_in or note.agreements}
     if unmeasured := sorted({row.judge for row in rows if row.judge_id not in measured}):
