@@ -40,6 +40,10 @@ class LeaderboardRow:
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
+        differs: settings in which it differs from other rows, as keys and values.
+        calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
+            unknown.
+        judge_calls, judge_tokens_in, judge_tokens_out, judge_usd, judge_seconds: the same of the judge.
     """
 
     model: str
@@ -84,6 +88,17 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    differs: tuple[tuple[str, str], ...] = ()
+    calls: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    judge_calls: int | None = None
+    judge_tokens_in: int | None = None
+    judge_tokens_out: int | None = None
+    judge_usd: float | None = None
+    judge_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -39,10 +39,35 @@ _HEAD = (
 def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
     """Return the displayed table, header first, one text per cell."""
     table = [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
-    if not has_harnesses(board):
-        return table
-    told = ["harness", *(row.harness for row in board.rows)]
-    return [(*row[:2], harness, *row[2:]) for harness, row in zip(told, table, strict=True)]
+    if any(row.calls or row.judge_calls for row in board.rows):
+        table = [(*cells, *cost) for cells, cost in zip(table, _costs(board.rows), strict=True)]
+    if any(row.differs for row in board.rows):
+        told = ["differs in", *("; ".join(f"{k} {v}" for k, v in row.differs) or "-" for row in board.rows)]
+        table = [(*row[:4], text, *row[4:]) for text, row in zip(told, table, strict=True)]
+    if has_harnesses(board):
+        told = ["harness", *(row.harness for row in board.rows)]
+        table = [(*row[:2], harness, *row[2:]) for harness, row in zip(told, table, strict=True)]
+    return table
+
+
+def _costs(rows: Sequence[LeaderboardRow]) -> list[tuple[str, str, str]]:
+    """Return price, tokens and time of the replies behind each row, the judge's included; header first."""
+    return [
+        ("cost", "tokens", "seconds"),
+        *(
+            (
+                "-" if row.usd is None or row.judge_usd is None else f"${row.usd + row.judge_usd:.2f}",
+                _sum(row.tokens_in, row.tokens_out, row.judge_tokens_in, row.judge_tokens_out),
+                _sum(row.seconds, row.judge_seconds),
+            )
+            for row in rows
+        ),
+    ]
+
+
+def _sum(*parts: float | None) -> str:
+    known = [part for part in parts if part is not None]
+    return f"{sum(known):,.0f}" if len(known) == len(parts) else "-"
 
 
 def has_harnesses(board: Leaderboard) -> bool:
@@ -52,7 +77,7 @@ def has_harnesses(board: Leaderboard) -> bool:
 
 def word_columns(board: Leaderboard) -> int:
     """Return how many of the first columns hold words."""
-    return 5 if has_harnesses(board) else 4
+    return 4 + has_harnesses(board) + any(row.differs for row in board.rows)
 
 
 def notes(board: Leaderboard) -> list[str]:
@@ -135,7 +160,8 @@ def to_csv(board: Leaderboard) -> str:
     writer = csv.DictWriter(out, [field.name for field in fields(LeaderboardRow)], lineterminator="\n")
     writer.writeheader()
     for row in board.rows:
-        writer.writerow({key: _rounded(value) for key, value in asdict(row).items()})
+        texts = {key: _rounded(value) for key, value in asdict(row).items()}
+        writer.writerow(texts | {"differs": "; ".join(f"{key} {value}" for key, value in row.differs)})
     return out.getvalue()
 
 

@@ -81,8 +81,8 @@ def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsy
     told = re.sub(r"-medium-failed_only-v1-\w{8}", "", reasons["bridge"])
     assert told.startswith("Passed by judge-b; failed by judge-a, offline. judge-a on bridge")
     assert rows["panel"]["judge_id"].startswith("panel-v1-")
-    screen = capsys.readouterr().out
-    assert re.search(r"Judge panel-v1-\w{8} is the majority of judge-a\S+, judge-b\S+, offline\.", screen)
+    notes = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    assert re.search(r"Judge panel-v1-\w{8} is the majority of judge-a\S+, judge-b\S+, offline\.", notes)
     assert report(here.folder, [], Screen()) == 0
     assert (here.results / "ma_bench" / "site" / "index.html").is_file()
     capsys.readouterr()
@@ -181,7 +181,7 @@ def test_a_judge_asked_three_times_gives_the_majority_and_its_own_noise(here, ca
     assert [pair["accuracy"] for pair in own["pairs"]] == pytest.approx([4 / 6, 4 / 6, 2 / 6])
     assert [pair["kappa"] for pair in own["pairs"]] == [None, pytest.approx(0.4), None]
     assert "Asked 3 times, of which the majority counts; every time the same verdict on 33.3% of 6 items" in (
-        capsys.readouterr().out
+        (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     )
     assert agreement(here.folder, [], Screen()) == 0
     assert re.search(
@@ -206,7 +206,7 @@ def test_a_repeat_that_fails_is_no_vote(here):
 
 
 @pytest.mark.parametrize(("misses", "paid", "code"), [(0, 2, 0), (1, 3, 0), (9, 4, 4)])
-def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, capsys, misses, paid, code):
+def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, misses, paid, code):
     """The judge passes every requirement, the impossible one too, at its first `misses` replies."""
     asked = []
 
@@ -233,7 +233,8 @@ def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, capsys, m
     assert passed == dict.fromkeys(["strength", "bridge", "cholera"], None if code else True)
     (path,) = (here.results / "ma_bench" / "verdicts").rglob("*.parquet")
     assert json.loads(pq.read_schema(path).metadata[b"staffbench"])["n_canary_missed"] == missed
-    assert f"Replies rejected because of an item with a known verdict: {missed}." in capsys.readouterr().out
+    notes = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    assert f"Replies rejected because of an item with a known verdict: {missed}." in notes
 
 
 def test_a_plan_counts_the_calls_of_members_and_repeats_once(here, capsys):

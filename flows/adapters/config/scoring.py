@@ -8,7 +8,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from flows.adapters.config.check import is_weight, nearest
+from flows.adapters.config.check import is_weight
+from flows.adapters.config.messages import nearest
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError
 from flows.schema.settings import ScoringSettings

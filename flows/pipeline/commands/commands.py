@@ -20,6 +20,7 @@ from flows.pipeline.inputs.task_validation import validate_tasks
 from flows.pipeline.results.expert_labels import labels_agreement
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.results.leaderboard import (
+    board_file,
     build_leaderboard,
     delete_leaderboard,
     write_leaderboard,
@@ -148,7 +149,7 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             paths.append(
                 write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
             )
-            show_board(screen, board, frozenset())
+            show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
         elif removed := _retract(folder, settings.scoring, problems):
@@ -255,7 +256,11 @@ def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 
     settings = _settings(project, overrides)
     results = project / settings.results
-    stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
+    stores = [
+        *results.glob("*/reports/files"),
+        *results.glob("*/renders"),
+        *results.glob("*/settings/*/*.yaml"),
+    ]
     tables = [
         path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from flows.pipeline.results.graded import Graded
-from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import Agreement, ExpertLabel
 from flows.stages.agreement import LabelledVerdict, compare_verdicts, measure_agreement
@@ -29,7 +29,7 @@ def labels_agreement(
         A judge or rater and its agreement with a rater, sorted by name.
 
     Raises:
-        Problems: lists labels on briefs or items without a verdict.
+        ScenarioError: labels on briefs or items without a verdict.
     """
     items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
     verdicts: dict[str, dict[_Place, bool | None]] = {}
@@ -40,11 +40,12 @@ def labels_agreement(
     known = {place for passed_by_place in verdicts.values() for place in passed_by_place}
     unknown = sorted({_place(label) for label in labels} - known)
     if unknown:
-        problems: list[StaffbenchError] = [
-            ScenarioError("labels", f"no verdict on {' '.join(map(str, place))}", "one in results/")
-            for place in unknown
-        ]
-        raise Problems.of("labels", problems)
+        first = " ".join(map(str, unknown[0]))
+        raise ScenarioError(
+            "labels",
+            f"no verdict on {first}" + (f", nor on {len(unknown) - 1} others" if len(unknown) > 1 else ""),
+            "labels of briefs and items with a verdict in results/",
+        )
     raters: dict[str, list[ExpertLabel]] = {}
     for label in labels:
         raters.setdefault(label.rater, []).append(label)

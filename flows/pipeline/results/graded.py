@@ -49,6 +49,7 @@ class Graded:
         reports: facts of the report files, by scenario and seed; empty if briefs are text.
         scores: from another harness's verifier; None if they follow from the verdicts.
         known: cache of scores by weights, including those stored by the run.
+        settings: content of its settings file; None if there is none.
     """
 
     about: Mapping[str, Any]
@@ -58,6 +59,7 @@ class Graded:
     reports: Mapping[tuple[str, int], ReportFacts] = field(default_factory=dict[tuple[str, int], ReportFacts])
     scores: Sequence[BriefScore] | None = None
     known: dict[str, Scored] = field(default_factory=dict[str, Scored], compare=False)
+    settings: Mapping[str, Any] | None = None
 
     @property
     def condition(self) -> str:

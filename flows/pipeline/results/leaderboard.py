@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from flows.common.files import write_whole
 from flows.adapters.objects import ObjectStore
@@ -19,6 +21,7 @@ from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.stages.aggregate import most_unlike
+from flows.stages.shown import RowSettings, differing
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
@@ -41,7 +44,11 @@ def build_leaderboard(
     Raises:
         StaffbenchError: verdicts do not match their rubric.
     """
-    rows = [_row(entry, scenarios, scoring) for entry in graded]
+    differs = differing([_row_settings(entry) for entry in graded])
+    rows = [
+        replace(_row(entry, scenarios, scoring), differs=pairs)
+        for entry, pairs in zip(graded, differs, strict=True)
+    ]
     rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
     judges: dict[str, list[Graded]] = {}
     for entry in graded:
@@ -70,6 +77,27 @@ def _prompt_additions(graded: Sequence[Graded]) -> list[str]:
     for prompt, addition in sorted(found):
         asked.setdefault(prompt, []).append(addition)
     return [f"prompt {name} also asks for {'; '.join(texts)}" for name, texts in asked.items()]
+def _row_settings(entry: Graded) -> RowSettings:
+    condition, judge, found = entry.about["condition"], entry.about["judge"], entry.settings or {}
+    return RowSettings(
+        tuple(str(condition[name]) for name in ("model", "effort", "word_cap", "harness")) + (judge["name"],),
+        condition["prompt"],
+        (judge["name"], judge["effort"], judge["mode"], judge["prompt"]),
+        (condition["digest"], judge["digest"]),
+        found.get("settings"),
+        found.get("changed", ()),
+    )
+
+
+def _spent(entry: Graded) -> dict[str, Any]:
+    """Return the row's fields of cost; none for files without them."""
+    parts: Mapping[str, Mapping[str, Any] | None] = entry.about.get("spent", {})
+    return {
+        f"{prefix}{name}": value
+        for prefix, part in (("", parts.get("writer")), ("judge_", parts.get("judge")))
+        if part is not None
+        for name, value in part.items()
+    }
 
 
 def _assumed_limits(graded: Sequence[Graded]) -> list[str]:
@@ -149,6 +177,9 @@ def _board_files(folder: Path, scoring: str) -> tuple[str, ...]:
 
 def _task_file(folder: Path, scoring: str) -> str:
     return f"tasks{scoring_suffix(folder.name, scoring)}.md"
+def board_file(folder: Path, scoring: str) -> str:
+    """Return the name of the Markdown file, which has all columns and notes."""
+    return _board_files(folder, scoring)[2]
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
@@ -202,6 +233,7 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_corrupt=statuses.count(BriefStatus.corrupt),
         ci_unlike=most_unlike(interval, estimate.n_scenarios, scoring.interval_level),
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
+        **_spent(entry),
     )
 
 

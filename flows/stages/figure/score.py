@@ -21,6 +21,7 @@ from flows.stages.figure.svg import (
 
 _MOST_STEPS = 8  # tick labels that fit side by side
 _RIGHT = LABEL_WIDTH + AREA_WIDTH
+_COUNTS = _RIGHT + 456  # right of the longest interval and of the longest counts
 
 
 def score_figure(
@@ -48,7 +49,7 @@ def score_figure(
     body = [
         text(_RIGHT + 24, TOP - 8, "score", "s"),
         text(_RIGHT + 76, TOP - 8, "interval or bounds", "s"),
-        text(_RIGHT + 336, TOP - 8, "scenarios / briefs", "s e"),
+        text(_COUNTS, TOP - 8, "scenarios / briefs", "s e"),
         text(LABEL_WIDTH + AREA_WIDTH / 2, bottom + 36, "0: an empty brief, 1: a perfect one", "s m"),
     ]
     for tick in ticks:
@@ -66,7 +67,7 @@ def score_figure(
             *_marks(row, y, at),
             text(_RIGHT + 24, y + 4, score),
             text(_RIGHT + 76, y + 4, _span(row), "s"),
-            text(_RIGHT + 336, y + 4, counts, "e"),
+            text(_COUNTS, y + 4, counts, "e"),
         ]
         alt.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
     subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows, few_scenarios)}"]
@@ -75,7 +76,7 @@ def score_figure(
     if any(row.n_ungraded for row in rows):
         subtitle.append("Dotted: the bounds, if every missing verdict had failed or had passed.")
     title = f"Score by condition ({scoring} scoring)"
-    size = (_RIGHT + 348, bottom + 48)
+    size = (_COUNTS + 12, bottom + 48)
     return frame(name, title, subtitle=subtitle, size=size, body=body, alt=alt)
 
 

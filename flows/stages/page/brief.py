@@ -17,6 +17,7 @@ from flows.stages.page.condition import cut_phrase
 from flows.stages.page.markup import address, own
 from flows.stages.page.render import parts, render
 from flows.stages.page.rubric import anchor, placing
+from flows.stages.page.text import quotes_of, rendered
 from flows.stages.page.wording import REPORTS, Wording, wording
 
 _CHOICES = (("all", "all"), ("failed", "failed"), ("missing", "without a verdict"), ("passed", "passed"))
@@ -32,6 +33,8 @@ def brief_page(
     scoring: str,
     is_stand_in: bool,
     report: ReportFacts | None = None,
+    pictures: Sequence[str] = (),
+    beside: tuple[str | None, str | None] = (None, None),
 ) -> str:
     """Render a brief's counts, its text as graded and a filterable table of verdicts.
 
@@ -44,6 +47,8 @@ def brief_page(
         scoring: name of the weights.
         is_stand_in: True for the offline judge.
         report: facts about its file; None for a plain-text brief.
+        pictures: paths of the pictures of its pages, from the folder of the site's folder.
+        beside: file names of the pages of the brief before and after it.
 
     Raises:
         KeyError: an item has no verdict.
@@ -59,10 +64,15 @@ def brief_page(
     counts = {key: len(states) if key == "all" else states.count(key) for key, _ in _CHOICES}
     placed = "step, tier, severity" if scenario.task is None else "points"
     wanted = "criterion" if said is REPORTS else "requirement"
+    text, quoted = rendered(brief.text or "", quotes_of(verdicts), is_markdown=said is not REPORTS)
     return render(
         "brief.html",
         f"{heading}: {condition}",
-        with_script=False,
+        with_script=True,
+        text=text,
+        quoted=quoted,
+        pictures=[address("..", "..", "..", *path.split("/")) for path in pictures],
+        beside=[file and address(file) for file in beside],
         heading=heading,
         condition=condition,
         row=row,
@@ -141,7 +151,7 @@ def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[s
         name: str = f"reports/files/{report.report}.docx"
         if report.n_calls:
             file = address("..", "..", "..", "reports", "files", f"{report.report}.docx")
-            name = Markup('<a href="{}">{}</a>').format(file, own(name))
+            name = Markup('<a href="{}" download="report.docx">report.docx</a> ({})').format(file, own(name))
         pairs.append(("File, beside this site", name))
     for measure in report.length:
         found = "not measured" if measure.found is None else f"{measure.found:,}"

@@ -82,6 +82,7 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
         "or Harbor (harbor); never pooled",
         "cap": f"words of a {said.brief} that are graded; none: all of them",
         "judge": "who graded; * marks the model that also wrote",
+        "differs in": "settings, by key and value, in which it differs from other rows",
         "score": f"points of passed {said.requirements} less those of {said.errors} {said.made}, as a share "
         f"of the points of all {said.requirements}; {low}. Each {said.scenario}'s {said.repeat}s are "
         f"averaged, then the {said.scenario}s",
@@ -94,6 +95,10 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
         "briefs": f"{said.counted}s that the score rests on, over all {said.scenario}s",
         "ungraded": "items without a verdict: neither passed nor failed",
         "refused": f"{said.brief}s that the provider refused to write",
+        "cost": "list price of the stored replies of writer and judge, whenever they were made; a dash "
+        "where a price is unknown",
+        "tokens": "in and out, of writer and judge, as their endpoints counted them",
+        "seconds": "duration of all calls, summed, though many ran at once",
         "cut": f"{said.brief}s cut at the word cap or at the provider's output limit",
     }
 
