@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Agreement, SelfAgreement
 
 
@@ -14,9 +15,11 @@ class LeaderboardRow:
     Attributes:
         model, effort, word_cap, prompt, harness: the condition; no cap is None.
         judge: the judge's label.
-        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios.
-        ci_low, ci_high, ci_level, ci_method: its interval; None below two scenarios.
-        score_low, score_high: the score if everything ungraded had failed, or passed.
+        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios; None if too
+            few briefs have one.
+        ci_low, ci_high, ci_level, ci_method: its interval; of few scenarios the range, without a level;
+            None below two.
+        score_low, score_high: the score if every missing verdict were a fail, or a pass.
         score_clamped: as `score`, each brief clamped to [0, 1].
         correct: share of all items passed.
         passed: share of positive items passed.
@@ -40,6 +43,11 @@ class LeaderboardRow:
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
+        rank: place by score among the judge's rows with the same coverage; equal scores share a place.
+            None if the row's coverage differs from that of the ranking, or it has no score.
+        n_partial: briefs scored by some of their items, since verdicts are missing.
+        n_texts: different texts, where no model wrote them and seeds repeat a text; else None.
+        correct_empty: `correct` of empty briefs on the same items; None if unknown.
     """
 
     model: str
@@ -84,6 +92,21 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    rank: int | None = None
+    n_partial: int = 0
+    n_texts: int | None = None
+    correct_empty: float | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True if every brief that was asked for has a score."""
+        return self.n_briefs == self.n_briefs_all and self.n_scenarios == self.n_scenarios_all
+
+    @property
+    def has_bounds(self) -> bool:
+        """True if missing verdicts could change the score."""
+        low, high = self.score_low, self.score_high
+        return low is not None and high is not None and low < high
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +137,15 @@ class Leaderboard:
     Attributes:
         benchmark: its name.
         scoring: name of the weights.
-        rows: best first; rows without a score last.
+        rows: the ranked ones, best first; then those of other coverage; rows without a score last.
         judges: one note per judge.
         assumptions: our own defaults that the numbers depend on.
         model_notes: label and note of every writer and judge with a note.
         differences: how rows differ beyond the columns, one sentence each.
         left_out: unreliable results and why; files by their path within the benchmark's results.
+        rules: the rules by which rows were scored; None if there is no row.
+        other_refusals: the ranking if refusals were scored by the other rule, one text for each judge whose
+            ranking differs.
     """
 
     benchmark: str
@@ -130,3 +156,5 @@ class Leaderboard:
     model_notes: tuple[tuple[str, str], ...] = ()
     differences: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    rules: ScoringSettings | None = None
+    other_refusals: tuple[str, ...] = ()

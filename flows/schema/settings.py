@@ -30,6 +30,7 @@ __all__ = [
     "EffortSettings",
     "Harness",
     "HarnessSettings",
+    "IntervalMethod",
     "JudgeKind",
     "JudgeMode",
     "JudgePromptSettings",
@@ -38,6 +39,7 @@ __all__ = [
     "Price",
     "PromptSettings",
     "ProtocolName",
+    "Refusals",
     "Retry",
     "RunnerSettings",
     "ScoringSettings",
@@ -61,6 +63,20 @@ class Retry(StrEnum):
     failed = "failed"  # also calls that ended without a reply
     partial = "partial"  # also texts that may be incomplete: they are paid for again
     refused = "refused"  # as `failed`, and refusals
+
+
+class IntervalMethod(StrEnum):
+    """How the interval of a mean over scenarios is computed, from six scenarios on."""
+
+    t = "t"  # Student's t on scenario means
+    bootstrap = "bootstrap"  # percentile bootstrap over scenarios, as in MA-Bench's paper
+
+
+class Refusals(StrEnum):
+    """How a brief that the writer refused is scored."""
+
+    unscored = "unscored"  # no score; the bounds cover it
+    zero = "zero"  # like an empty brief
 
 
 class ProtocolName(StrEnum):
@@ -195,6 +211,11 @@ class ScoringSettings(Strict):
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).
         resamples: number of random bootstrap resamples.
+        interval: method of the interval.
+        min_graded: share of a brief's items that must be graded for it to enter the mean, within (0, 1].
+        min_coverage: share of the briefs asked for that must enter the mean for it to be shown, within
+            [0, 1].
+        refusals: how a refused brief is scored.
     """
 
     name: str
@@ -203,6 +224,11 @@ class ScoringSettings(Strict):
     assumed: list[str]
     interval_level: float
     resamples: int
+    # Defaults for callers that don't use `conf/`.
+    interval: IntervalMethod = IntervalMethod.t
+    min_graded: float = 0.95
+    min_coverage: float = 0.5
+    refusals: Refusals = Refusals.unscored
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,6 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "seeds": s.seeds,
         "word_cap.words": s.word_cap.words,
         "prompt.words": s.prompt.words,
-        "scoring.resamples": s.scoring.resamples,
         "runner.concurrency": s.runner.concurrency,
         "runner.requests_per_minute": s.runner.requests_per_minute,
         "runner.tokens_per_minute": s.runner.tokens_per_minute,
@@ -153,6 +152,12 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
             found.append((key, repr(name), fit))
     if not 0 < s.scoring.interval_level < 1:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
+    if s.scoring.resamples < 2:  # noqa: PLR2004 -- a bootstrap compares resamples
+        found.append(("scoring.resamples", str(s.scoring.resamples), "2 or more"))
+    if not 0 < s.scoring.min_graded <= 1:
+        found.append(("scoring.min_graded", str(s.scoring.min_graded), "more than 0, up to 1"))
+    if not 0 <= s.scoring.min_coverage <= 1:
+        found.append(("scoring.min_coverage", str(s.scoring.min_coverage), "0 to 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
     found += _unfit_protocol(s)

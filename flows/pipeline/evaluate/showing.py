@@ -14,7 +14,8 @@ from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.stages.table import notes, shown_rows, word_columns
+from flows.stages.notes import notes
+from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
     from flows.pipeline.evaluate.flow import Finished

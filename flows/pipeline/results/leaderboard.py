@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from flows.common.files import write_whole
+from flows.common.text import number
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.judge_agreement import judge_note
@@ -17,8 +20,10 @@ from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
-from flows.stages.aggregate import most_unlike
+from flows.schema.settings import DEFAULT_SCORINGS, Refusals, ScoringSettings
+from flows.schema.verdict import VerdictStatus
+from flows.stages.aggregate import covered_whole, most_unlike, ranked
+from flows.stages.notes import notes
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
@@ -41,8 +46,7 @@ def build_leaderboard(
     Raises:
         StaffbenchError: verdicts do not match their rubric.
     """
-    rows = [_row(entry, scenarios, scoring) for entry in graded]
-    rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
+    rows = _rows(graded, scenarios, scoring)
     judges: dict[str, list[Graded]] = {}
     for entry in graded:
         judges.setdefault(entry.judge, []).append(entry)
@@ -52,11 +56,49 @@ def build_leaderboard(
         scoring=scoring.name,
         rows=tuple(rows),
         judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
-        assumptions=(*assumed, *_assumed_limits(graded)),
+        assumptions=(*assumed, *_assumed_limits(graded), _assumed_refusals(scoring)),
         model_notes=tuple(sorted(_model_notes(graded))),
         differences=(*differences(graded), *served_notes(graded)),
         left_out=tuple(left_out),
+        rules=scoring,
+        other_refusals=tuple(_other_refusals(rows, graded, scenarios, scoring)),
     )
+
+
+def _assumed_refusals(scoring: ScoringSettings) -> str:
+    rules = {Refusals.unscored: "has no score", Refusals.zero: "scores like an empty one"}
+    return (
+        f"a text that its writer refused {rules[scoring.refusals]} (scoring.refusals="
+        f"{scoring.refusals.value}); MA-Bench's paper counts refusals as outputs and does not say how they score"
+    )
+
+
+def _other_refusals(
+    rows: Sequence[LeaderboardRow],
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> list[str]:
+    """Rank by the other rule for refusals; return a text for each judge whose ranking it changes."""
+    if not any(entry.refused for entry in graded):
+        return []
+    other = Refusals.zero if scoring.refusals is Refusals.unscored else Refusals.unscored
+    changed = replace(scoring, refusals=other)
+    others = _rows(graded, scenarios, changed)
+    found: list[str] = []
+    for judge in sorted({row.judge_id for row in rows}):
+        here, there = (
+            [(row.rank, row.condition) for row in board if row.judge_id == judge and row.rank is not None]
+            for board in (rows, others)
+        )
+        if here != there:
+            places = [
+                f"{row.rank} {row.condition} ({number(row.score)})"
+                for row in others
+                if row.judge_id == judge and row.rank is not None
+            ]
+            found.append(f"scoring.refusals={other.value}, judge {judge}: {', '.join(places) or 'no row'}")
+    return found
 
 
 def _assumed_limits(graded: Sequence[Graded]) -> list[str]:
@@ -97,7 +139,8 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
     Raises:
         StoreError: a file can't be written.
     """
-    texts = (to_json(board), to_csv(board), to_markdown(board), to_metrics(board))
+    under = notes(board)
+    texts = (to_json(board, under), to_csv(board), to_markdown(board, under), to_metrics(board))
     paths = [folder / name for name in _board_files(board.scoring)]
     for path, text in zip(paths, texts, strict=True):
         write_whole(path, text)
@@ -138,6 +181,18 @@ def _task_file(scoring: str) -> str:
     return "tasks.md" if scoring in DEFAULT_SCORINGS else f"tasks.{scoring}.md"
 
 
+def _rows(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> list[LeaderboardRow]:
+    """Build the rows, sorted and ranked."""
+    return ranked(
+        [
+            (_row(entry, scenarios, scoring), covered_whole(scored(entry, scenarios, scoring).scores))
+            for entry in graded
+        ]
+    )
+
+
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
     about = entry.about
     condition, judge = about["condition"], about["judge"]
@@ -154,7 +209,7 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         score=estimate.score,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
-        ci_level=scoring.interval_level if interval else None,
+        ci_level=interval.level if interval else None,
         ci_method=interval.method if interval else None,
         score_low=estimate.score_low,
         score_high=estimate.score_high,
@@ -187,9 +242,40 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_unmeasured=_unmeasured(entry.reports.values()),
         n_missing=statuses.count(BriefStatus.missing),
         n_corrupt=statuses.count(BriefStatus.corrupt),
-        ci_unlike=most_unlike(interval, estimate.n_scenarios, scoring.interval_level),
+        ci_unlike=most_unlike(interval, estimate.n_scenarios),
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
+        n_partial=estimate.n_partial,
+        n_texts=_texts(entry, scenarios, scoring),
+        correct_empty=_correct_empty(entry, scenarios),
     )
+
+
+def _texts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> int | None:
+    """Number of different scored texts, if seeds repeat texts that no model wrote; else None."""
+    copies = entry.copies
+    scores = scored(entry, scenarios, scoring).by_brief
+    own = sum(score.score is not None for brief, score in scores.items() if brief not in copies)
+    return own if copies else None
+
+
+def _correct_empty(entry: Graded, scenarios: Mapping[str, Scenario]) -> float | None:
+    """Share of correct items of empty briefs, averaged over scenarios; None if a rubric is unknown.
+
+    Items that the judge does not grade by design don't count.
+    """
+    names = [str(name) for name in entry.about["scenarios"]]
+    if entry.is_foreign or not names:
+        return None
+    unasked = {
+        (v.scenario_id, v.item_id)
+        for v in entry.verdicts
+        if v.status is not VerdictStatus.graded and not v.status.is_missing
+    }
+    shares: list[float] = []
+    for name in names:
+        asked = [item.is_error for item in scenarios[name].items if (name, item.item_id) not in unasked]
+        shares.append(sum(asked) / len(asked))
+    return math.fsum(shares) / len(shares)
 
 
 def _over_limit(reports: Iterable[ReportFacts]) -> int | None:

@@ -105,7 +105,7 @@ def _row(
         cells[0] = link.format(condition_address(row), title, cells[0]) + label
     else:
         cells[0] += Markup("<br>{}").format(own(origin)) + label
-    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+    if row.has_bounds:
         bounds = Markup("<br><small>bounds<br>{:.3f} to {:.3f}</small>")
         cells[head.index("score")] += bounds.format(row.score_low, row.score_high)
     return cells
