@@ -97,7 +97,7 @@ def _other_refusals(
                 for row in others
                 if row.judge_id == judge and row.rank is not None
             ]
-            found.append(f"scoring.refusals={other.value}, judge {judge}: {', '.join(places) or 'no row'}")
+            found.append(f"scoring.refusals={other.value}, judge {judge}: {', '.join(places) or 'no row is ranked'}")
     return found
 
 
