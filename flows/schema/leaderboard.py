@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flows.schema.settings import ScoringSettings
-from flows.schema.verdict import Agreement, SelfAgreement
+from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,7 @@ class JudgeNote:
         members: labels of a panel's members; empty for other judges.
         n_canary_missed: replies rejected because of a canary item; None without canaries.
         self_agreement: agreement among its repeats; None if asked once.
+        place_effect: what an item's place does to its verdict; None if repeats have one order.
     """
 
     judge_id: str
@@ -128,6 +129,7 @@ class JudgeNote:
     members: tuple[str, ...] = ()
     n_canary_missed: int | None = None
     self_agreement: SelfAgreement | None = None
+    place_effect: PlaceEffect | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,7 @@ class JudgePromptSettings(Strict):
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
             filled in, and for reports `{{reference}}`.
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
     """
 
     version: str
@@ -197,6 +198,7 @@ class JudgePromptSettings(Strict):
     all_items: str
     per_item: str
     rejected: str
+    quotes: str = ""
 
 
 @dataclass(frozen=True)

@@ -215,3 +215,19 @@ class SelfAgreement:
     n_ungraded: int
     unanimous: float | None
     pairs: tuple[Agreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceEffect:
+    """What an item's place in the rubric does to a judge's verdict.
+
+    Attributes:
+        change: change in the share of passes from the first place to the last, of items compared with
+            themselves across repeats; mean over scenarios.
+        interval: over scenarios, or their range; None for one scenario.
+        n: verdicts of items that were shown at different places.
+    """
+
+    change: float
+    interval: Interval | None
+    n: int

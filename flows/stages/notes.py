@@ -250,6 +250,15 @@ def _noise_notes(note: JudgeNote) -> list[str]:
             f"Asked {own.n_repeats} times, of which the majority counts; every time the same verdict on "
             f"{percent(own.unanimous)} of {own.n} items, kappa {', '.join(kappas)}."
         )
+    effect = note.place_effect
+    if effect is not None:
+        ends = effect.interval
+        spread = "" if ends is None else f"; {ends.method}: {100 * ends.low:+.1f} to {100 * ends.high:+.1f}"
+        found.append(
+            "Its repeats have different orders of items. From the first place in the rubric to the last, the "
+            f"share of passes of the same item changes by {100 * effect.change:+.1f} points "
+            f"({effect.n} verdicts{spread})."
+        )
     return found
 
 

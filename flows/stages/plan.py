@@ -100,7 +100,7 @@ def brief_characters(prompt_words: int | None, cap: int | None = None) -> int:
 
 def verdict_tokens(n_items: int, judge: JudgeSettings) -> int:
     """Estimate a judge's output on `n_items`, without reasoning, as if every item were listed."""
-    return judge.tokens_per_item * n_items
+    return judge.tokens_per_item * n_items * (2 if judge.quotes else 1)
 
 
 def planned(

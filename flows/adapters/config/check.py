@@ -24,6 +24,7 @@ from flows.schema.settings import (
     Effort,
     Harness,
     JudgeKind,
+    JudgeMode,
     JudgeSettings,
     ModelSettings,
     ProtocolName,
@@ -170,6 +171,11 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
     ]
     for where, judge in judges:
         found += _unfit_judge(where, judge)
+        if judge.quotes and not s.judge_prompt.quotes:
+            fit = "a prompt that asks for quotes, such as v1"
+            found.append(
+                (f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit)
+            )
     return found
 
 
@@ -249,6 +255,9 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
         found.append((f"{where}.repeat", str(judge.repeat), "1: the offline judge never differs from itself"))
     if judge.kind is JudgeKind.offline and judge.canaries:
         found.append((f"{where}.canaries", "true", "false: the offline judge is asked nothing"))
+    if judge.quotes and judge.mode is JudgeMode.failed_only and judge.kind is JudgeKind.remote:
+        fit = "all_items or per_item, for quotes=true: failed_only lists no item that passes"
+        found.append((f"{where}.mode", judge.mode.value, fit))
     if judge.kind is not JudgeKind.panel:
         return found
     if where != "judge":

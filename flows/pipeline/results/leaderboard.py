@@ -55,7 +55,7 @@ def build_leaderboard(
         benchmark=str(graded[0].about["condition"]["benchmark"]) if graded else "",
         scoring=scoring.name,
         rows=tuple(rows),
-        judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
+        judges=tuple(judge_note(own, scenarios, objects, scoring) for _, own in sorted(judges.items())),
         assumptions=(*assumed, *_assumed_limits(graded), _assumed_refusals(scoring)),
         model_notes=tuple(sorted(_model_notes(graded))),
         differences=(*differences(graded), *served_notes(graded)),
