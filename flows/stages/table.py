@@ -47,6 +47,14 @@ def word_columns(board: Leaderboard) -> int:
     return 5 if has_harnesses(board) else 4
 
 
+def interval_text(row: LeaderboardRow) -> str:
+    """Format an interval, or the range of too few scenarios for one; a dash if there is neither."""
+    if row.ci_low is None:
+        return "-"
+    ends = f"{number(row.ci_low)} to {number(row.ci_high)}"
+    return ends if row.ci_level is not None else f"{ends} (range)"
+
+
 def bounds_text(row: LeaderboardRow) -> str:
     """Format the bounds of a score with missing verdicts; a dash if there are none."""
     return f"{number(row.score_low)} to {number(row.score_high)}" if row.has_bounds else "-"
@@ -105,14 +113,13 @@ def to_metrics(board: Leaderboard) -> str:
 
 
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:
-    interval = "-" if row.ci_low is None else f"{number(row.ci_low)} to {number(row.ci_high)}"
     return (
         row.model,
         row.effort,
         "none" if row.word_cap is None else str(row.word_cap),
         row.judge + ("*" if row.self_judged else ""),
         score_text(row),
-        interval,
+        interval_text(row),
         percent(row.correct),
         percent(row.passed),
         number(row.wrong, 1),

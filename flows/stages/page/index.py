@@ -15,7 +15,7 @@ from flows.stages.page.wording import BRIEFS, Wording, meanings
 UNKNOWN = "-"
 """Cell text for an unknown value."""
 
-_NUMBER = re.compile(r"-?[\d.,]+(%| of \d+| to -?[\d.]+)?")
+_NUMBER = re.compile(r"-?[\d.,]+(%|~| of \d+| texts?| to -?[\d.]+( \(range\))?)?")
 
 
 def condition_address(row: LeaderboardRow) -> Markup:
