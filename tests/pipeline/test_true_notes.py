@@ -16,6 +16,7 @@ from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.settings import Refusals
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.notes import notes
+from flows.stages.score import score_briefs
 from flows.stages.table import shown_rows, to_csv, to_markdown
 
 SCORING = compose_points(Path(__file__).parents[2], [], multirun=False)[0].settings.scoring
@@ -392,3 +393,26 @@ def test_the_files_hold_rank_and_bounds(tmp_path):
     found = [(row["rank"], row["score_low"]) for row in rows]
     assert found[2][0] == ""
     assert float(found[2][1]) == pytest.approx((5 + (1 - 5 / 35) / 2) / 6)
+
+
+def test_an_imported_refusal_follows_the_same_rule(tmp_path):
+    ours = graded("b", mixed(2))
+    imported = graded("a", {"s0": [PERFECT], "s1": [Brief(status="refused")]})
+    scores = score_briefs(dict.fromkeys(("s0", "s1"), ITEMS), imported.verdicts, SCORING)
+    criteria = {
+        name: [[one.item_id, -1.0 if one.is_error else 1.0, one.is_error, ""] for one in ITEMS]
+        for name in ("s0", "s1")
+    }
+    harbor = {"clamped": True, "criteria": criteria}
+    # Its verifier gave both attempts a reward.
+    foreign = replace(imported, about={**imported.about, "harbor": harbor}, scores=scores)
+    found = {}
+    for refusals in Refusals:
+        fresh = [replace(entry, known={}) for entry in (foreign, ours)]
+        rules = replace(SCORING, refusals=refusals)
+        board = build_leaderboard(fresh, scenarios(2), rules, ObjectStore(tmp_path))
+        (found[refusals],) = [row for row in board.rows if row.condition == "a"]
+    unscored, zero = found[Refusals.unscored], found[Refusals.zero]
+    assert (unscored.score, unscored.rank, unscored.n_briefs) == (1, None, 1)
+    assert (unscored.score_low, unscored.score_high) == (0.5, 1)
+    assert (zero.score, zero.rank, zero.score_low, zero.score_high) == (0.5, 1, 0.5, 0.5)
