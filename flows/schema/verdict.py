@@ -14,6 +14,18 @@ class VerdictStatus(StrEnum):
     unparsed = "unparsed"  # the judge never gave a valid reply
     error = "error"  # no reply from the writer or the judge after all attempts
 
+    @property
+    def is_missing(self) -> bool:
+        """True if a verdict was asked for and is missing.
+
+        Missing verdicts lower the coverage and widen the bounds. An item that its judge does not grade by
+        design is neither graded nor missing, and not part of the score.
+        """
+        return self in _MISSING
+
+
+_MISSING = frozenset({VerdictStatus.refused, VerdictStatus.unparsed, VerdictStatus.error})
+
 
 class FailureMode(StrEnum):
     """How an item failed. `committed` is for wrong moves, the others for requirements."""
@@ -57,13 +69,13 @@ class BriefScore:
 
     Attributes:
         scenario_id, seed: the brief.
-        score: severity-weighted, unclamped; None unless every item was graded.
+        score: severity-weighted, unclamped, over the graded items; None if too few were graded.
         score_clamped: `score` within [0, 1]; None if `score` is.
-        score_low, score_high: the score if every ungraded item had failed, or passed; both equal
-            `score` if all were graded.
-        correct: share of all items passed; None unless every item was graded.
-        passed: share of positive items passed; None unless every item was graded.
-        wrong: number of wrong moves made; None unless every item was graded.
+        score_low, score_high: the score if every missing verdict were a fail, or a pass; both equal
+            `score` if none is missing.
+        correct: share of graded items passed; None if `score` is.
+        passed: share of graded positive items passed; None if `score` is.
+        wrong: number of wrong moves made, among those graded; None if `score` is, or none was graded.
         n_items, n_graded: counts of items.
         n_refused, n_unparsed, n_error: ungraded items by reason.
     """
@@ -83,19 +95,31 @@ class BriefScore:
     n_unparsed: int
     n_error: int
 
+    @property
+    def n_missing(self) -> int:
+        """Items whose verdict is missing."""
+        return self.n_refused + self.n_unparsed + self.n_error
+
+    @property
+    def is_partial(self) -> bool:
+        """True if the score leaves out missing verdicts that could change it."""
+        return self.score is not None and self.score_low < self.score_high
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval and its method.
+    """A confidence interval, or the range of too few values for one.
 
     Attributes:
         low, high: its ends.
         method: name and parameters of the method, as printed.
+        level: its coverage; None for a range.
     """
 
     low: float
     high: float
     method: str
+    level: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +128,18 @@ class Estimate:
 
     Attributes:
         score: mean over scenarios with a scored brief, clamped if the scoring says so; None if there is
-            none.
-        interval: over scenarios; None if fewer than two have a scored brief.
-        score_low, score_high: the mean over all scenarios and briefs if every ungraded item had
-            failed, or passed.
+            none, or the share of scored briefs is below the scoring's floor. So are the other means.
+        interval: over scenarios; None if `score` is, or fewer than two have a scored brief.
+        score_low, score_high: the mean over all scenarios and briefs if every missing verdict were a
+            fail, or a pass.
         score_clamped: the same mean with each brief clamped to [0, 1].
         correct, passed, wrong: means, as `score`.
         n_scenarios: scenarios with a scored brief.
         n_scenarios_all: scenarios asked for.
         n_briefs: scored briefs.
         n_briefs_all: briefs asked for.
-        n_ungraded: items without a verdict, over all briefs asked for.
+        n_ungraded: items whose verdict is missing, over all briefs asked for.
+        n_partial: scored briefs with missing verdicts that could change their score.
     """
 
     score: float | None
@@ -130,6 +155,7 @@ class Estimate:
     n_briefs: int
     n_briefs_all: int
     n_ungraded: int
+    n_partial: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +215,19 @@ class SelfAgreement:
     n_ungraded: int
     unanimous: float | None
     pairs: tuple[Agreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceEffect:
+    """What an item's place in the rubric does to a judge's verdict.
+
+    Attributes:
+        change: change in the share of passes from the first place to the last, of items compared with
+            themselves across repeats; mean over scenarios.
+        interval: over scenarios, or their range; None for one scenario.
+        n: verdicts of items that were shown at different places.
+    """
+
+    change: float
+    interval: Interval | None
+    n: int

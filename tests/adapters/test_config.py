@@ -8,7 +8,7 @@ import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
 from flows.common.errors import StaffbenchError
-from flows.schema.condition import condition_of, file_name, judge_of
+from flows.schema.condition import condition_of, file_name, judge_fields, judge_of
 from flows.schema.settings import Effort
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]
@@ -416,6 +416,48 @@ def test_only_a_panel_has_a_quorum_and_the_stand_in_is_asked_nothing(project):
     assert "judge.quorum" in refusal(project, "judge=gpt_6_luna", "judge.quorum=1")
     assert "judge.repeat" in refusal(project, "judge.repeat=2")
     assert "judge.canaries" in refusal(project, "judge.canaries=true")
+    assert "asked nothing" in refusal(project, "judge.quotes=true")
+
+
+def test_quotes_need_a_mode_that_lists_what_passes_and_change_the_judge_only_where_they_are_asked(project):
+    assert "failed_only lists no item that passes" in refusal(
+        project, "judge=gpt_6_luna", "judge.quotes=true"
+    )
+    assert "judge.members.NAME.quotes" in refusal(project, "judge=panel", "judge.quotes=true")
+    quoting = ["judge=gpt_6_luna", "judge.mode=all_items", "judge.quotes=true"]
+    assert "no quotes" in refusal(project, *quoting, "judge_prompt.quotes=''")
+    with_quotes, without = one(project, *quoting), one(project, *quoting[:2])
+    fields = judge_fields(without.settings.judge, without.settings.judge_prompt)
+    assert "quotes" not in fields["judge"] | fields["prompt"]
+    fields = judge_fields(with_quotes.settings.judge, with_quotes.settings.judge_prompt)
+    assert "quotes" in fields["judge"].keys() & fields["prompt"].keys()
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("scoring.interval=normal", "one of t, bootstrap"),
+        ("scoring.refusals=half", "one of unscored, zero"),
+        ("scoring.min_graded=0", "more than 0, up to 1"),
+        ("scoring.min_graded=95", "more than 0, up to 1"),
+        ("scoring.min_coverage=-0.1", "0 to 1"),
+        ("scoring.resamples=1", "2 or more"),
+    ],
+)
+def test_rules_of_scoring_out_of_range_are_refused(project, override, said):
+    assert said in refusal(project, override)
+
+
+def test_other_rules_of_scoring_have_a_board_of_their_own(project):
+    names = {
+        one(project, override).settings.scoring.name
+        for override in (
+            "scoring.interval=bootstrap", "scoring.refusals=zero", "scoring.min_graded=1",
+            "scoring.min_coverage=0", "scoring.interval=t",
+        )
+    }  # fmt: skip
+    assert len(names) == 5
+    assert "severity" in names
 
 
 @pytest.mark.parametrize(

@@ -318,12 +318,18 @@ def test_a_row_without_cells_is_refused():
 def test_counts_stand_with_their_n_and_unknown_is_no_zero():
     groups = {
         "step": [Group("tasks", "requirement", 3, 4, 1), Group("risk", "error", 0, 0, 2)],
-        "mode": [Group("partial", "requirement", 3, 4, 1)],
+        "mode": [
+            Group("omission", "requirement", 1, 4, 1),
+            Group("partial", "requirement", 3, 4, 1),
+            Group("committed", "error", 4, 5, 0),
+        ],
     }
     page = Page(a_condition(groups=groups))
     assert ["tasks", "requirement", "3", "4", "75.0%", "1"] in page.rows
     assert ["risk", "wrong move", "\u2013", "0", "\u2013", "2"] in page.rows
-    assert ["partial", "requirement", "1", "4", "25.0%", "1"] in page.rows  # failed so
+    # Of four failed requirements, one is partly there; of five wrong moves, one was made.
+    assert ["partial", "requirement", "1", "4", "25.0%", "1"] in page.rows
+    assert ["committed", "wrong move", "1", "5", "20.0%", "0"] in page.rows
     (row,) = [row for row in page.rows if row[0] == "harbour"]
     assert row == [
         "harbour", "1", "written", "\u2013bounds 0.000 to 0.333", "\u2013", "\u2013", "\u2013", "3 of 4", "4",

@@ -110,7 +110,7 @@ def test_overridden_values_have_the_names_that_tables_show():
 
 # The table for a terminal
 
-A = replace(ROW, condition="a", model="a", score=0.5, differs=(("temperature", "0.2"),))
+A = replace(ROW, condition="a", model="a", rank=1, score=0.5, differs=(("temperature", "0.2"),))
 B = replace(
     ROW, condition="b", model="b", effort="high", score=0.25, n_ungraded=3, n_cut=1, n_cut_by_provider=1
 )
@@ -164,22 +164,29 @@ def test_differences_and_costs_stand_in_the_files():
     assert second[head.index("differs in")] == "-"
     assert first[-3:] == ("$1.75", "20", "4")
     assert second[-3:] == ("-", "-", "-")
-    assert "| temperature 0.2 |" in to_markdown(board(paid, B))
+    assert "| temperature 0.2 |" in to_markdown(board(paid, B), [])
     csv = to_csv(board(paid, B)).splitlines()
     assert ",temperature 0.2," in csv[1]
     assert "differs in" not in shown_rows(board(B))[0]
 
 
+def test_a_row_of_other_coverage_has_bounds_and_no_rank():
+    partial = replace(B, score_low=0.2, score_high=0.6)
+    for rows in (shown_rows(board(A, partial)), screen_table([A, partial]).rows):
+        head, first, second = rows
+        assert (first[head.index("rank")], second[head.index("rank")]) == ("1", "-")
+        assert second[head.index("bounds")] == "0.200 to 0.600"
+    assert "rank" not in shown_rows(board(A))[0]
+
+
 @pytest.mark.parametrize(("n_scenarios", "is_said"), [(3, True), (10, False)])
 def test_main_notes_are_short_and_begin_with_what_matters_most(n_scenarios, is_said):
     judges = (JudgeNote(ROW.judge_id, is_stand_in=True, agreements=()),)
-    one = replace(B, n_scenarios=n_scenarios, ci_low=0.1, ci_high=0.4)
-    found = main_notes(
-        board(one, judges=judges, model_notes=(("b", "a control that x"), ("z", "a model"))), few_scenarios=6
-    )
+    one = replace(B, n_scenarios=n_scenarios, ci_low=0.1, ci_high=0.4, ci_level=0.95 if not is_said else None)
+    found = main_notes(board(one, judges=judges, model_notes=(("b", "a control that x"), ("z", "a model"))))
     assert "stand-in" in found[0]
     assert found[1].startswith("3 items have no verdict")
-    assert any("too narrow" in note for note in found) == is_said
+    assert any(note.startswith("Ranges are of the scenarios") for note in found) == is_said
     assert "Controls and baselines, no models: b." in found
     assert not any(note.startswith("z") for note in found)
     assert all(len(note) < 200 for note in found)
@@ -187,7 +194,7 @@ def test_main_notes_are_short_and_begin_with_what_matters_most(n_scenarios, is_s
 
 def test_hidden_characters_are_among_the_first_notes_and_count_a_brief_once():
     one = replace(A, n_hidden=1, n_noticed=2)
-    found = main_notes(board(one, replace(one, judge_id="other")), few_scenarios=2)
+    found = main_notes(board(one, replace(one, judge_id="other")))
     assert found[:2] == [
         "1 brief held characters that a reader does not see.",
         "2 briefs came from a file of which the reader left something out.",

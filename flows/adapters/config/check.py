@@ -24,6 +24,7 @@ from flows.schema.settings import (
     Effort,
     Harness,
     JudgeKind,
+    JudgeMode,
     JudgeSettings,
     ModelSettings,
     ProtocolName,
@@ -108,7 +109,6 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "seeds": s.seeds,
         "word_cap.words": s.word_cap.words,
         "prompt.words": s.prompt.words,
-        "scoring.resamples": s.scoring.resamples,
         "runner.concurrency": s.runner.concurrency,
         "runner.requests_per_minute": s.runner.requests_per_minute,
         "runner.tokens_per_minute": s.runner.tokens_per_minute,
@@ -149,6 +149,12 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
             found.append((key, repr(name), fit))
     if not 0 < s.scoring.interval_level < 1:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
+    if s.scoring.resamples < 2:  # noqa: PLR2004 -- a bootstrap compares resamples
+        found.append(("scoring.resamples", str(s.scoring.resamples), "2 or more"))
+    if not 0 < s.scoring.min_graded <= 1:
+        found.append(("scoring.min_graded", str(s.scoring.min_graded), "more than 0, up to 1"))
+    if not 0 <= s.scoring.min_coverage <= 1:
+        found.append(("scoring.min_coverage", str(s.scoring.min_coverage), "0 to 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
     found += _unfit_protocol(s)
@@ -161,6 +167,11 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
     ]
     for where, judge in judges:
         found += _unfit_judge(where, judge)
+        if judge.quotes and not s.judge_prompt.quotes:
+            fit = "a prompt that asks for quotes, such as v1"
+            found.append(
+                (f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit)
+            )
     return found
 
 
@@ -241,6 +252,9 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
         found.append((f"{where}.repeat", str(judge.repeat), "1: the offline judge never differs from itself"))
     if judge.kind is JudgeKind.offline and judge.canaries:
         found.append((f"{where}.canaries", "true", "false: the offline judge is asked nothing"))
+    if judge.quotes and judge.mode is JudgeMode.failed_only and judge.kind is JudgeKind.remote:
+        fit = "all_items or per_item, for quotes=true: failed_only lists no item that passes"
+        found.append((f"{where}.mode", judge.mode.value, fit))
     if judge.kind is not JudgeKind.panel:
         return found
     if where != "judge":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from omegaconf import DictConfig
@@ -46,7 +46,8 @@ def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> 
         named: the section from its named option alone.
     """
     values = {key: value for key, value in asdict(scoring).items() if key not in ("name", "assumed")}
-    if all(named.get(key) == value for key, value in values.items()):
+    defaults = {field.name: field.default for field in fields(scoring)}
+    if all(named.get(key, defaults[key]) == value for key, value in values.items()):
         return scoring
     published: Mapping[str, Any] = named.get("weights") or {}
     own = [name for name, points in scoring.weights.items() if published.get(name) != points]

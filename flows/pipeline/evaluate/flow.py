@@ -44,6 +44,7 @@ from flows.schema.leaderboard import Leaderboard
 from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 
 
@@ -155,7 +156,8 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     finished.flow_run_id, finished.task_runs = str(flow_run.id), TaskRuns.count - before
     finished.board = job.report(finished)
     if finished.board is not None:
-        table = to_markdown(finished.board.leaderboard)
+        board = finished.board.leaderboard
+        table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
     return _state(finished)
 
@@ -304,7 +306,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
     work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
-    work = score_work(evaluation, scenario, found.verdicts, judged.address)
+    work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)
     scored = done("score", await run_cached(context.objects, name, work))
     return _Chain(
         scenario.scenario_id,

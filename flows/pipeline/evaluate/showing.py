@@ -19,8 +19,9 @@ from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
+from flows.stages.notes import notes
 from flows.stages.shown import changed_values, main_notes, screen_table
-from flows.stages.table import FEW_SCENARIOS, notes, shown_rows, word_columns
+from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
     from flows.pipeline.evaluate.flow import Finished
@@ -59,7 +60,7 @@ def show_board(
         screen.table(title, shown_rows(board), shown.marked, words=word_columns(board))
     else:
         screen.table(title, shown.rows, shown.marked, words=shown.words, caption=shown.caption)
-    main = main_notes(board, few_scenarios=FEW_SCENARIOS)[:_SHOWN_NOTES]
+    main = main_notes(board)[:_SHOWN_NOTES]
     for note in main:
         screen.bullet(note)
     if where:

@@ -192,7 +192,8 @@ class _Verifier:
         return 0
 
     def _write_graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
-        found = score_brief(scenario.items, verdicts, scoring)
+        # A reward has no bounds beside it, so every item must be graded.
+        found = score_brief(scenario.items, verdicts, replace(scoring, min_graded=1.0))
         by_id = {verdict.item_id: verdict for verdict in verdicts}
         criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]
         self.write("judgment.json", {**self.about, "score": found.score, "criteria": criteria})

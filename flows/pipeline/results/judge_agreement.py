@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -17,13 +18,16 @@ from flows.pipeline.inputs.scenarios import CONTROL_REPORTS
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Control, Item, Scenario
-from flows.schema.verdict import Agreement, SelfAgreement, Verdict
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement, Verdict
+from flows.stages.aggregate import interval_over
 from flows.stages.agreement import (
     LabelledVerdict,
     compare_verdicts,
     measure_agreement,
     measure_self_agreement,
 )
+from flows.stages.judge import place_effect, shown_order
 from flows.stages.offline import OFFLINE_VERSION, TUNED_ON, grade_offline
 from flows.stages.offline.reference import REFERENCE_TUNED_ON, REFERENCE_VERSION
 
@@ -34,7 +38,10 @@ _SHOWN_DIGITS = 16
 
 
 def judge_note(
-    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], objects: ObjectStore
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    objects: ObjectStore,
+    scoring: ScoringSettings,
 ) -> JudgeNote:
     """Build the leaderboard's note on a judge.
 
@@ -45,6 +52,7 @@ def judge_note(
         graded: everything that the judge graded; not empty, and of one label.
         scenarios: with their controls.
         objects: cache of the offline judge's agreement.
+        scoring: method and level of intervals.
     """
     judge: Mapping[str, Any] = graded[0].about["judge"]
     # Imported jobs have no such count.
@@ -61,7 +69,45 @@ def judge_note(
         members=tuple(judge["members"]),
         n_canary_missed=sum(known) if len(known) == len(missed) else None,
         self_agreement=self_agreement(graded, scenarios),
+        place_effect=measure_place_effect(graded, scenarios, scoring),
     )
+
+
+def measure_place_effect(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> PlaceEffect | None:
+    """Measure what an item's place in the rubric does to its verdict, from repeats in different orders.
+
+    Args:
+        graded: everything that the judge graded; equal briefs of a scenario count once.
+        scenarios: by id.
+        scoring: method and level of the interval.
+    """
+    shuffled = [entry for entry in graded if entry.about.get("items_shuffled")]
+    gradings: dict[str, list[list[tuple[float, bool]]]] = {}
+    for entry, _, verdicts in _each_brief_once(shuffled):
+        repeats = entry.passed_at_each_repeat
+        for v in verdicts:
+            places = _places(scenarios[v.scenario_id], len(repeats[v.scenario_id, v.seed, v.item_id]))
+            own = zip(places[v.item_id], repeats[v.scenario_id, v.seed, v.item_id], strict=True)
+            gradings.setdefault(v.scenario_id, []).append([(at, is_) for at, is_ in own if is_ is not None])
+    changes = {name: place_effect(own) for name, own in gradings.items()}
+    known = {name: change for name, change in changes.items() if change is not None}
+    if not known:
+        return None
+    n = sum(len(own) for name in known for own in gradings[name] if len(own) > 1)
+    values = list(known.values())
+    return PlaceEffect(math.fsum(values) / len(values), interval_over(values, scoring), n)
+
+
+def _places(scenario: Scenario, n_repeats: int) -> dict[str, list[float]]:
+    """Return the place of each item, from 0 to 1, at each repeat."""
+    last = max(1, len(scenario.items) - 1)
+    found: dict[str, list[float]] = {}
+    for repeat in range(1, n_repeats + 1):
+        for number, item in enumerate(shown_order(scenario.items, repeat)):
+            found.setdefault(item.item_id, []).append(number / last)
+    return found
 
 
 def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> tuple[Agreement, ...]:

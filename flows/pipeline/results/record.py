@@ -20,7 +20,7 @@ from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import Writer, scoring_suffix
+from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -158,6 +158,7 @@ def write_results(
         },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
+        "items_shuffled": _are_items_shuffled(evaluation.settings.judge),
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
@@ -206,6 +207,11 @@ def write_results(
     write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
     write_settings(results / condition.benchmark, evaluation)
     return files
+
+
+def _are_items_shuffled(judge: JudgeSettings) -> bool:
+    """True if repeats of the judge are shown the rubric in different orders."""
+    return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
 
 
 def _write_submissions(

@@ -92,7 +92,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "score_high": estimate.score_high,
         "ci_low": interval.low if interval else None,
         "ci_high": interval.high if interval else None,
-        "ci_unlike": most_unlike(interval, estimate.n_scenarios, evaluation.settings.scoring.interval_level),
+        "ci_unlike": most_unlike(interval, estimate.n_scenarios),
         "correct": estimate.correct,
         "passed": estimate.passed,
         "wrong": estimate.wrong,

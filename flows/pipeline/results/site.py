@@ -33,7 +33,8 @@ from flows.stages.page import (
     rubric_page,
     wording,
 )
-from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
+from flows.stages.notes import notes
+from flows.stages.table import shown_rows
 
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
 _TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
@@ -144,7 +145,7 @@ def _conditions(
                     for brief in briefs
                 ],
                 entry.reports,
-                breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
+                breakdowns(items, entry.verdicts_once, _TASK_GROUPINGS if tasks else _GROUPINGS),
                 tasks,
             )
         )
@@ -163,7 +164,6 @@ def _figures(
         name=f"{ids}-score",
         judge=judge,
         scoring=board.scoring,
-        few_scenarios=FEW_SCENARIOS,
     )
     modes = mode_figure([_modes(condition) for condition in shown], name=f"{ids}-mode", judge=judge)
     if any("scenario" in condition.counts for condition in shown):

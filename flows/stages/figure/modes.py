@@ -52,7 +52,7 @@ class ModeRow:
 
 
 def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
-    """Draw the share of graded requirements that failed, stacked by mode, with counts.
+    """Draw how failed requirements divide into modes, stacked to 100%, with counts.
 
     Args:
         rows: conditions of one judge, in drawing order. Modes are drawn in the order of the rows; those
@@ -84,7 +84,7 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
         body.append(text(_RIGHT + 242, y + 4, made, "s"))
         parts = ", ".join(f"{mode} {count}" for mode, count in row.failed.items())
         alt.append(f"{row.label}: requirements failed {failed}: {parts}; wrong moves made {made}")
-    subtitle = [f"{by_judge(judge)} Share of graded requirements, pooled over briefs; numbers are counts."]
+    subtitle = [f"{by_judge(judge)} Share of failed requirements, pooled over briefs; numbers are counts."]
     size = (_RIGHT + 460, bottom + 30)
     return frame(
         name,
@@ -99,11 +99,12 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
 def _bar(row: ModeRow, modes: Sequence[str], name: str, y: float) -> list[str]:
     drawn: list[str] = []
     x, free = LABEL_WIDTH, 0.0  # `free`: where the next count below the bar may begin
+    n_failed = sum(row.failed.values())
     for place, mode in enumerate(modes):
         count = row.failed.get(mode, 0)
         if not count:
             continue
-        width = count / row.requirements.n * AREA_WIDTH
+        width = count / n_failed * AREA_WIDTH
         segment = _segment(f"{name}-{place}", x, y - 10, width, 20)
         drawn.append(titled(f"{row.label}, {mode}: {count}", segment))
         middle, needed = x + width / 2, 7 * len(str(count)) + 6

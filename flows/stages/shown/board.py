@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from flows.common.text import count_of, number, plural
+from flows.common.text import count_of, plural
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness
 
@@ -69,15 +69,13 @@ def screen_table(
     if any(row.differs for row in rows):
         columns.append(("differs in", [_lines(row) for row in rows]))
     words = len(columns)
-    columns.append(("score", [number(row.score) for row in rows]))
-    if any(ranges := [_range(row) for row in rows]):
-        columns.append(("interval", [text or "-" for text in ranges]))
+    columns += _numbers(rows)
     for head, cells in (
         ("scenarios", [count_of(row.n_scenarios, row.n_scenarios_all) for row in rows]),
-        ("briefs", [count_of(row.n_briefs, row.n_briefs_all) for row in rows]),
+        ("briefs", [row.briefs_text for row in rows]),
     ):
         if len(set(cells)) == 1:
-            same.append(plural(cells[0], head.removesuffix("s")))
+            same.append(cells[0] if "text" in cells[0] else plural(cells[0], head.removesuffix("s")))
         else:
             columns.append((head, cells))
     if any((row.usd or 0.0) + (row.judge_usd or 0.0) for row in rows):
@@ -105,13 +103,17 @@ def _settings(rows: Sequence[LeaderboardRow]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _range(row: LeaderboardRow) -> str:
-    """Return the interval; without one the bounds, if verdicts are missing."""
-    if row.ci_low is not None:
-        return f"{number(row.ci_low)} to {number(row.ci_high)}"
-    if row.n_ungraded and row.score_low is not None:
-        return f"bounds {number(row.score_low)} to {number(row.score_high)}"
-    return ""
+def _numbers(rows: Sequence[LeaderboardRow]) -> list[tuple[str, list[str]]]:
+    """Return rank, score, interval and bounds; without those that no row needs."""
+    found = [
+        ("rank", ["-" if row.rank is None else str(row.rank) for row in rows]),
+        ("score", [row.score_text for row in rows]),
+        ("interval", [row.interval_text for row in rows]),
+        ("bounds", [row.bounds_text for row in rows]),
+    ]
+    if all(row.rank is not None for row in rows):
+        del found[0]
+    return [(head, cells) for head, cells in found if head in ("rank", "score") or set(cells) != {"-"}]
 
 
 def _lines(row: LeaderboardRow) -> str:
@@ -125,12 +127,11 @@ def _cost(row: LeaderboardRow) -> str:
     return f"${row.usd + row.judge_usd:.2f}"
 
 
-def main_notes(board: Leaderboard, *, few_scenarios: int) -> list[str]:
+def main_notes(board: Leaderboard) -> list[str]:
     """Return short notes on a board's rows, the most important first.
 
     Args:
         board: its rows may be a part of the leaderboard.
-        few_scenarios: below this number an interval says little.
     """
     rows = board.rows
     noun = "report" if any(row.n_over_limit is not None or row.n_missing for row in rows) else "brief"
@@ -142,8 +143,8 @@ def main_notes(board: Leaderboard, *, few_scenarios: int) -> list[str]:
     ]
     if ungraded := sum(row.n_ungraded for row in rows):
         found.append(
-            f"{ungraded} items have no verdict: scores are of the {noun}s that were graded whole, which may "
-            "be the easier ones."
+            f"{ungraded} items have no verdict; the bounds say what they could change. Rows of other "
+            "coverage than the rest have no rank."
         )
     if any(row.self_judged for row in rows):
         found.append(f"A judge marked * graded {noun}s of its own model.")
@@ -156,9 +157,8 @@ def main_notes(board: Leaderboard, *, few_scenarios: int) -> list[str]:
     measured = {note.judge_id for note in board.judges if note.is_stand_in or note.agreements}
     if unmeasured := sorted({row.judge for row in rows if row.judge_id not in measured}):
         found.append(f"Nobody has measured how far these judges agree with people: {', '.join(unmeasured)}.")
-    fewest = min((row.n_scenarios for row in rows if row.ci_low is not None), default=few_scenarios)
-    if fewest < few_scenarios:
-        found.append(f"With {fewest} scenarios an interval is too narrow to rank models by.")
+    if any(row.ci_low is not None and row.ci_level is None for row in rows):
+        found.append("Ranges are of the scenarios that were run: too few for an interval.")
     models = {row.model for row in rows}
     known = [(label, note) for label, note in board.model_notes if label in models]
     if unlike := [label for label, note in known if note.startswith(("a control", "a baseline"))]:
