@@ -39,6 +39,8 @@ class LeaderboardRow:
         n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
+        copied: True for text copied from the packet that the offline judge scored, which takes copied
+            sentences for statements.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
     """
 
@@ -84,6 +86,7 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class JudgeNote:
         judge_id: as in the rows.
         is_stand_in: True for the offline judge.
         agreements: its agreement with labels; empty if not measured.
+        measured: the same as phrases.
+        n_abstained: items on which it gave no verdict by its rules, over all briefs.
         members: labels of a panel's members; empty for other judges.
         n_canary_missed: replies rejected because of a canary item; None without canaries.
         self_agreement: agreement among its repeats; None if asked once.
@@ -105,6 +110,8 @@ class JudgeNote:
     members: tuple[str, ...] = ()
     n_canary_missed: int | None = None
     self_agreement: SelfAgreement | None = None
+    measured: tuple[str, ...] = ()
+    n_abstained: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 POLARITIES = frozenset(polarity.value for polarity in Polarity)
 """Keys of weights that replace the criteria's own points, by polarity."""
 
-SCORE_VERSION = "1"
+SCORE_VERSION = "2"
 """Increment when the same verdicts and weights give another score."""
 
 
@@ -26,8 +26,8 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     wrong moves can make it negative. This is the score of both benchmarks (MA-Bench, 4.3 and
     appendix D; MissionReport, Scoring), before any clamping.
 
-    An item without a verdict is neither passed nor failed: the score and the shares are None, and the
-    bounds give the possible range.
+    A missing verdict is neither a pass nor a fail: the score and the shares are None, and the bounds give the
+    possible range. An item on which the judge abstains is left out, as if the rubric did not have it.
 
     A criterion counts its own points, or those of its polarity if given; an item counts those of its
     severity.
@@ -46,7 +46,12 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     points = _points(items, scoring)
     by_id = _by_id(items, verdicts)
     # Looked up once, as there may be 100,000 verdicts.
-    rows = [(points[item.item_id], item.is_error, by_id[item.item_id].passed) for item in items]
+    statuses = [by_id[item.item_id].status for item in items]
+    rows = [
+        (points[item.item_id], item.is_error, by_id[item.item_id].passed)
+        for item, status in zip(items, statuses, strict=True)
+        if status is VerdictStatus.graded or status.is_missing
+    ]
     total = math.fsum(weight for weight, is_error, _ in rows if not is_error)
     if total <= 0:
         raise ScenarioError(
@@ -64,13 +69,13 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
             / total
         )
 
-    statuses = [by_id[item.item_id].status for item in items]
     n_graded = statuses.count(VerdictStatus.graded)
-    whole = n_graded == len(items)
+    whole = n_graded == len(rows)
     low = share_of_points(ungraded_passes=False)
     high = low if whole else share_of_points(ungraded_passes=True)
     requirements = [passed for _, is_error, passed in rows if not is_error]
-    errors_avoided = [passed for _, is_error, passed in rows if is_error].count(True)
+    errors = [passed for _, is_error, passed in rows if is_error]
+    unjudged = not errors and any(item.is_error for item in items)
     n_passed = requirements.count(True)
     return BriefScore(
         scenario_id=verdicts[0].scenario_id,
@@ -79,9 +84,9 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
         score_clamped=min(max(low, 0.0), 1.0) if whole else None,
         score_low=low,
         score_high=high,
-        correct=(n_passed + errors_avoided) / len(items) if whole else None,
+        correct=(n_passed + errors.count(True)) / len(rows) if whole else None,
         passed=n_passed / len(requirements) if whole else None,
-        wrong=len(items) - len(requirements) - errors_avoided if whole else None,
+        wrong=errors.count(False) if whole and not unjudged else None,
         n_items=len(items),
         n_graded=n_graded,
         n_refused=statuses.count(VerdictStatus.refused),

@@ -17,7 +17,7 @@ from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
+from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings, Writer
 from flows.stages.aggregate import most_unlike
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
@@ -187,6 +187,7 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_unmeasured=_unmeasured(entry.reports.values()),
         n_missing=statuses.count(BriefStatus.missing),
         n_corrupt=statuses.count(BriefStatus.corrupt),
+        copied=condition["model"] == Writer.extractive.value and bool(judge["is_stand_in"]),
         ci_unlike=most_unlike(interval, estimate.n_scenarios, scoring.interval_level),
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
     )

@@ -58,7 +58,7 @@ def aggregate(
         n_scenarios_all=len(scenario_ids),
         n_briefs=sum(score.score is not None for score in scores),
         n_briefs_all=sum(seeds_expected.values()),
-        n_ungraded=sum(score.n_items - score.n_graded for score in scores),
+        n_ungraded=sum(score.n_missing for score in scores),
     )
 
 
