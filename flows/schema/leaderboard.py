@@ -43,6 +43,8 @@ class LeaderboardRow:
         n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
+        copied: True for text copied from the packet that the offline judge scored, which takes copied
+            sentences for statements.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
         differs: settings in which it differs from other rows, as keys and values.
         calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
@@ -112,6 +114,7 @@ class LeaderboardRow:
     n_partial: int = 0
     n_texts: int | None = None
     correct_empty: float | None = None
+    copied: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -126,8 +129,9 @@ class LeaderboardRow:
 
     @property
     def score_text(self) -> str:
-        """The score, with ~ if it leaves out items of briefs that count."""
-        return number(self.score) + ("~" if self.n_partial and self.score is not None else "")
+        """The score, with ~ if it leaves out items of briefs that count, and † if it is of copied text."""
+        marks = ("~" if self.n_partial else "") + ("†" if self.copied else "")
+        return number(self.score) + (marks if self.score is not None else "")
 
     @property
     def interval_text(self) -> str:
@@ -158,6 +162,8 @@ class JudgeNote:
         judge_id: as in the rows.
         is_stand_in: True for the offline judge.
         agreements: its agreement with labels; empty if not measured.
+        measured: the same as phrases.
+        n_abstained: items on which it gave no verdict by its rules, over all briefs.
         members: labels of a panel's members; empty for other judges.
         n_canary_missed: replies rejected because of a canary item; None without canaries.
         self_agreement: agreement among its repeats; None if asked once.
@@ -171,6 +177,8 @@ class JudgeNote:
     n_canary_missed: int | None = None
     self_agreement: SelfAgreement | None = None
     place_effect: PlaceEffect | None = None
+    measured: tuple[str, ...] = ()
+    n_abstained: int = 0
 
 
 @dataclass(frozen=True, slots=True)

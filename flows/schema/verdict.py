@@ -13,6 +13,7 @@ class VerdictStatus(StrEnum):
     refused = "refused"  # the writer or the judge was stopped by a content filter
     unparsed = "unparsed"  # the judge never gave a valid reply
     error = "error"  # no reply from the writer or the judge after all attempts
+    abstained = "abstained"  # the judge gives no verdict on such items, by its rules
 
     @property
     def is_missing(self) -> bool:
@@ -67,6 +68,8 @@ class Verdict:
 class BriefScore:
     """The score of one judge's verdicts on one brief, under one set of weights.
 
+    Items on which the judge gives no verdict by its rules are left out of all but `n_items`.
+
     Attributes:
         scenario_id, seed: the brief.
         score: severity-weighted, unclamped, over the graded items; None if too few were graded.
@@ -104,6 +107,11 @@ class BriefScore:
     def is_partial(self) -> bool:
         """True if the score leaves out missing verdicts that could change it."""
         return self.score is not None and self.score_low < self.score_high
+
+    @property
+    def n_abstained(self) -> int:
+        """Items on which the judge gives no verdict by its rules."""
+        return self.n_items - self.n_graded - self.n_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +189,20 @@ class ExpertLabel:
 class Agreement:
     """Agreement of a judge's verdicts with labels or with another judge's verdicts.
 
+    Margins are half of a 95% interval, clustered by scenario; None where there are too few clusters.
+
     Attributes:
-        labels: what was compared, as printed (`labelled controls`, `judge pairs`, a judge).
+        labels: what was compared, as printed (`labelled controls`, `judge pairs`, a judge), or the group.
         n: verdicts compared.
         n_ungraded: items without a verdict from either side; not in `n`.
         accuracy: share that agree; None if n is 0.
         kappa: Cohen's kappa; None if n is 0 or a side never varies.
-        groups: the same by `tier`, `severity` and `polarity`: `tier=1` to (n, accuracy, kappa).
+        accuracy_margin, kappa_margin: margins of both.
+        within: the kappa within each brief, pooled; None as `kappa`, or if no brief varies.
+        within_margin: its margin.
+        baselines: name and kappa of raters without a judge on the same labels, by name; a rater that never
+            varies has 0. Empty if neither side is labels.
+        groups: the same by `tier`, `severity` and `polarity`: `tier=1`.
     """
 
     labels: str
@@ -195,7 +210,21 @@ class Agreement:
     n_ungraded: int
     accuracy: float | None
     kappa: float | None
-    groups: tuple[tuple[str, int, float | None, float | None], ...] = ()
+    accuracy_margin: float | None = None
+    kappa_margin: float | None = None
+    within: float | None = None
+    within_margin: float | None = None
+    baselines: tuple[tuple[str, float], ...] = ()
+    groups: tuple[Agreement, ...] = ()
+
+    @property
+    def no_better_than(self) -> tuple[str, float] | None:
+        """The best baseline, if the kappa is not above it; None if it is, or nothing can be compared."""
+        best = max(self.baselines, key=lambda baseline: baseline[1], default=None)
+        if best is None or not self.n:
+            return None
+        # Without a kappa the verdicts never vary, or the labels: then no baseline has one above 0.
+        return best if (best[1] > 0 if self.kappa is None else self.kappa <= best[1]) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from flows.common.text import count_of, number, percent, plural
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Writer
-from flows.schema.verdict import Agreement
 
 _POLARITIES = {"polarity=positive": "requirements", "polarity=negative": "wrong moves or penalties"}
 
@@ -18,12 +17,17 @@ def notes(board: Leaderboard) -> list[str]:
     """Return the notes under the table, one or two sentences each."""
     found = [_judge_note(note) for note in board.judges]
     found += [
-        f"Judge {note.judge_id} on {agreement.labels}, accuracy and kappa: {_by_group(agreement)}."
+        f"Judge {note.judge_id} gives no verdict on wrong moves or penalties, nor on criteria of form: "
+        f"{plural(note.n_abstained, 'item')} not judged and not scored. Its scores are of the other items, "
+        "and not comparable with those of a judge that grades all."
         for note in board.judges
-        if note.is_stand_in
-        for agreement in note.agreements
-        if agreement.groups
+        if note.n_abstained
     ]
+    if any(row.copied for row in board.rows):
+        found.append(
+            "A score marked † is of sentences copied from the packet, which the stand-in takes for "
+            "statements. Of 42 such passes by its version 2 that were read, 25 were false."
+        )
     found += _interval_notes(board)
     found += _no_width_notes(board)
     found += _ranking_notes(board)
@@ -268,25 +272,9 @@ def _agreement_note(note: JudgeNote) -> str:
         who += " is a deterministic stand-in, no judge to publish with"
     if note.members:
         who += f" is the majority of {', '.join(note.members)}"
-    measured = "; ".join(agreement_text(agreement) for agreement in note.agreements)
+    measured = "; ".join(note.measured)
     return (
-        f"{who}. Its agreement: {measured}."
+        f"{who}. Its agreement, kappa ± half of a 95% interval: {measured}."
         if measured
         else f"{who}. Nobody has measured its agreement with labels."
     )
-
-
-def _by_group(agreement: Agreement) -> str:
-    """Format accuracy and kappa of each group of items, with n."""
-    return "; ".join(
-        f"{_POLARITIES.get(name, name)} {number(accuracy, 2)}, {number(kappa, 2)} (n {n})"
-        for name, n, accuracy, kappa in agreement.groups
-    )
-
-
-def agreement_text(agreement: Agreement) -> str:
-    """Format an agreement as a phrase."""
-    if agreement.accuracy is None:
-        return f"{agreement.labels}: nothing to compare"
-    kappa = "kappa undefined" if agreement.kappa is None else f"kappa {agreement.kappa:.2f}"
-    return f"{agreement.labels}: accuracy {agreement.accuracy:.2f}, {kappa}, n {agreement.n}"

@@ -34,7 +34,8 @@ def score_brief(
     appendix D; MissionReport, Scoring), before any clamping.
 
     A missing verdict is neither a pass nor a fail. Score and shares are over the graded items, and None if
-    these are less than `scoring.min_graded` of those asked for; the bounds give the possible range.
+    these are less than `scoring.min_graded` of those asked for; the bounds give the possible
+    range. An item on which the judge abstains is left out, as if the rubric did not have it.
 
     A criterion counts its own points, or those of its polarity if given; an item counts those of its
     severity.

@@ -257,7 +257,7 @@ def test_a_judge_whose_prompt_was_edited_is_told_from_the_one_before(here):
     table = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     for name, accuracy in (("strong", "1.00"), ("weak", "0.67")):
         phrase = (
-            f"labelled controls (judge digest {digests[name]}): accuracy {accuracy}, kappa undefined, n 6"
+            f"labelled controls (judge digest {digests[name]}): n 6, accuracy {accuracy}, kappa undefined"
         )
         assert phrase in table
 

@@ -25,6 +25,7 @@ def failing(call, *items):
 @pytest.fixture
 def here(tmp_path, project, monkeypatch):
     without_prefect(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "200")  # room for tables of long names of judges
     bench = Project(tmp_path, project / "conf", {})
     (tmp_path / "data" / "judge_pairs").symlink_to(project / "data" / "judge_pairs")
     return bench
@@ -78,6 +79,8 @@ def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsy
     })  # fmt: skip
     passed, reasons = verdicts(here, "panel")
     assert passed == {"strength": True, "bridge": False, "cholera": True}
+    assert rows["offline"]["wrong"] is None  # it judges no wrong move
+    assert "no verdict from offline (abstained)" in reasons["cholera"]
     told = re.sub(r"-medium-failed_only-v1-\w{8}", "", reasons["bridge"])
     assert told.startswith("Passed by judge-b; failed by judge-a, offline. judge-a on bridge")
     assert rows["panel"]["judge_id"].startswith("panel-v1-")
@@ -88,16 +91,18 @@ def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsy
     capsys.readouterr()
     assert agreement(here.folder, [], Screen()) == 0
     table = capsys.readouterr().out.replace("│", " ")
-    # Of three items a and b agree on none, and so b and the stand-in: with 2 and 1 passed, p_o is 0,
-    # p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9, and kappa (0 - 4/9) / (1 - 4/9) = -0.8.
-    found = re.findall(r"(judge-\w|offline)\S* +(judge-\w|offline|panel)\S* +3 +0 +(\S+) +(\S+)", table)
+    # Of three items a and b agree on none: with 2 and 1 passed, p_o is 0, p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9,
+    # and kappa (0 - 4/9) / (1 - 4/9) = -0.8. The stand-in abstains from the wrong move; of the other two, b
+    # and it pass one each and agree on none.
+    numbers = r"(\d) +(\d) +(\S+) +(\S+)"
+    found = re.findall(rf"(judge-\w|offline)\S* +(judge-\w|offline|panel)\S* +{numbers}", table)
     assert found == [
-        ("judge-a", "judge-b", "0.00", "-0.80"),
-        ("judge-a", "offline", "1.00", "1.00"),
-        ("judge-a", "panel", "1.00", "1.00"),
-        ("judge-b", "offline", "0.00", "-0.80"),
-        ("judge-b", "panel", "0.00", "-0.80"),
-        ("offline", "panel", "1.00", "1.00"),
+        ("judge-a", "judge-b", "3", "0", "0.00", "-0.80"),
+        ("judge-a", "offline", "2", "1", "1.00", "1.00"),
+        ("judge-a", "panel", "3", "0", "1.00", "1.00"),
+        ("judge-b", "offline", "2", "1", "0.00", "-1.00"),
+        ("judge-b", "panel", "3", "0", "0.00", "-0.80"),
+        ("offline", "panel", "2", "1", "1.00", "1.00"),
     ]  # fmt: skip
 
 
@@ -264,7 +269,7 @@ def test_prefect_skips_a_panel_that_is_done_and_not_one_with_a_failed_member(ben
         overrides = panel(server, "judge-a", "judge-b", "offline", more=["runner.max_attempts=2"])
         first = bench("run", *overrides)
         assert first.code == 4, first.err
-        assert rows_by_judge(bench)["panel"]["n_ungraded"] == 0
+        assert rows_by_judge(bench)["panel"]["n_ungraded"] == 1  # the stand-in abstains from a wrong move
         broken = False
         again = bench("run", *overrides)
         assert (again.code, again.paid) == (0, 1), again.err
@@ -292,9 +297,10 @@ def test_a_member_and_its_panel_ask_again_together_for_what_was_unparsed(tmp_pat
             member = f"judge.members.{place}"
             words += [f"{member}=openai_compatible", f"{member}.name={name}"]
             words += [f"{member}.api_base={server.base}", f"{member}.max_attempts=2"]
-        none = {"judge-2": 0, "offline": 0, "panel": 0}  # two of three are a majority
-        assert paid() == (4, 2 * 2 + 2, {**none, "judge-1": 12})
-        assert paid() == (4, 2 * 2, {**none, "judge-1": 12})
+        none = {"judge-2": 0, "offline": 0, "panel": 0}
+        # Two of three are a majority, but on the wrong moves of four briefs the stand-in abstains.
+        assert paid() == (4, 2 * 2 + 2, {**none, "judge-1": 12, "panel": 4})
+        assert paid() == (4, 2 * 2, {**none, "judge-1": 12, "panel": 4})
         broken = False
         assert paid() == (0, 2, {**none, "judge-1": 0})
         assert paid() == (0, 0, {**none, "judge-1": 0})

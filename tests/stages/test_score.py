@@ -305,3 +305,20 @@ def test_criteria_may_count_alike_by_polarity():
 def test_weights_that_do_not_fit_criteria_are_refused(weights):
     with pytest.raises(ConfigError):
         score_brief(CRITERIA, on(C1=True, C2=True, P1=True, P2=True), replace(POINTS, weights=weights))
+
+
+def test_items_on_which_the_judge_abstains_are_not_scored():
+    found = score(R5=True, R9=True, R2=False, E5="abstained", E9="abstained")
+    # 14.5 of 16.5 points, with no wrong move judged: their number is not known, and it is not 0.
+    assert (found.score, found.score_low, found.score_high) == pytest.approx((14.5 / 16.5,) * 3)
+    assert (found.correct, found.passed, found.wrong) == (pytest.approx(2 / 3), pytest.approx(2 / 3), None)
+    assert (found.n_items, found.n_graded, found.n_missing, found.n_abstained) == (5, 3, 0, 2)
+    without = score(R5=True, R9=True, R2="abstained", E5=True, E9=False)
+    assert without.score == pytest.approx((14.5 - 9) / 14.5)  # R2 is not among the points that can be had
+    assert without.wrong == 1
+
+
+def test_an_abstention_does_not_hide_a_missing_verdict():
+    found = score(R5=True, R9="error", R2=False, E5="abstained", E9="abstained")
+    assert (found.score, found.wrong, found.n_missing, found.n_abstained) == (None, None, 1, 2)
+    assert (found.score_low, found.score_high) == pytest.approx((5.5 / 16.5, 14.5 / 16.5))

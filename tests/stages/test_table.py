@@ -1,4 +1,4 @@
-"""What stands under a table: the stand-in's agreement, as a whole and by group."""
+"""What stands under a table: the judge's agreement, and what it did not judge."""
 
 import json
 from dataclasses import replace
@@ -15,7 +15,6 @@ MEASURED = Agreement(
     n_ungraded=0,
     accuracy=0.75,
     kappa=0.5,
-    groups=(("tier=1", 2, 1.0, None), ("polarity=negative", 2, 0.5, 0.0)),
 )
 
 
@@ -27,6 +26,8 @@ def board(*, is_stand_in):
         members=(),
         n_canary_missed=None,
         self_agreement=None,
+        measured=("labelled controls: n 4, kappa 0.50",),
+        n_abstained=12 if is_stand_in else 0,
     )
     return Leaderboard(
         benchmark="b",
@@ -46,20 +47,30 @@ def as_json(board):
     return to_json(board, notes(board))
 
 
-def test_the_stand_in_says_that_it_is_one_and_how_far_it_agrees_by_group():
+def test_the_stand_in_says_that_it_is_one_how_far_it_agrees_and_what_it_does_not_judge():
     found = notes(board(is_stand_in=True))
-    assert "stand-in" in found[0]
-    assert "accuracy 0.75, kappa 0.50, n 4" in found[0]
-    groups = "tier=1 1.00, - (n 2); wrong moves or penalties 0.50, 0.00 (n 2)"
-    assert found[1] == f"Judge j on labelled controls, accuracy and kappa: {groups}."
+    assert "stand-in, no judge to publish with" in found[0]
+    assert "labelled controls: n 4, kappa 0.50." in found[0]
+    assert "12 items not judged and not scored" in found[1]
+    assert "not comparable with those of a judge that grades all" in found[1]
     assert "- Assumed: x weighs +2." in markdown(board(is_stand_in=True))
     assert found[1] in as_json(board(is_stand_in=True))
 
 
-def test_another_judge_is_given_as_a_whole():
+def test_a_judge_that_grades_everything_says_nothing_of_it():
     found = notes(board(is_stand_in=False))
-    assert not any("tier=1" in note for note in found)
-    assert "accuracy 0.75" in found[0]
+    assert "labelled controls: n 4, kappa 0.50." in found[0]
+    assert not any("not judged" in note for note in found)
+
+
+def test_a_score_of_copied_text_is_marked_where_it_is_printed():
+    whole = board(is_stand_in=True)
+    copied, own = replace(ROW, copied=True), replace(ROW, condition="other")
+    text = markdown(replace(whole, rows=(copied, own)))
+    assert f"| {copied.score:.3f}\u2020 |" in text
+    assert f"| {own.score:.3f} |" in text
+    assert "- A score marked \u2020 is of sentences copied from the packet" in text
+    assert "\u2020" not in markdown(replace(whole, rows=(own,)))
 
 
 def test_attempts_that_scored_nothing_or_stopped_at_a_limit_are_named_with_their_counts():

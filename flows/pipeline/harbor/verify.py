@@ -23,6 +23,7 @@ from flows.adapters.task_trees.tests_folder import read_grading, read_tests
 from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
+from flows.common.text import count_of
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
@@ -199,11 +200,12 @@ class _Verifier:
         self.write("judgment.json", {**self.about, "score": found.score, "criteria": criteria})
         reward = found.score_clamped if scoring.clamped else found.score
         if reward is None:
-            n_open = len(criteria) - found.n_graded
+            n_open = found.n_missing
             self.screen.fault(f"no reward: {n_open} of {len(criteria)} items have no verdict")
             return UNGRADED
         self.write("reward.json", {"reward": reward})
-        self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {len(criteria)} items")
+        graded = count_of(found.n_graded, found.n_items)
+        self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {graded} items")
         return 0
 
 

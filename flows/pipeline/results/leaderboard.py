@@ -22,7 +22,7 @@ from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.stages.shown import RowSettings, differing
-from flows.schema.settings import Refusals, ScoringSettings, scoring_suffix
+from flows.schema.settings import Refusals, ScoringSettings, Writer, scoring_suffix
 from flows.schema.verdict import VerdictStatus
 from flows.stages.aggregate import covered_whole, most_unlike, ranked
 from flows.stages.notes import notes
@@ -288,6 +288,7 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_unmeasured=_unmeasured(entry.reports.values()),
         n_missing=statuses.count(BriefStatus.missing),
         n_corrupt=statuses.count(BriefStatus.corrupt),
+        copied=condition["model"] == Writer.extractive.value and bool(judge["is_stand_in"]),
         ci_unlike=most_unlike(interval, estimate.n_scenarios),
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
         **_spent(entry),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flows.adapters.completions.threaded_client import ThreadedClient
@@ -36,7 +36,7 @@ from flows.stages.judge import (
     verdicts_for_missing,
     verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, abstention, grade_offline
 from flows.stages.offline.reference import REFERENCE_VERSION
 
 _FORMAT = "2"  # of what the stage stores
@@ -163,7 +163,11 @@ async def _grade(
 ) -> _Grading:
     unasked = evaluation.kind.unjudged_reason(brief, evaluation.settings.judge)
     if unasked is not None:
-        return _Grading.once(verdicts_for_no_report(scenario.items, brief, unasked))
+        unjudged = verdicts_for_no_report(scenario.items, brief, unasked)
+        if evaluation.settings.judge.kind is JudgeKind.offline:
+            # The same items in each seed, whether there is a report or not.
+            unjudged = [_abstaining(scenario, verdict) for verdict in unjudged]
+        return _Grading.once(unjudged)
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
@@ -186,7 +190,7 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
                 brief.scenario_id,
                 brief.seed,
                 grade.item_id,
-                VerdictStatus.graded,
+                VerdictStatus.abstained if grade.passed is None else VerdictStatus.graded,
                 grade.passed,
                 grade.mode,
                 grade.reason,
@@ -194,6 +198,14 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
             for grade in grade_offline(scenario.items, text, scenario.reference)
         ]
     )
+
+
+def _abstaining(scenario: Scenario, verdict: Verdict) -> Verdict:
+    item = next(item for item in scenario.items if item.item_id == verdict.item_id)
+    why = abstention(item, scenario.reference)
+    if why is None:
+        return verdict
+    return replace(verdict, status=VerdictStatus.abstained, passed=None, mode=None, reason=why)
 
 
 async def _grade_by_panel(

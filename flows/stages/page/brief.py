@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from flows.common.text import count_of, percent
+from flows.common.text import count_of, percent, plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Verdict
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
 from flows.stages.page.markup import address, own
@@ -111,7 +111,9 @@ def _about(
         ("Items graded", count_of(score.n_graded, score.n_items)),
         (f"Score ({scoring} scoring)", parts().score_cell(score)),
     ]
-    if score.n_graded < score.n_items:
+    if score.n_abstained:
+        pairs.append(("Not judged by this judge, not scored", plural(str(score.n_abstained), "item")))
+    if score.n_missing:
         reasons = f"{score.n_refused} refused, {score.n_unparsed} unparsed, {score.n_error} error"
         pairs.append(("Without a verdict", reasons))
     return pairs
@@ -121,13 +123,14 @@ def _shares(
     scenario: Scenario, by_id: dict[str, Verdict], score: BriefScore, said: Wording
 ) -> list[tuple[str, str]]:
     """Format shares with their counts; unknown if an item has no verdict."""
-    errors = sum(item.is_error for item in scenario.items)
-    requirements = len(scenario.items) - errors
+    judged = [item for item in scenario.items if by_id[item.item_id].status is not VerdictStatus.abstained]
+    errors = sum(item.is_error for item in judged)
+    requirements = len(judged) - errors
     n_passed = [bool(by_id[item.item_id].passed) for item in scenario.items if not item.is_error]
     wrong = parts().unknown() if score.wrong is None else f"{score.wrong} of {errors}"
     n_correct = sum(bool(verdict.passed) for verdict in by_id.values())
     return [
-        ("Correct", _share(score.correct, n_correct, len(scenario.items), "items")),
+        ("Correct", _share(score.correct, n_correct, len(judged), "items")),
         ("Passed", _share(score.passed, sum(n_passed), requirements, said.requirements)),
         (f"{said.errors.capitalize()} {said.made}", wrong),
     ]
