@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -159,12 +160,12 @@ def _item(
     name = f"item {fields.get('item_id', number)!r}"
     before = len(problems)
     _same_keys(path, name, fields, _ITEM_KEYS, problems)
-    step = _member(Step, fields.get("step"), path, f"{name}: step", problems)
-    tier = _member(Tier, fields.get("tier"), path, f"{name}: tier", problems)
-    severity = _member(Severity, fields.get("severity"), path, f"{name}: severity", problems)
-    source = _evidence(path, name, fields.get("source"), documents, problems)
+    step = _member(Step, fields, path, name, problems)
+    tier = _member(Tier, fields, path, name, problems)
+    severity = _member(Severity, fields, path, name, problems)
+    source = _evidence(path, name, fields["source"], documents, problems) if "source" in fields else ()
     for key in ("item_id", "requirement", "ground_truth", "pass_condition", "fail_condition", "rationale"):
-        value = fields.get(key)
+        value = fields.get(key, "missing")  # _same_keys has reported a missing key
         if not isinstance(value, str) or not value.strip():
             problems.append(ScenarioError(path, f"{name}: {key} is {value!r}", "text"))
     if len(problems) > before or step is None or tier is None or severity is None:
@@ -244,12 +245,19 @@ def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchEr
     return {name: Control(name, text, labels[name]) for name, text in written.items()}
 
 
-def _member(kind: type[E], value: object, path: Path, what: str, problems: list[StaffbenchError]) -> E | None:
+def _member(
+    kind: type[E], fields: Mapping[str, Any], path: Path, name: str, problems: list[StaffbenchError]
+) -> E | None:
+    """Return the member that the key named after `kind` holds; None if it is missing or invalid."""
+    key = kind.__name__.lower()
+    if key not in fields:
+        return None  # _same_keys has reported it
+    value = fields[key]
     try:
         return kind(None if isinstance(value, bool) else value)  # True would be accepted as tier 1
     except ValueError:
         valid = ", ".join(str(member.value) for member in kind)
-        problems.append(ScenarioError(path, f"{what} is {value!r}", f"one of {valid}"))
+        problems.append(ScenarioError(path, f"{name}: {key} is {value!r}", f"one of {valid}"))
         return None
 
 
@@ -262,6 +270,11 @@ def _same_keys(
 ) -> None:
     missing = [key for key in expected if key not in found]
     unknown = [str(key) for key in found if key not in expected]
+    for key in list(unknown):
+        if meant := get_close_matches(key, missing, n=1):
+            problems.append(ScenarioError(path, f"{name}: unknown {key}", meant[0], f"write {meant[0]}"))
+            unknown.remove(key)
+            missing.remove(meant[0])
     if found and missing:
         problems.append(
             ScenarioError(path, f"{name}: {', '.join(missing)} missing", "keys " + ", ".join(expected))

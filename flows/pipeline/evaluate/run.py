@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +21,7 @@ from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
+from flows.pipeline.evaluate.run_page import RunPage, kept_up_to_date
 from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
 from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
@@ -33,7 +34,7 @@ from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
-    from flows.pipeline.evaluate.flow import Finished, Job
+    from flows.pipeline.evaluate.job import Finished
 
 
 # Imports leave 300,000 live objects. With default thresholds, garbage collection scans all of them nine times
@@ -41,15 +42,24 @@ if TYPE_CHECKING:
 _COLLECT_AFTER = (20_000, 10, 10)
 
 
-def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Server, screen: Screen) -> int:
+def run(
+    project: Path,
+    overrides: Sequence[str],
+    *,
+    multirun: bool,
+    server: Server | None,
+    screen: Screen,
+    watch: bool = False,
+) -> int:
     """Run every point that `overrides` name and show the leaderboard.
 
     Args:
         project: folder of the project.
         overrides: Hydra overrides.
         multirun: True to read lists of values in `overrides` as a sweep.
-        server: Prefect's server, starting or running.
+        server: Prefect's server, starting or running; None to grade one brief without Prefect.
         screen: output.
+        watch: True to write a page that follows the run.
 
     Returns:
         Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
@@ -60,7 +70,7 @@ def run(project: Path, overrides: Sequence[str], *, multirun: bool, server: Serv
     forget_pandas()
     gc.set_threshold(*_COLLECT_AFTER)
     points = compose_points(project, overrides, multirun=multirun)
-    return run_points(project, points, server=server, screen=screen)
+    return run_points(project, points, server=server, screen=screen, watch=watch)
 
 
 def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
@@ -70,7 +80,9 @@ def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) 
     return 0
 
 
-def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
+def run_points(
+    project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen, watch: bool = False
+) -> int:
     """Run composed points; `server` is None inside a Prefect deployment, which has its own."""
     settings = points[0].settings
     results = project / settings.results
@@ -101,7 +113,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
                     check_batches(_called(point), settings.runner, settings.budget)
             store = CompletionStore(results / "completions")
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        return _run_context(context, server, tracker, screen)
+        return _run_context(context, server, tracker, screen, watch=watch)
     finally:
         if store is not None:
             store.close()
@@ -109,8 +121,10 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             tracker.close()
 
 
-def _run_context(context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen) -> int:
-    from flows.pipeline.evaluate.flow import JOB
+def _run_context(
+    context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen, *, watch: bool
+) -> int:
+    from flows.pipeline.evaluate.job import JOB, build_job
 
     gc.freeze()  # exclude objects of the imports from collection
     first, number = context.evaluations[0], len(context.evaluations)
@@ -127,12 +141,15 @@ def _run_context(context: RunContext, server: Server | None, tracker: Tracker | 
             )
         server.wait()
     progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
+    names = [evaluation.name for evaluation in context.evaluations]
+    folder = context.results / first.condition.benchmark
+    page = RunPage(folder / "run.html", title, progress, names) if watch else None
     signals = Signals(context, screen)
-    job = _job(context, progress, tracker, screen, on_start=signals.take)
+    job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
     JOB.set(job)
     lost: PrefectError | None = None
     try:
-        with screen.progress(progress):
+        with kept_up_to_date(page, screen), screen.progress(progress):
             asyncio.run(_until_stopped(context, signals, title, server, job.finished))
     except PrefectError as error:
         if job.finished.board is None:
@@ -174,46 +191,6 @@ def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
     )
 
 
-def _job(
-    context: RunContext,
-    progress: Progress,
-    tracker: Tracker | None,
-    screen: Screen,
-    *,
-    on_start: Callable[[], None],
-) -> Job:
-    """Build the flow's input."""
-    from flows.pipeline.evaluate.flow import Board, Job
-    from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
-    from flows.pipeline.results.run_record import run_record
-    from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
-
-    first = context.evaluations[0]
-    folder = context.results / first.condition.benchmark
-
-    def log(*entry: Any) -> None:
-        if tracker is not None:
-            tracker.log(run_record(context.project, *entry))
-
-    def report(finished: Finished) -> Board | None:
-        if not finished.outcomes:
-            return None
-        scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
-        with results_lock(context.results):
-            graded, problems = load_graded(folder, scenarios)
-            for problem in (*broken, *problems):
-                screen.fault(f"left out of the leaderboard: {problem}")
-            if not graded:
-                return None
-            named = left_out(folder, problems)
-            board = build_leaderboard(graded, scenarios, first.settings.scoring, context.objects, named)
-            write_leaderboard(folder, board)
-            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
-        return Board(board, graded, scenarios)
-
-    return Job(context, on_start, progress.step, log, report)
-
-
 async def _until_stopped(
     context: RunContext, signals: Signals, title: str, server: Server | None, finished: Finished
 ) -> None:
@@ -241,7 +218,7 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
-    from flows.pipeline.orchestration.cached_tasks import records
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns, records
 
     def is_done() -> bool:
         return bool(finished.flow_run_id)
@@ -252,8 +229,10 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     try:
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
         # Prefect's overloads do not declare a coroutine.
-        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
-        result: Any = await (await flow).aresult(raise_on_failure=False)
+        flow: Any = (
+            evaluate(title, names, return_state=True) if TaskRuns.enabled else evaluate.fn(title, names)
+        )
+        result: Any = await (await cast("Awaitable[State[Any]]", flow)).aresult(raise_on_failure=False)
     except asyncio.CancelledError:
         if server is None or not server.has_ended or not is_done():
             raise

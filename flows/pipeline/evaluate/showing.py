@@ -17,7 +17,7 @@ from flows.schema.settings import ScoringSettings
 from flows.stages.table import notes, shown_rows, word_columns
 
 if TYPE_CHECKING:
-    from flows.pipeline.evaluate.flow import Finished
+    from flows.pipeline.evaluate.job import Finished
 
 
 INCOMPLETE = 4

@@ -9,14 +9,38 @@ from flows.adapters.screen import Screen
 from flows.pipeline.orchestration.server import Server, configure, home
 
 
-def start(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Screen) -> int:
-    """Start Prefect's server unless one is configured, then run; returns and raises as `run.run`."""
+def start(
+    project: Path,
+    overrides: Sequence[str],
+    *,
+    multirun: bool,
+    screen: Screen,
+    watch: bool = False,
+    single: bool = False,
+) -> int:
+    """Start Prefect's server unless one is configured, then run; returns and raises as `run.run`.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides.
+        multirun: True to read lists of values as a sweep.
+        screen: output.
+        watch: True to write a page that follows the run.
+        single: True to grade one brief: without Prefect, and showing its items.
+    """
     configure(project, project / "results")
-    server = Server(home() / "server.log")
-    server.start()
+    server = None
+    if single:
+        from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+        TaskRuns.enabled = False
+    else:
+        server = Server(home() / "server.log")
+        server.start()
     try:
         from flows.pipeline.evaluate.run import run
 
-        return run(project, overrides, multirun=multirun, server=server, screen=screen)
+        return run(project, overrides, multirun=multirun, server=server, screen=screen, watch=watch)
     finally:
-        server.stop()
+        if server is not None:
+            server.stop()
