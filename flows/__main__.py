@@ -132,18 +132,28 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     if parsed.cfg and parsed.multirun:
         raise ConfigError("--cfg", "can't be combined with -m", remedy="remove -m")
-    if parsed.command == "grade":
+
+    def prepare(given: Sequence[str]) -> Sequence[str]:
         from flows.pipeline.commands.grade import overrides_for
 
-        overrides = overrides_for(project, Path(parsed.target), parsed.scenario, overrides)
+        return overrides_for(project, Path(parsed.target), parsed.scenario, given)
+
+    is_grade = parsed.command == "grade"
     if parsed.cfg:
         from flows.pipeline.evaluate.run import show_configuration
 
-        return show_configuration(project, overrides, screen)
+        return show_configuration(project, prepare(overrides) if is_grade else overrides, screen)
     from flows.pipeline.evaluate.start import start
 
-    watch = parsed.command == "run" and parsed.watch
-    return start(project, overrides, multirun=parsed.multirun, screen=screen, watch=watch)
+    return start(
+        project,
+        overrides,
+        multirun=parsed.multirun,
+        screen=screen,
+        watch=not is_grade and parsed.watch,
+        single=is_grade and Path(parsed.target).is_file() and not parsed.multirun,
+        prepare=prepare if is_grade else None,
+    )
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

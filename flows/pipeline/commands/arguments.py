@@ -109,7 +109,7 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["run"].add_argument(
         "--watch", action="store_true", help="write a page that follows the run: results/<benchmark>/run.html"
     )
-    names = "condition as its files are named, its model, or condition/judge"
+    names = "condition, as staffbench list conditions names it, or its model; CONDITION/JUDGE for one judge"
     for name in ("first", "second"):
         parsers["compare"].add_argument(name, metavar=name.upper(), help=names)
     parsers["compare"].add_argument("--all", action="store_true", help="show items with equal verdicts too")

@@ -90,7 +90,7 @@ def _summary(
         lines.append(
             (
                 f"{entry.condition}, judge {entry.judge}",
-                f"score {number(estimate.score)}{over}, {briefs} briefs",
+                f"score {number(estimate.score)}{over}, briefs scored: {briefs}",
             )
         )
     return lines

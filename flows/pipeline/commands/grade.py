@@ -39,9 +39,7 @@ def overrides_for(project: Path, target: Path, scenario: str | None, overrides: 
         )
     if target.is_file():
         if scenario is None:
-            remedy = (
-                f"staffbench grade {target.name} --scenario {known[0]}; or name a folder of {kind.brief}s"
-            )
+            remedy = f"add --scenario, such as --scenario {known[0]}; or name a folder of {kind.brief}s"
             raise ConfigError(
                 target, "one file, and its scenario is not given", "one of " + ", ".join(known), remedy
             )

@@ -24,7 +24,7 @@ def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *
     Args:
         project: folder of the project.
         overrides: Hydra overrides, such as the benchmark.
-        name: a condition's label, or `label/judge`.
+        name: a condition's label or its beginning, such as the model; with `/judge` for one judge only.
         screen: output.
         confirmed: True to delete without asking.
 
@@ -62,13 +62,22 @@ def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *
 
 def _paths(folder: Path, name: str) -> list[Path]:
     """Return the files to delete, with DVC's file of a condition that goes as a whole."""
-    graded = judges_of(folder)
-    label, _, judge = name.partition("/")
-    files = condition_files(folder).get(label)
-    if not files or (judge and judge not in graded.get(label, [])):
-        known = [f"{one}/{other}" for one, judges in graded.items() for other in judges]
-        expected = "one of " + ", ".join(known) if known else ""
-        raise ConfigError(name, f"no such condition in {folder.name}", expected, "staffbench list conditions")
+    graded, files_of = judges_of(folder), condition_files(folder)
+    begins, _, judge = name.partition("/")
+    labels = [label for label in files_of if label == begins] or [
+        label for label in files_of if label.startswith(f"{begins}-")
+    ]
+    if judge:
+        labels = [label for label in labels if judge in graded.get(label, [])]
+    if len(labels) != 1:
+        known = [f"{one}/{other}" for one in labels or files_of for other in graded.get(one, [])]
+        raise ConfigError(
+            name,
+            "several conditions" if labels else f"no such condition in {folder.name}",
+            "one of " + ", ".join(known) if known else "",
+        )
+    (label,) = labels
+    files = files_of[label]
     if judge and graded[label] != [judge]:
         files = [path for path in files if path.parent.name == label and _is_of(path, judge, graded[label])]
     else:

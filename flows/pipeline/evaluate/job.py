@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from flows.adapters.screen import Progress, Screen
+from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
 from flows.pipeline.evaluate.run_page import RunPage
@@ -130,3 +130,26 @@ def build_job(
         return Board(board, graded, scenarios)
 
     return Job(context, on_start, progress.step, log, report)
+
+
+def counts(context: RunContext) -> CallCounts:
+    """Return the calls of the run so far."""
+    if context.client is None:
+        return CallCounts()
+    totals = context.client.totals
+    return CallCounts(
+        replayed=totals.replayed,
+        paid=totals.paid,
+        failed=totals.failed,
+        in_flight=totals.in_flight,
+        usd=totals.price_usd,
+        usd_is_bound=totals.unknown_price > 0,
+    )
+
+
+def expected(context: RunContext) -> dict[str, int]:
+    """Return the number of runs of each stage."""
+    chains = sum(len(evaluation.scenarios) for evaluation in context.evaluations)
+    packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
+    each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
+    return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}

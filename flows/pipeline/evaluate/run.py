@@ -17,12 +17,12 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
-from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
+from flows.adapters.screen import Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
 from flows.pipeline.evaluate.run_page import RunPage, kept_up_to_date
-from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
+from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_brief, show_tasks
 from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
@@ -124,7 +124,7 @@ def run_points(
 def _run_context(
     context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen, *, watch: bool
 ) -> int:
-    from flows.pipeline.evaluate.job import JOB, build_job
+    from flows.pipeline.evaluate.job import JOB, build_job, counts, expected
 
     gc.freeze()  # exclude objects of the imports from collection
     first, number = context.evaluations[0], len(context.evaluations)
@@ -140,7 +140,7 @@ def _run_context(
                 "run make prefect and set PREFECT_API_URL as shown there."
             )
         server.wait()
-    progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
+    progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
     names = [evaluation.name for evaluation in context.evaluations]
     folder = context.results / first.condition.benchmark
     page = RunPage(folder / "run.html", title, progress, names) if watch else None
@@ -173,16 +173,25 @@ def _run_context(
 
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
-    """Show the leaderboard, the paid calls and the paths of the results."""
+    """Show the leaderboard, or the one brief, the paid calls and the paths of the results."""
+    from flows.pipeline.evaluate.job import counts
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+    first = context.evaluations[0]
     if (found := finished.board) is not None:
-        board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
-        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
-        show_tasks(screen, board, found.graded, found.scenarios, scoring)
+        board, scoring = found.leaderboard, first.settings.scoring
+        if not TaskRuns.enabled and len(context.evaluations) == 1:
+            name = (first.condition.label, first.judge.label)
+            entry = next(one for one in found.graded if (one.condition, one.judge) == name)
+            show_brief(screen, entry, first.scenarios[0], scoring)
+        else:
+            show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+            show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
-        screen.note(calls_text(_counts(context)))
+        screen.note(calls_text(counts(context)))
     if found is None:
         return
-    folder = context.results / context.evaluations[0].condition.benchmark
+    folder = context.results / first.condition.benchmark
     screen.note(
         f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"
     )
@@ -229,10 +238,11 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     try:
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
         # Prefect's overloads do not declare a coroutine.
-        flow: Any = (
-            evaluate(title, names, return_state=True) if TaskRuns.enabled else evaluate.fn(title, names)
-        )
-        result: Any = await (await cast("Awaitable[State[Any]]", flow)).aresult(raise_on_failure=False)
+        if not TaskRuns.enabled:
+            await evaluate.fn(title, names)
+            return
+        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        result: Any = await (await flow).aresult(raise_on_failure=False)
     except asyncio.CancelledError:
         if server is None or not server.has_ended or not is_done():
             raise
@@ -242,27 +252,6 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
             watching.cancel()
     if isinstance(result, BaseException) and not isinstance(result, FailedRun | CancelledRun):
         raise result
-
-
-def _counts(context: RunContext) -> CallCounts:
-    if context.client is None:
-        return CallCounts()
-    totals = context.client.totals
-    return CallCounts(
-        replayed=totals.replayed,
-        paid=totals.paid,
-        failed=totals.failed,
-        in_flight=totals.in_flight,
-        usd=totals.price_usd,
-        usd_is_bound=totals.unknown_price > 0,
-    )
-
-
-def _expected(context: RunContext) -> dict[str, int]:
-    chains = sum(len(evaluation.scenarios) for evaluation in context.evaluations)
-    packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
-    each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
-    return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
 
 
 def _check_no_secret(settings: Settings) -> None:

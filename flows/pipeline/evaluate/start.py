@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flows.adapters.screen import Screen
@@ -17,6 +17,7 @@ def start(
     screen: Screen,
     watch: bool = False,
     single: bool = False,
+    prepare: Callable[[Sequence[str]], Sequence[str]] | None = None,
 ) -> int:
     """Start Prefect's server unless one is configured, then run; returns and raises as `run.run`.
 
@@ -27,6 +28,8 @@ def start(
         screen: output.
         watch: True to write a page that follows the run.
         single: True to grade one brief: without Prefect, and showing its items.
+        prepare: completes the overrides. It is called late, since it may import Prefect, which reads the
+            server's address when it is imported.
     """
     configure(project, project / "results")
     server = None
@@ -40,6 +43,7 @@ def start(
     try:
         from flows.pipeline.evaluate.run import run
 
+        overrides = overrides if prepare is None else prepare(overrides)
         return run(project, overrides, multirun=multirun, server=server, screen=screen, watch=watch)
     finally:
         if server is not None:
