@@ -1,11 +1,12 @@
-"""Atomic file writes."""
+"""Atomic file writes, and locks."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flows.common.errors import StoreError
@@ -66,3 +67,28 @@ def sync(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold a file lock, which the kernel releases when the process ends.
+
+    It also excludes other threads of the process.
+
+    Raises:
+        StoreError: the lock file can't be created, or its file system has no locks.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    except OSError as error:
+        raise StoreError(
+            path, f"can't be written ({error.strerror})", remedy="fix the permissions of its folder"
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            remedy = "keep the results on a file system with locks"
+            raise StoreError(path, f"can't be locked ({error.strerror})", remedy=remedy) from error
+        yield

@@ -32,7 +32,7 @@ def rows(folder, query):
 
 def started(folder):
     tracker = Tracker(folder, "staffbench")
-    tracker.start("sweep")
+    tracker.start("sweep", {"command": "staffbench run -m"})
     return tracker
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
@@ -18,6 +21,8 @@ from flows.pipeline.results.stored import left_out, load_graded, load_scenarios,
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
+
+_LONGEST_PARAM = 500  # characters; MLflow rejects some thousands
 
 
 @dataclass(frozen=True)
@@ -153,3 +158,23 @@ def expected(context: RunContext) -> dict[str, int]:
     packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
     each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
     return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
+
+
+def title_of(evaluations: Sequence[Evaluation]) -> tuple[str, dict[str, str]]:
+    """Name a run after what it varies; return the title, and the command with the varied values."""
+    first = evaluations[0]
+    command = {"command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])}
+    if len(evaluations) == 1:
+        return f"{first.condition.benchmark} · {first.name}", command
+    columns = {
+        **{
+            name: [str(getattr(one.condition, name)) for one in evaluations]
+            for name in ("model", "effort", "word_cap", "prompt", "harness")
+        },
+        "judge": [one.judge.label for one in evaluations],
+    }
+    varied = {name: list(dict.fromkeys(values)) for name, values in columns.items() if len(set(values)) > 1}
+    shown = ", ".join(f"{name} ({len(values)})" for name, values in varied.items())
+    title = f"{first.condition.benchmark} · {len(evaluations)} conditions"
+    params = {name: ", ".join(values)[:_LONGEST_PARAM] for name, values in varied.items()}
+    return f"{title}: {shown}" if shown else title, {**command, **params}

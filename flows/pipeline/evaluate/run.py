@@ -124,15 +124,14 @@ def run_points(
 def _run_context(
     context: RunContext, server: Server | None, tracker: Tracker | None, screen: Screen, *, watch: bool
 ) -> int:
-    from flows.pipeline.evaluate.job import JOB, build_job, counts, expected
+    from flows.pipeline.evaluate.job import JOB, build_job, counts, expected, title_of
 
     gc.freeze()  # exclude objects of the imports from collection
-    first, number = context.evaluations[0], len(context.evaluations)
-    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    first = context.evaluations[0]
+    title, params = title_of(context.evaluations)
     if tracker is not None:
-        tracker.start(
-            title
-        )  # while we wait for Prefect's server; earlier it would slow down the start of both
+        # While we wait for Prefect's server; earlier it would slow down the start of both.
+        tracker.start(title, params)
     if server is not None:
         if server.is_embedded:
             screen.say(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,12 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
         metrics=_metrics(evaluation, outcome),
         tags=tags,
-        texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},
+        texts={
+            "settings.yaml": _as_yaml(_plain(asdict(settings))),
+            # MLflow's page shows CSV files; Parquet files it only offers to download.
+            "scores.csv": _as_csv([as_row(score) for score in outcome.scores]),
+            "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
+        },
         files=[
             str(files.scores),
             str(files.verdicts),
@@ -126,6 +133,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- asdict
     return getattr(value, "value", value)
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def _as_yaml(value: Any) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
-from flows.adapters.tracking import locked
+from flows.common.files import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
