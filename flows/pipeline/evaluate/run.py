@@ -29,7 +29,7 @@ from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, 
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -108,6 +108,7 @@ def run_points(
                 check_key(point.judge)
             for point in remote:
                 _check_no_secret(point)
+                _check_files(point)
             for point in remote:
                 if settings.runner.batch:
                     check_batches(_called(point), settings.runner, settings.budget)
@@ -257,6 +258,15 @@ def _check_no_secret(settings: Settings) -> None:
     """Refuse secrets in settings, which are written to files, MLflow and Prefect."""
     for section, values in asdict(settings).items():
         check_no_secret(section, values)
+
+
+def _check_files(settings: Settings) -> None:
+    """Refuse a model file that is not there, before Prefect's server is waited for."""
+    for model in _called(settings):
+        place = model.api_base or ""
+        is_file = model.transport is Transport.gguf and not place.startswith("package:")
+        if is_file and not Path(place).expanduser().is_file():
+            raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
 
 
 def _called(settings: Settings) -> list[ModelSettings]:
