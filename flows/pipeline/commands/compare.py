@@ -55,14 +55,11 @@ def compare(
         screen.note(f"{side}: {name}: {value}")
     screen.note(f"A - B: {text}.")
     screen.table("mean score by scenario", means)
+    n_differing = sum(item.gap != 0 for item in found.items)
+    screen.note(f"Items with different shares of passes: {n_differing} of {len(found.items)}.")
     if differing:
-        title = (
-            "passes of all items"
-            if every
-            else f"passes of items that differ: {len(differing)} of {len(found.items)}"
-        )
         rows = [(f"{item.scenario_id}/{item.item.item_id}", item.shown(0), item.shown(1)) for item in shown]
-        screen.table(title, [("item", "A", "B"), *rows])
+        screen.table("passes by item", [("item", "A", "B"), *rows])
         if len(shown) < len(differing):
             screen.note(
                 f"... and {len(differing) - len(shown)} more: --all shows them, and so does the page."
