@@ -37,7 +37,7 @@ _HARBOR = {
 }
 
 _EXAMPLES = """examples:
-  staffbench run model=extractive              grade the baseline: no key, no model
+  staffbench run model=extractive              the baseline: no key, no model
   staffbench run -m model=strong,weak word_cap=500,3000
   staffbench grade my_brief.md --scenario karsa_relief
   staffbench list models                       what can be chosen
