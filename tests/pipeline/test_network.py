@@ -57,6 +57,7 @@ def here(tmp_path, project):
     """A project, and the environment of somebody who set nothing, with a hook in every process."""
     (tmp_path / "conf").symlink_to(project / "conf")
     write_scenario(tmp_path / "data" / "ma_bench", "alder", 412)
+    (tmp_path / "data" / "judge_pairs").symlink_to(project / "data" / "judge_pairs")
     (tmp_path / "brief.md").write_text("The relief column has 412 soldiers.\n", encoding="utf-8")
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
