@@ -70,20 +70,23 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:
         await mark_killed(running)
     with marked_as_running(running, run_id):
         await log(run_id, f"{title}: {', '.join(conditions)}")
-        state = await _evaluate(job, title, run_id)
+        before = TaskRuns.count
+        packets = await _read_packets(job)
+        slots = asyncio.Semaphore(_chains_at_once(job.context))
+        results = await asyncio.gather(
+            *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
+            return_exceptions=True,
+        )
+        job.finished.task_runs = TaskRuns.count - before
+        await _report(job, title, run_id, results)
+        state = _state(job.finished)
         await log(run_id, f"{state.name}: {state.message}")
         return state
 
 
-async def _evaluate(job: Job, title: str, run_id: str) -> State[None]:
+async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | BaseException]) -> None:
+    """Fill in what finished, and write the leaderboard."""
     finished = job.finished
-    before = TaskRuns.count
-    packets = await _read_packets(job)
-    slots = asyncio.Semaphore(_chains_at_once(job.context))
-    results = await asyncio.gather(
-        *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
-        return_exceptions=True,
-    )
     for evaluation, result in zip(job.context.evaluations, results, strict=True):
         if isinstance(result, StaffbenchError):
             finished.faults.append((evaluation, result))
@@ -92,13 +95,12 @@ async def _evaluate(job: Job, title: str, run_id: str) -> State[None]:
             raise result
         else:
             finished.outcomes.append((evaluation, result))
-    finished.flow_run_id, finished.task_runs = run_id, TaskRuns.count - before
+    finished.flow_run_id = run_id
     finished.board = job.report(finished)
     if finished.board is not None and TaskRuns.enabled:
         board = finished.board.leaderboard
         table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
-    return _state(finished)
 
 
 def _state(finished: Finished) -> State[None]:
