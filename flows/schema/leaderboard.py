@@ -39,6 +39,9 @@ class LeaderboardRow:
         n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
+        judge_call: the form of the judge's calls on a report: `agent`, `single_call`, for a panel all of its
+            members'; None where there is one form, or no call.
+        n_all_met: reports that meet every requirement and commit no error; None for briefs.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
     """
 
@@ -84,6 +87,8 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    judge_call: str | None = None
+    n_all_met: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

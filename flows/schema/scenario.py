@@ -139,6 +139,7 @@ class Scenario:
         licence: licence of the scenario's files.
         task: the task, for a MissionReport task; None otherwise.
         reference: text of the expert's report, used by judges; None unless a task.
+        reference_file: the file that it was read from; None unless a task.
     """
 
     scenario_id: str
@@ -151,3 +152,4 @@ class Scenario:
     licence: str
     task: ReportTask | None = None
     reference: str | None = None
+    reference_file: str | None = None

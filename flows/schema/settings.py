@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from flows.schema.models import (
     Effort,
+    JudgeHarness,
     JudgeKind,
     JudgeMode,
     JudgeSettings,
@@ -26,10 +27,12 @@ __all__ = [
     "DEFAULT_SCORINGS",
     "BenchmarkSettings",
     "BudgetSettings",
+    "Clock",
     "Effort",
     "EffortSettings",
     "Harness",
     "HarnessSettings",
+    "JudgeHarness",
     "JudgeKind",
     "JudgeMode",
     "JudgePromptSettings",
@@ -77,6 +80,13 @@ class Harness(StrEnum):
     native = "native"  # our own tool loop in a scratch folder
 
 
+class Clock(StrEnum):
+    """What counts against a harness's limit of minutes."""
+
+    wall = "wall"  # the model's calls and the tools
+    calls = "calls"  # the model's calls only
+
+
 @dataclass(frozen=True)
 class BenchmarkSettings(Strict):
     """Which scenarios.
@@ -105,7 +115,8 @@ class HarnessSettings(Strict):
         name: the harness. Fields that do not apply to it are None.
         max_steps: replies of the model.
         max_tokens: input and output tokens of all calls, as counted by the provider; None for no limit.
-        max_minutes: minutes, summed over its calls.
+        max_minutes: minutes of one attempt.
+        clock: what counts against them.
         nudges: how often a model that stops without a report is reminded of it.
         page_chars: characters of a file per tool answer.
         assumed: which of these are not from the protocol; printed with every model result.
@@ -115,6 +126,7 @@ class HarnessSettings(Strict):
     max_steps: int | None
     max_tokens: int | None
     max_minutes: float | None
+    clock: Clock | None
     nudges: int | None
     page_chars: int | None
     assumed: list[str]
@@ -173,6 +185,8 @@ class JudgePromptSettings(Strict):
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
             filled in, and for reports `{{reference}}`.
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        agent: second turn of a judge that opens the reports itself; `{{items}}`, `{{count}}` and `{{files}}`
+            are filled in. Empty if the prompt has none.
     """
 
     version: str
@@ -181,6 +195,7 @@ class JudgePromptSettings(Strict):
     all_items: str
     per_item: str
     rejected: str
+    agent: str = ""
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,10 @@ def test_a_refusal_is_a_refused_brief(imported, job):
     brief = next(r for r in tables["briefs"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
     assert (brief["status"], brief["text"]) == ("refused", None)
     assert brief["detail"].startswith("AgentSafetyRefusalError: no; missing: ")
+    # As an attempt of our own: no score, and no zero.
+    score = next(r for r in tables["scores"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
+    assert (score["score"], score["brief_status"]) == (None, "refused")
+    assert score["n_refused"] == score["n_items"] > 0
 
 
 def test_a_report_that_no_verifier_saw_is_opened_here(project, job, capsys):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -29,7 +30,7 @@ from flows.pipeline.orchestration.cached_tasks import (
 )
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
-from flows.pipeline.results.served import served
+from flows.pipeline.results.served import other_models, served
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
@@ -231,13 +232,16 @@ async def _evaluate_one(
     await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
+    submissions = [submission for chain in chains for submission in chain.submissions]
+    turns = [submission.trajectory for submission in submissions]
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=from_row(Estimate, result.value),
-        submissions=[submission for chain in chains for submission in chain.submissions],
-        served=served(briefs, asked, context.client.stored) if context.client else {},
+        submissions=submissions,
+        served=served(briefs, asked, context.client.stored, turns) if context.client else {},
+        judge_served=_judge_served(evaluation, [chain.judged for chain in chains]),
     )
     with results_lock(context.results):
         files = write_results(context.results, evaluation, outcome, context.packets.values())
@@ -248,6 +252,11 @@ async def _evaluate_one(
     ]
     job.log(evaluation, outcome, files)
     return Ended(outcome.estimate.n_ungraded, missing)
+
+
+def _judge_served(evaluation: Evaluation, judged: Sequence[Judged]) -> dict[str, Any]:
+    names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
+    return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")
 
 
 @dataclass(frozen=True)
@@ -287,7 +296,7 @@ async def _run_chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _C
         "truncate", await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote))
     )
     briefs = kind.briefs(cut.value)
-    work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
+    work = judge_work(context, evaluation, scenario, briefs, cut.address, files=kind.files(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
     work = score_work(evaluation, scenario, found.verdicts, judged.address)

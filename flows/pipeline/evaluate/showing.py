@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.task_table import task_table, transposed
+from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
@@ -49,6 +49,8 @@ def show_tasks(
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows, words=len(rows[0]))
+        for note in published_note(ordered, scenarios):
+            screen.note(f"- {note}")
 
 
 def exit_code(finished: Finished, screen: Screen) -> int:

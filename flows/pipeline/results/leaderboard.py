@@ -11,15 +11,15 @@ from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.judge_agreement import judge_note
 from flows.pipeline.results.served import served_notes
 from flows.pipeline.results.stored import differences
-from flows.pipeline.results.task_table import WORDS, task_table, to_markdown_table
+from flows.pipeline.results.task_table import WORDS, published_note, task_table, to_markdown_table
 from flows.schema.brief import BriefStatus
 from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import DEFAULT_SCORINGS, ScoringSettings
+from flows.schema.settings import DEFAULT_SCORINGS, Harness, ScoringSettings
 from flows.stages.aggregate import most_unlike
-from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
+from flows.stages.table import call_notes, to_csv, to_json, to_markdown, to_metrics
 
 
 def build_leaderboard(
@@ -87,7 +87,9 @@ def write_task_table(
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
     path = folder / _task_file(board.scoring)
     title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
-    write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
+    notes = [*published_note(graded, scenarios), *call_notes(board)]
+    below = "".join(f"\n- {note}" for note in notes)
+    write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}{below}{chr(10) * bool(below)}")
     return [path]
 
 
@@ -188,8 +190,15 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_missing=statuses.count(BriefStatus.missing),
         n_corrupt=statuses.count(BriefStatus.corrupt),
         ci_unlike=most_unlike(interval, estimate.n_scenarios, scoring.interval_level),
+        judge_call=judge.get("harness"),  # imported and older files don't say
+        n_all_met=_all_met(entry) if condition["harness"] != Harness.single_prompt.value else None,
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
     )
+
+
+def _all_met(entry: Graded) -> int:
+    """Number of reports with every verdict passed; those without a verdict are not counted."""
+    return sum(all(verdict.passed for verdict in verdicts) for verdicts in entry.by_brief.values())
 
 
 def _over_limit(reports: Iterable[ReportFacts]) -> int | None:

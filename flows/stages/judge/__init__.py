@@ -15,12 +15,20 @@ from flows.stages.judge.reply import (
     read_reply,
     reject_if_cut,
 )
-from flows.stages.judge.request import JudgeCall, build_requests, output_room, render_items, with_fault
+from flows.stages.judge.request import (
+    JudgeCall,
+    build_agent_call,
+    build_requests,
+    output_room,
+    render_items,
+    reply_schema,
+    with_fault,
+)
 from flows.stages.judge.shield import shield
 from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing, verdicts_for_no_report
 from flows.stages.judge.vote import VOTE_VERSION, majority
 
-JUDGE_VERSION = "3"
+JUDGE_VERSION = "4"
 """Increment when the shield, the rendering of items, the canaries or the reading of replies changes."""
 
 __all__ = [
@@ -31,6 +39,7 @@ __all__ = [
     "JudgeCall",
     "MissedCanary",
     "RejectedReply",
+    "build_agent_call",
     "build_requests",
     "judge_outcome",
     "majority",
@@ -39,6 +48,7 @@ __all__ = [
     "read_reply",
     "reject_if_cut",
     "render_items",
+    "reply_schema",
     "shield",
     "verdicts_for_brief",
     "verdicts_for_missing",
