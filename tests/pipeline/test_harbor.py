@@ -71,7 +71,7 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
         ],
     ]
     assert "Harbor 0.25.0" in out
-    assert "ours: a missing, corrupt or empty report is 0; a failed verifier is no score" in out
+    assert "ours: a missing, corrupt or empty report is 0; a refusal without a report" in out
     assert "memo-01 attempt 4 (memo-01__zTHzF6G): verifier_failed: RewardFileNotFoundError" in out
     assert "criteria missed 1, penalties triggered 1, undecided 0; verdicts in 3 of 8 attempts" in out
     assert "missed c2" not in out
