@@ -291,6 +291,32 @@ def test_a_tasks_own_mode_is_obeyed_or_refused(here):
         assert run_here(here.folder, *MINE, "judge=offline") == 0
 
 
+def test_a_table_with_a_published_mean_says_how_ours_differs(here):
+    path = here.tasks / "memo-01" / "task.toml"
+    path.write_text(path.read_text().replace("synthetic = true", "synthetic = true\nmean_score_pct = 40.5"))
+    with ScriptedServer(by_table) as server:
+        assert run_here(here.folder, *MINE, *judged(server)) == 0
+    told = (here.own / "tasks.md").read_text()
+    assert "| 0.405 |" in told
+    assert "Published means are of nine models in the harness OpenCode, judged by Claude Opus 5.5" in told
+    assert "of harness native, judged by judge-1, medium effort, judge call single_call" in told
+
+
+def test_reports_that_meet_every_criterion_are_counted_on_the_board(here):
+    hand_in(here, TEXT, 1)
+    hand_in(here, "Route Amber is closed until 21 May. The cause is not known.", 2)
+
+    def script(call):
+        return verdicts(call, *(TABLE[TEXT] if TEXT in text_of(call) else ()))
+
+    with ScriptedServer(script) as server:
+        assert run_here(here.folder, *MINE, *judged(server), "seeds=2") == 0
+    (row,) = here.board()
+    assert row["n_all_met"] == 1
+    told = (here.own / "leaderboard.md").read_text()
+    assert f"Reports that meet every criterion: {row['condition']} 1 of 2." in told
+
+
 def test_another_model_that_judges_or_writes_is_named(here):
     def script(call):
         reply = answer(call) if text_of(call) and "judge" not in call.body["model"] else decides(call, "C2")
