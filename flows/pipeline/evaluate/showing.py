@@ -14,7 +14,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.task_table import task_table, transposed
+from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
@@ -79,6 +79,8 @@ def show_tasks(
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows)
+        for note in published_note(ordered, scenarios):
+            screen.bullet(note)
 
 
 def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: ScoringSettings) -> None:
