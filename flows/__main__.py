@@ -120,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     parsers["validate"].add_argument(
         "--index", action="store_true", help="write the Parquet index of the task folder"
     )
+    parsers["validate"].add_argument(
+        "--strict", action="store_true", help="refuse fields of a task that nothing uses"
+    )
     parsers["report"].add_argument(
         "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
     )
@@ -195,7 +198,7 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
     if parsed.command == "validate":
-        return commands.validate(project, overrides, screen, index=parsed.index)
+        return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
     if parsed.command == "report":
         return commands.report(project, overrides, screen, versioned=parsed.versioned)
     plain = {

@@ -34,7 +34,7 @@ from flows.adapters.config.effect import refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
-from flows.schema.settings import Settings
+from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
@@ -157,6 +157,7 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
 def _compose_point(project: Path, overrides: list[str]) -> Point:
     container, choices, _ = _compose(project, overrides)
     settings = checked(container, overrides)
+    settings = replace(settings, benchmark=_of_release(project, settings.benchmark))
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
     # Without value overrides, the composed configuration equals its named options.
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
@@ -169,6 +170,16 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     changed |= {f"{MEMBERS}{name}" for name, member in members.items() if member != presets[name]}
     refuse_without_effect(container, named, presets)
     return Point(settings, choices, frozenset(changed))
+
+
+def _of_release(project: Path, benchmark: BenchmarkSettings) -> BenchmarkSettings:
+    """Take the folder `tasks/` of a release where its root is named."""
+    data = project / benchmark.data
+    inner = Path(benchmark.data) / "tasks"
+    is_root = not any(data.glob("*/task.toml")) and any((project / inner).glob("*/task.toml"))
+    if benchmark.protocol is ProtocolName.mission_report and is_root:
+        return replace(benchmark, data=str(inner))
+    return benchmark
 
 
 @cache
