@@ -155,6 +155,9 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
             metavar="WHEEL",
             help="staffbench for the sandboxes: a local wheel or a pip requirement",
         )
+        parsers[name].add_argument(
+            "--keep-verifier", action="store_true", help="leave a report task's own verifier in place"
+        )
     parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
     for parser in parsers.values():
         parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
@@ -232,11 +235,25 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     if parsed.action == "export":
         from flows.pipeline.harbor.export import export
 
-        return export(project, overrides, parsed.folder, install=parsed.install, screen=screen)
+        return export(
+            project,
+            overrides,
+            parsed.folder,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     if parsed.action == "run":
         from flows.pipeline.harbor.run import run_harbor
 
-        return run_harbor(project, overrides, parsed.passed_on, install=parsed.install, screen=screen)
+        return run_harbor(
+            project,
+            overrides,
+            parsed.passed_on,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     from flows.pipeline.harbor import jobs as harbor
 
     if parsed.action == "import":

@@ -60,10 +60,14 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
             "fake/model-1",
             "scripted",
             "memo-01",
+            "offline/keyword",
             "1.000 · 0.000 (corrupt) · 0.000 (missing) · verifier failed",
             "0.333",
         ],
-        ["fake/model-1", "scripted", "memo-02", "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        [
+            *["fake/model-1", "scripted", "memo-02", "offline/keyword"],
+            *["0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        ],
         [
             *["fake/model-1", "scripted", "8", "3", "4", "1", "0.275", "0.275", "0.367", "0.317"],
             "0.275 to 0.400",

@@ -15,7 +15,7 @@ from flows.adapters.task_trees.index import IndexRow, rows_by_task, with_index
 from flows.adapters.task_trees.safe_files import inside
 from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import ScenarioError, StaffbenchError
-from flows.schema.report_task import ReportTask, RubricTotals
+from flows.schema.report_task import FAMILIES, ReportTask, RubricTotals
 
 HEAD = (
     "task",
@@ -236,6 +236,8 @@ def _remarks(task: ReportTask) -> Iterator[str]:
     for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt"):
         if getattr(task, name) is None:
             yield f"no {name}"
+    if task.report_family is not None and task.report_family not in FAMILIES:
+        yield f"report_family is {task.report_family!r}, none of {', '.join(FAMILIES)}"
     sent = " ".join(" ".join(step.instruction for step in task.steps).split())
     if task.prompt is not None and " ".join(task.prompt.split()) not in sent:
         yield "the instruction does not hold the prompt word for word"

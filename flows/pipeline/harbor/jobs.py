@@ -131,14 +131,14 @@ def _show(part: Part, screen: Screen) -> None:
     job = part.job
     version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
     head = f"{part.origin.benchmark}: {job.name} ({version})"
-    tasks = [("model", "agent", "task", "rewards by attempt", "ours")]
+    tasks = [("model", "agent", "task", "judge", "rewards by attempt", "ours")]
     means: list[tuple[str, ...]] = [(*_COUNTS, *_MEANS)]
     for system in part.systems:
         model, agent = _names(system)
         for task, mean in system.by_task.items():
             attempts = [a for a in system.attempts if a.trial.task == task]
             rewards = " · ".join(_reward(a, clamped=part.is_clamped) for a in attempts)
-            tasks.append((model, agent, task, rewards, number(mean, _DECIMALS)))
+            tasks.append((model, agent, task, _judges(attempts), rewards, number(mean, _DECIMALS)))
         n_scored, n_no_report = (system.counts.get(o, 0) for o in (Outcome.scored, Outcome.no_report))
         counts = (len(system.attempts), n_scored, n_no_report, len(system.attempts) - n_scored - n_no_report)
         rules = (system.reported, system.mean_0_25, system.mean_0_26, system.ours)
@@ -147,7 +147,7 @@ def _show(part: Part, screen: Screen) -> None:
         means.append(
             (model, agent, *map(str, counts), *(number(rule, _DECIMALS) for rule in rules), bounds, share)
         )
-    screen.table(f"{head}: reward per task", tasks, words=4)
+    screen.table(f"{head}: reward per task", tasks, words=5)
     screen.table(f"{head}: mean per model", means, words=2)
     screen.note(_RULES)
     screen.note(_OUR_RULE if part.is_clamped else _OUR_RULE_OF_BRIEFS)
@@ -189,6 +189,13 @@ def _show_damage(job: HarborJob, screen: Screen) -> int:
 def _names(system: SystemSummary) -> tuple[str, str]:
     model = system.model or "no model"
     return _plain(f"{model} ({system.effort})" if system.effort else model), _plain(system.agent or "unknown")
+
+
+def _judges(attempts: Sequence[AttemptScore]) -> str:
+    """Name the judge of a task's rewards, once or for each attempt; a dash where nobody judged."""
+    names = [_plain(" + ".join(attempt.trial.judges)) or "-" for attempt in attempts]
+    judged = {name for name in names if name != "-"}
+    return " · ".join(names) if len(judged) > 1 else "".join(judged) or "-"
 
 
 def _attempt(trial: Trial) -> str:
