@@ -11,6 +11,7 @@ import docx
 import pytest
 
 from flows.adapters.screen import Screen
+from flows.adapters.task_trees.verifier.report_text import report_text
 from flows.pipeline.harbor.export import export
 from flows.pipeline.harbor.verify import verify
 from flows.pipeline.inputs.submission_check import check_report
@@ -50,7 +51,7 @@ def judged(tests, report, logs, **variables):
     """Exit code, reward or None, judgment and what was printed."""
     plain = {key: value for key, value in os.environ.items() if not key.endswith("_KEY")}
     done = subprocess.run(
-        [sys.executable, "-E", "-s", str(tests / "agent_judge.py"), str(report)],
+        [sys.executable, "-B", "-E", "-s", str(tests / "agent_judge.py"), str(report)],
         env={**plain, "STAFFBENCH_LOGS": str(logs), **variables},
         capture_output=True,
         text=True,
@@ -90,11 +91,6 @@ def test_its_prompt_and_its_reward_are_those_of_a_run(exported, project, tmp_pat
 
 
 def test_it_reads_every_shipped_report_as_a_run_does(project):
-    sys.path.insert(0, str(project / f"data/mission_report/tasks/{TASK}/tests"))
-    try:
-        from report_text import report_text
-    finally:
-        sys.path.pop(0)
     reports = every_report(project)
     assert len(reports) >= 15
     for report in reports:

@@ -72,8 +72,8 @@ here="$(cd "$(dirname "${{BASH_SOURCE[0]}}")" && pwd)"
 if command -v staffbench > /dev/null; then
   exec staffbench harbor verify {output} --task "$here"
 fi
-# -E and -s: nothing that an agent left in its environment or home is imported.
-exec python3 -E -s "$here/agent_judge.py" {output}
+# Nothing that an agent left in its environment (-E) or home (-s) is imported; nothing is compiled (-B).
+exec python3 -B -E -s "$here/agent_judge.py" {output}
 """
 
 _SOLVE = """\

@@ -8,5 +8,5 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 if command -v staffbench > /dev/null; then
   exec staffbench harbor verify /app/outputs/report.docx --task "$here"
 fi
-# -E and -s: nothing that an agent left in its environment or home is imported.
-exec python3 -E -s "$here/agent_judge.py" /app/outputs/report.docx
+# Nothing that an agent left in its environment (-E) or home (-s) is imported; nothing is compiled (-B).
+exec python3 -B -E -s "$here/agent_judge.py" /app/outputs/report.docx
