@@ -131,3 +131,16 @@ def test_a_task_that_is_not_here_can_not_be_graded(here, job):
 def test_an_override_without_effect_is_refused(here, job, overrides, said):
     with pytest.raises(ConfigError, match=said):
         import_job(here.folder, [*REPORTS, *overrides], job, Screen())
+
+
+def test_another_stand_in_is_not_given_the_figures_of_the_offline_judge(here, job, capsys):
+    for path in sorted(job.glob("*/**/verifier/judgment.json")):
+        judgment = json.loads(path.read_text())
+        if "judge_model" in judgment:
+            about = {"staffbench": "0.1.0", "benchmark": "mission_report", "stand_in": True}
+            path.write_text(json.dumps({**judgment, **about, "judge_model": "offline: copy"}))
+    assert import_job(here.folder, REPORTS, job, Screen()) == 4
+    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "offline_copy is a deterministic stand-in" in said
+    assert "labelled controls held out" not in said
