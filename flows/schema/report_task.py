@@ -11,6 +11,14 @@ from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice
 from flows.schema.length import LengthMeasure, LengthUnit
 
+FAMILIES = (
+    "Weekly activity reports",
+    "After-action reports",
+    "Program status reports",
+    "Performance and accomplishment reports",
+)
+"""The specification's report families."""
+
 
 class Polarity(StrEnum):
     """Whether meeting a criterion earns points or costs them."""
