@@ -4,9 +4,9 @@
 
 `controls/TASK_ID/` holds `weak.yaml` and `fair.yaml`, in the form of `golden.yaml` (see fill_template.py),
 the reports `weak.docx` and `fair.docx` that are built from them, and `labels.csv`; some tasks also have
-`hostile.yaml`, a report that talks to the judge. The organisation's form is the attachment of the built task that
-a source names, so build the tasks first. A rebuild gives equal bytes; `--check` writes nothing and says which
-committed reports differ from their sources (exit 1).
+`hostile.yaml`, a report that talks to the judge. The organisation's form is the attachment of the built task
+that a source names, so build the tasks first. A rebuild gives equal bytes; `--check` writes nothing and says
+which committed reports differ from their sources (exit 1).
 """
 
 # `builders`, behind fill_template, lies in the folder above.

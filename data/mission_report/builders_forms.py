@@ -7,8 +7,8 @@ A source `NAME.docx.form` is written as for builders_word.py. Its front matter m
     key_value   numbers of the tables, from 1, whose odd columns are labels: bold on grey, values plain
 
 A paragraph that starts with `^ ` is centered. One that starts with `= ` has what follows its tab at the right
-margin. One that starts with `> ` begins at the middle of the page and follows the paragraph before it closely, as
-a signature block does.
+margin. One that starts with `> ` begins at the middle of the page and follows the one before it closely, as a
+signature block does. The first of them leaves room to sign.
 """
 
 # The libraries behind the builders ship no complete types, and `builders` lies in the folder above.

@@ -6,8 +6,8 @@ A source `NAME.pdf.manual` is YAML:
                 the cover and the lines at the top and bottom of every page
     front       paragraphs before the contents
     chapters    list of {title, sections}; a section is one of
-                    {title, text: [...]}          written out; a text is a paragraph, or {table: [[...], ...]}
-                    {topic, of, who, log, more}   written by rule about one duty, see `sentences`, after `more`
+                    {title, text: [...]}          written out; a text is a paragraph or {table: [[...], ...]}
+                    {topic, of, who, log, more}   about one duty: `more`, then `sentences` by rule
     sentences   kind to templates with the slots {of} {Of} {who} {log} {other} {when} {n} {m}
     plan        lists of kinds: one list makes one paragraph of a topic
     fills       slot to the texts that it takes
@@ -17,8 +17,8 @@ A source `NAME.pdf.manual` is YAML:
     ports       {title, names, text}: annex of port data
     annexes     as chapters, lettered, at the end
 
-Paragraphs are numbered within their chapter. One that begins with `[name]` can be cited as `{ref:name}`. What a
-template takes is drawn by a digest of its place, so that a rebuild gives equal bytes.
+Paragraphs are numbered within their chapter. One that begins with `[name]` can be cited as `{ref:name}`. What
+a template takes is drawn by a digest of its place, so that a rebuild gives equal bytes.
 """
 
 # The libraries behind the builders ship no complete types, and `builders` lies in the folder above.
@@ -76,7 +76,7 @@ def build_manual(path: Path) -> bytes:
     source = yaml.safe_load(path.read_text(encoding="utf-8"))
     lines = list(_lines(source))
     names: dict[str, str] = {}
-    numbered = list(_numbered(lines, names))
+    numbered = list(_numbered(path, lines, names))
 
     def cited(text: str) -> str:
         lost = set(re.findall(r"\{ref:(\w+)\}", text)) - names.keys()
@@ -173,7 +173,7 @@ def _table(rows: list[list[str]]) -> Table:
     return Table(cells, colWidths=widths, style=look, repeatRows=1, spaceBefore=4, spaceAfter=10)
 
 
-def _numbered(lines: Sequence[Line], names: dict[str, str]) -> Iterator[Line]:
+def _numbered(path: Path, lines: Sequence[Line], names: dict[str, str]) -> Iterator[Line]:
     """Number chapters and paragraphs; put the number of each named paragraph into `names`."""
     chapters, letters, mark, count = 0, 0, "", 0
     for kind, what in lines:
@@ -184,6 +184,8 @@ def _numbered(lines: Sequence[Line], names: dict[str, str]) -> Iterator[Line]:
         elif kind == "text" and isinstance(what, str):
             count += 1
             if match := NAME.match(what):
+                if match[1] in names:
+                    raise SourceError(f"{path}: two paragraphs are named {match[1]}")
                 names[match[1]] = f"{mark}-{count}"
             yield "text", f"{mark}-{count}. {NAME.sub('', what)}"
         else:
@@ -242,8 +244,11 @@ def _sheets(annex: Mapping[str, Any]) -> Iterator[Line]:
         yield "section", f"Sheet {place}. {name}"
         slots = {"name": name, "short": item["short"], "crew": item["crew"]}
         for number, texts in enumerate(annex["text"]):
-            yield "text", " ".join(drawn(f"{name}/{number}/{at}", each) for at, each in enumerate(texts)).format(
-                **slots
+            yield (
+                "text",
+                " ".join(drawn(f"{name}/{number}/{at}", each) for at, each in enumerate(texts)).format(
+                    **slots
+                ),
             )
         rows = [["Data", "Value"]]
         for label, low, high, unit in annex["rows"]:

@@ -10,7 +10,10 @@ from builders.markdown import SourceError
 
 
 def copy_text(path: Path) -> bytes:
-    """Return the bytes of the source at `path`. Raises SourceError where they aren't UTF-8 with plain line ends."""
+    """Return the bytes of the source at `path`.
+
+    Raises SourceError where they aren't UTF-8, or have other line ends than git keeps.
+    """
     blob = path.read_bytes()
     try:
         blob.decode()
