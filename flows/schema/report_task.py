@@ -16,8 +16,10 @@ FAMILIES = (
     "After-action reports",
     "Program status reports",
     "Performance and accomplishment reports",
+    "Situation reports",  # this and the next are ours
+    "Inspection reports",
 )
-"""The specification's report families."""
+"""Report families: the specification's four, and two of this project's tasks."""
 
 
 class Polarity(StrEnum):
