@@ -112,7 +112,12 @@ def _parser() -> argparse.ArgumentParser:
         parsers[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
     for name in ("run", "plan", "grade"):
         parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
+    for name in ("run", "grade", "report"):
+        parsers[name].add_argument("--wide", action="store_true", help="show all columns of the leaderboard")
     for name in ("run", "grade"):
+        parsers[name].add_argument(
+            "--only-this-run", action="store_true", help="show only the rows of this run"
+        )
         parsers[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
     parsers["packets"].add_argument(
         "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
@@ -180,7 +185,9 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     from flows.adapters.scenario_files import find_project
     from flows.adapters.screen import Screen
 
-    screen = Screen()
+    screen = Screen(
+        wide=getattr(parsed, "wide", False), only_this_run=getattr(parsed, "only_this_run", False)
+    )
     if parsed.command == "harbor" and parsed.action == "verify":
         from flows.pipeline.harbor.verify import verify
 

@@ -21,6 +21,7 @@ from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.schema.harbor import HarborError
 from flows.schema.settings import ProtocolName
 from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 from tests.support.bench import write_scenario
 from tests.support.harbor_trees import PLAIN, STEPS, copy_job, edit, make_brief
@@ -213,7 +214,7 @@ def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     assert row.score_low == pytest.approx(((1 + 2 * ALL_WRONG) / 4 + (BRIDGE_MISSED + 2 * ALL_WRONG) / 4) / 2)
     assert (row.harness, row.word_cap, row.judge, row.judge_id) == ("harbor", 10, "offline", "harbor-offline")
     assert (row.n_briefs, row.n_briefs_all, row.n_ungraded, row.n_empty, row.n_cut) == (6, 8, 4, 1, 4)
-    text = to_markdown(board)
+    text = to_markdown(board, notes(board))
     assert "Judge harbor-offline is a deterministic stand-in" in text
     assert "a report's within [0, 1], a brief's unclamped." in text
     capsys.readouterr()

@@ -17,9 +17,11 @@ from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
+from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.expert_labels import labels_agreement
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.results.leaderboard import (
+    board_file,
     build_leaderboard,
     delete_leaderboard,
     write_leaderboard,
@@ -148,7 +150,7 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             paths.append(
                 write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
             )
-            show_board(screen, board, frozenset())
+            show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
         elif removed := _retract(folder, settings.scoring, problems):
@@ -216,12 +218,12 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
     measured += labels_agreement(labels, graded, scenarios) if labels else []
     for judge, found in measured:
-        rows = [("group", "n", "accuracy", "kappa")]
-        rows.append(("all", str(found.n), number(found.accuracy, 2), number(found.kappa, 2)))
-        rows += [
-            (name, str(n), number(accuracy, 2), number(kappa, 2)) for name, n, accuracy, kappa in found.groups
-        ]
-        screen.table(f"{judge} against {found.labels}", rows)
+        screen.table(f"{judge} against {found.labels}", [HEAD, *agreement_rows(found)])
+        for remark in remarks(found):
+            screen.note(remark)
+    if measured:
+        screen.note("±: half of a 95% interval over scenarios. within: kappa within each brief.")
+        screen.note("by brief, BM25: kappa of raters that know only which brief it is, or match words.")
     _show_judges(judges_agreement(graded, scenarios), judges, screen)
     return _fail(problems, screen)
 
@@ -230,23 +232,29 @@ def _show_judges(
     against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
 ) -> None:
     """Show the agreement of judges with one another and with their own repeats, if any."""
-    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa")]
+    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa", "within")]
     rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
     if against:
         screen.table("judges against each other, on the same briefs", rows)
-    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa")]
+    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa", "within")]
     for note in judges:
         repeats = note.self_agreement
         if repeats is not None:
-            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-")
+            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-", "-")
             rows.append((note.judge_id, f"all {repeats.n_repeats}", *counts))
             rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in repeats.pairs]
     if len(rows) > 1:
         screen.table("repeats of the same judge", rows)
 
 
-def _agreed(found: Agreement) -> tuple[str, str, str, str]:
-    return str(found.n), str(found.n_ungraded), number(found.accuracy, 2), number(found.kappa, 2)
+def _agreed(found: Agreement) -> tuple[str, ...]:
+    return (
+        str(found.n),
+        str(found.n_ungraded),
+        figure(found.accuracy, found.accuracy_margin),
+        figure(found.kappa, found.kappa_margin),
+        figure(found.within, found.within_margin),
+    )
 
 
 def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
@@ -255,7 +263,11 @@ def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
 
     settings = _settings(project, overrides)
     results = project / settings.results
-    stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
+    stores = [
+        *results.glob("*/reports/files"),
+        *results.glob("*/renders"),
+        *results.glob("*/settings/*/*.yaml"),
+    ]
     tables = [
         path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
     ]

@@ -29,7 +29,7 @@ from flows.pipeline.orchestration.cached_tasks import (
 )
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.record import Outcome, ResultFiles, write_results
-from flows.pipeline.results.served import served
+from flows.pipeline.results.served import served, writer_spent
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
@@ -43,7 +43,8 @@ from flows.schema.brief import Brief, BriefStatus
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Estimate
+from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 
 
@@ -54,10 +55,12 @@ class Ended:
     Attributes:
         n_ungraded: number of items without a verdict.
         missing: briefs that failed, and why.
+        unjudged: by status, how many items have no verdict, and the first reason.
     """
 
     n_ungraded: int
     missing: Sequence[str]
+    unjudged: Mapping[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
     finished.flow_run_id, finished.task_runs = str(flow_run.id), TaskRuns.count - before
     finished.board = job.report(finished)
     if finished.board is not None:
-        table = to_markdown(finished.board.leaderboard)
+        board = finished.board.leaderboard
+        table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
     return _state(finished)
 
@@ -234,13 +238,16 @@ async def _evaluate_one(
     await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
+    stored = context.client.stored if context.client else None
+    submissions = [submission for chain in chains for submission in chain.submissions]
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=from_row(Estimate, result.value),
-        submissions=[submission for chain in chains for submission in chain.submissions],
-        served=served(briefs, asked, context.client.stored) if context.client else {},
+        submissions=submissions,
+        served=served(briefs, asked, stored) if stored else {},
+        spent=writer_spent(briefs, [submission.trajectory for submission in submissions], stored),
     )
     with results_lock(context.results):
         files = write_results(context.results, evaluation, outcome, context.packets.values())
@@ -250,7 +257,18 @@ async def _evaluate_one(
         if brief.status is BriefStatus.error
     ]
     job.log(evaluation, outcome, files)
-    return Ended(outcome.estimate.n_ungraded, missing)
+    return Ended(outcome.estimate.n_ungraded, missing, _unjudged(outcome.verdicts))
+
+
+def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
+    """Count the items without a verdict by status, with the first reason of each."""
+    found: dict[str, tuple[int, str]] = {}
+    for verdict in verdicts:
+        if verdict.passed is None:
+            place = f"{verdict.scenario_id}, seed {verdict.seed}, {verdict.item_id}"
+            count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
+            found[verdict.status.value] = count + 1, first
+    return found
 
 
 @dataclass(frozen=True)
@@ -288,7 +306,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
     work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
-    work = score_work(evaluation, scenario, found.verdicts, judged.address)
+    work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)
     scored = done("score", await run_cached(context.objects, name, work))
     return _Chain(
         scenario.scenario_id,

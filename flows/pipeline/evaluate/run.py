@@ -21,7 +21,14 @@ from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
-from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
+from flows.pipeline.evaluate.showing import (
+    command_hint,
+    display_path,
+    exit_code,
+    show_board,
+    show_tasks,
+    varied,
+)
 from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
@@ -72,6 +79,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     folder = results / settings.benchmark.name
     first, number = evaluations[0], len(evaluations)
     title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    title += varied(evaluations)
     with ExitStack() as stack:
         tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
         if tracker is not None:
@@ -95,7 +103,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             _await(server, screen)
         lost = _run_flow(job, progress, signals, title, server, screen=screen)
         _show(context, job.finished, screen)
-        return _ended(job.finished, lost, tracker, screen)
+        return _ended(context, job.finished, lost, tracker, screen)
 
 
 def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
@@ -146,15 +154,21 @@ def _run_flow(
     return lost
 
 
-def _ended(finished: Finished, lost: PrefectError | None, tracker: Tracker | None, screen: Screen) -> int:
+def _ended(
+    context: RunContext,
+    finished: Finished,
+    lost: PrefectError | None,
+    tracker: Tracker | None,
+    screen: Screen,
+) -> int:
     """Wait for MLflow and return the exit code."""
     if tracker is not None and finished.outcomes:
         try:
             tracker.finish()
-            screen.note("MLflow: staffbench ui opens its page on these runs.")
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
+        _hint(context, finished, "MLflow's page on these runs", "ui", screen)
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code
@@ -163,21 +177,28 @@ def _ended(finished: Finished, lost: PrefectError | None, tracker: Tracker | Non
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
     """Show the leaderboard, the paid calls and the paths of the results."""
+    from flows.pipeline.results.leaderboard import board_file
+
     if (found := finished.board) is not None:
         board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
-        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
+        new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
+        folder = context.results / board.benchmark
+        show_board(screen, board, new, display_path(folder / board_file(folder, board.scoring)))
         show_tasks(screen, board, found.graded, found.scenarios, scoring)
     if context.client is not None:
         screen.note(calls_text(_counts(context)))
     if found is None:
         return
     folder = context.results / context.evaluations[0].condition.benchmark
-    screen.note(
-        f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"
-    )
-    screen.note(
-        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
-    )
+    screen.note(f"Results: {display_path(folder)}/ (tables in briefs/, verdicts/, scores/; settings/)")
+    _hint(context, finished, "Pages, with every brief and verdict", "report", screen)
+
+
+def _hint(context: RunContext, finished: Finished, what: str, command: str, screen: Screen) -> None:
+    """Say what to type next, unless the run failed."""
+    if not finished.faults:
+        settings = context.evaluations[0].settings
+        screen.note(f"{what}: {command_hint(command, context.project, settings)}")
 
 
 def _job(

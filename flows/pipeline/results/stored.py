@@ -13,6 +13,7 @@ from flows.common.locks import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
+from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.work.kinds import kind_of
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
@@ -119,6 +120,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         _load_repeats(folder, about, again),
         _load_reports(folder, about, briefs, again),
         known=_load_scores(folder, about),
+        settings=read_settings(folder, about),
     )
 
 

@@ -89,6 +89,7 @@ def evaluation_of(
         _is_self_judged(settings) or any(voter.self_judged for voter in voters),
         kind_of(settings.benchmark),
         voters,
+        frozenset(changed),
     )
 
 
