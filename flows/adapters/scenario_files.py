@@ -28,7 +28,9 @@ def find_project(start: Path) -> Path:
         if (folder / "conf" / "config.yaml").is_file():
             return folder
     raise ConfigError(
-        start, "no conf/config.yaml here or above", remedy="run staffbench inside a clone of the project"
+        start,
+        "no project here or above: there is no conf/config.yaml",
+        remedy="change to the folder of one, or make one here with staffbench new NAME",
     )
 
 

@@ -29,20 +29,33 @@ from flows.pipeline.results.leaderboard import (
 )
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.pipeline.work.evaluations import no_items
 from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Scenario, classes
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
 from flows.schema.verdict import Agreement
-from flows.stages.packet import missing_evidence
-from flows.stages.rubric import rubric_notes
+from flows.stages.packet import missing_evidence, placed_text
+from flows.stages.rubric import absent_notes, rubric_notes
 
 _TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 
 
-def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
-    """Build the packet of every scenario; report all unreadable documents together."""
+def packets(
+    project: Path, overrides: Sequence[str], show: str | None, screen: Screen, *, places: bool = False
+) -> int:
+    """Build the packet of every scenario; report all unreadable documents together.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides, such as the benchmark.
+        show: a scenario whose packet is printed; None for a table of all.
+        screen: output.
+        places: True to print the place of each block in a margin.
+    """
+    if places and show is None:
+        raise ConfigError("--places", "no packet to show", "--show SCENARIO")
     settings = _settings(project, overrides)
     built, problems = _packets(project, settings, screen)
     rows = [("scenario", "documents", "blocks", "characters", "notices")]
@@ -52,7 +65,9 @@ def packets(project: Path, overrides: Sequence[str], show: str | None, screen: S
         count = str(len(packet.documents))
         rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
     if show is not None:
-        texts = {packet.scenario_id: packet.text for _, packet in built}
+        texts = {
+            packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built
+        }
         if show not in texts:
             raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
         screen.note(texts[show])
@@ -95,6 +110,8 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     built, problems = _packets(project, settings, screen)
     rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
     for scenario, packet in built:
+        folder = project / settings.benchmark.data / scenario.scenario_id
+        problems += no_items(folder, scenario, settings.benchmark.name)
         problems += missing_evidence(scenario.items, packet)
         errors = sum(item.is_error for item in scenario.items)
         numbers = range(1, len(scenario.dimensions.tiers) + 1)

@@ -61,7 +61,7 @@ def no_items(folder: Path, scenario: Scenario, benchmark: str) -> list[Staffbenc
     """Return an error for a scenario whose rubric is still empty."""
     if scenario.items:
         return []
-    remedy = f"run staffbench rubric import {scenario.scenario_id} FILE benchmark={benchmark}"
+    remedy = f"run staffbench rubric import {benchmark}/{scenario.scenario_id} FILE"
     return [ScenarioError(folder / "rubric.yaml", "no item", "what a brief should say", remedy)]
 
 

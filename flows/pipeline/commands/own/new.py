@@ -76,8 +76,8 @@ A benchmark of staffbench. Each folder is a scenario: `scenario.yaml` (assignmen
 far a judge can be trusted).
 
     staffbench new {name}/my_scenario --documents FOLDER   # add a scenario
-    staffbench rubric export my_scenario -o rubric.xlsx benchmark={name}
-    staffbench rubric import my_scenario rubric.xlsx benchmark={name}
+    staffbench rubric export {name}/my_scenario -o rubric.xlsx
+    staffbench rubric import {name}/my_scenario rubric.xlsx
     staffbench validate benchmark={name}
     staffbench run benchmark={name}
     staffbench report benchmark={name}
@@ -247,7 +247,7 @@ def _new_scenario(project: Path, name: str, scenario_id: str, documents: Path, s
     unread = _show_reading(project / benchmark.data, name, folder, screen)
     screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
     screen.note(
-        f"  staffbench rubric import {scenario_id} {display_path(folder / 'rubric.xlsx')} benchmark={name}"
+        f"  staffbench rubric import {name}/{scenario_id} {display_path(folder / 'rubric.xlsx')}"
     )
     if unread is not None:
         raise unread

@@ -88,6 +88,25 @@ def first_models(project: Path, benchmark: BenchmarkSettings) -> list[str]:
     return [*both, "extractive"] if both else ["extractive", "empty"]
 
 
+def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
+    """Return `model=...` of a benchmark's first run, so that it has something to compare.
+
+    Args:
+        project: folder that holds `conf/`.
+        overrides: of the run.
+
+    Returns:
+        Empty if the overrides name no benchmark, name a model or an experiment, or results are there.
+    """
+    axes = [override.lstrip("+~").partition("=")[0].partition(".")[0] for override in overrides]
+    if "benchmark" not in axes or "model" in axes or "experiment" in axes:
+        return []
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    if (project / settings.results / settings.benchmark.name / "verdicts").is_dir():
+        return []
+    return [f"model={','.join(first_models(project, settings.benchmark))}"]
+
+
 def write_stages(project: Path, name: str) -> list[Path]:
     """Write the pipeline of a benchmark, unless the project's own `dvc.yaml` has it.
 
