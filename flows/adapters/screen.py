@@ -71,19 +71,41 @@ class Progress:
         whole = sum(self.expected.values())
         return sum(self.done.values()) / whole if whole else 1.0
 
-    def line(self) -> str:
-        """Progress as one line."""
-        parts = [
-            f"{stage} {self.done.get(stage, 0)}/{number}" for stage, number in self.expected.items() if number
-        ]
-        if self.skipped:
-            parts.append(f"{self.skipped} of {sum(self.done.values())} done before")
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left if the rest goes on as fast as what this run did; None if it did nothing yet."""
+        done, whole = sum(self.done.values()), sum(self.expected.values())
+        by_this_run = done - self.skipped
+        return self.elapsed_s * (whole - done) / by_this_run if by_this_run and done < whole else None
+
+    def line(self, width: int | None = None) -> str:
+        """Progress as one line.
+
+        Args:
+            width: columns of a live line, which omits finished stages and then what does not fit; None
+                for everything.
+        """
+        parts = [f"{self.share:4.0%}", clock(self.elapsed_s)]
+        if self.left_s is not None:
+            parts.append(f"{clock(self.left_s)} left")
+        for stage, number in self.expected.items():
+            done = self.done.get(stage, 0)
+            if number and (width is None or 0 < done < number):
+                parts.append(f"{stage} {done}/{number}")
         if self.calls is not None:
             parts.append(calls_text(self.calls()))
-        elapsed = time.monotonic() - self.started
-        if 0 < self.share < 1:
-            parts.append(f"{clock(elapsed * (1 - self.share) / self.share)} left")
-        return " · ".join([f"{self.share:4.0%}", clock(elapsed), *parts])
+        if self.skipped:
+            parts.append(f"{self.skipped} of {sum(self.done.values())} done before")
+        line = " · ".join(parts)
+        while width is not None and len(line) > width and len(parts) > 1:
+            parts.pop()
+            line = " · ".join(parts)
+        return line
 
 
 # Control and bidirectional characters.
@@ -210,7 +232,7 @@ class Screen:
         """Show `progress` during the block: on a terminal as one live line, else periodically."""
         if self._err.is_terminal:
             with Live(
-                get_renderable=lambda: Text(literal(progress.line())),
+                get_renderable=lambda: Text(literal(progress.line(self._err.width))),
                 console=self._err,
                 refresh_per_second=4,
                 transient=True,

@@ -67,6 +67,10 @@ class StoreError(StaffbenchError):
     """A store that can't be written, or is damaged."""
 
 
+class NotOfBenchmark(StoreError):  # noqa: N818 -- no fault
+    """Stored verdicts on a scenario that the benchmark does not have; they are left out of tables."""
+
+
 class BudgetReached(StaffbenchError):  # noqa: N818 -- a limit, not an error
     """A limit of `budget` was reached. Paid replies are stored; the same command resumes."""
 

@@ -110,14 +110,22 @@ def to_json(board: Leaderboard, notes: Sequence[str]) -> str:
 
 
 def to_metrics(board: Leaderboard) -> str:
-    """Format the numbers, nested by condition and judge, for `dvc metrics`."""
-    content: dict[str, dict[str, Any]] = {}
+    """Format the scores for `dvc metrics`, by model; rows without a score are left out.
+
+    The keys must be the same before and after an experiment, and few: DVC makes a column of each. Only rows
+    that a model would not tell apart are named by their condition, or by condition and judge.
+    """
+    scores: dict[str, float] = {}
     for row in board.rows:
-        numbers = {"score": row.score, "correct": row.correct, "passed": row.passed, "wrong": row.wrong}
-        counts = {"n_briefs": row.n_briefs, "n_ungraded": row.n_ungraded}
-        shown = {key: _rounded(value) for key, value in numbers.items() if value is not None}
-        content.setdefault(row.judge_id, {})[row.condition] = {**shown, **counts}
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+        names = (row.model, row.condition, f"{row.condition}/{row.judge_id}")
+        counts = (
+            sum(other.model == row.model for other in board.rows),
+            sum(other.condition == row.condition for other in board.rows),
+            1,
+        )
+        if row.score is not None:
+            scores[names[counts.index(1)]] = _rounded(row.score)
+    return json.dumps(scores, indent=1, sort_keys=True) + "\n"
 
 
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:

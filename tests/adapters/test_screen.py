@@ -9,7 +9,7 @@ from subprocess import Popen
 
 import pytest
 
-from flows.adapters.screen import CallCounts, Screen, calls_text, fitting_widths, literal, wrapped
+from flows.adapters.screen import CallCounts, Progress, Screen, calls_text, fitting_widths, literal, wrapped
 
 TEXTS = [
     "Ratio 10:100:20, code :x: and :1234:",
@@ -156,3 +156,19 @@ def test_a_real_terminal_gets_lines_of_its_width(columns):
 )
 def test_calls_are_counted_and_a_price_is_none_of_replays(counts, said):
     assert calls_text(counts) == said
+
+
+def test_a_live_line_fits_and_says_what_is_left(monkeypatch):
+    monkeypatch.setattr("flows.adapters.screen.time.monotonic", lambda: 130.0)
+    expected = dict.fromkeys(("packet", "generate", "truncate", "judge", "score", "aggregate"), 1000)
+    progress = Progress(expected, lambda: CallCounts(paid=12345, in_flight=16, usd=12.5), started=100.0)
+    progress.done = {"packet": 1000, "generate": 500, "truncate": 500}
+    progress.skipped = 1000  # which took no time
+    # 1000 runs in 30 seconds, and 4000 are left.
+    assert progress.left_s == 120
+    line = progress.line(80)
+    assert line.startswith(" 33% · 0:30 · 2:00 left · generate 500/1000 · truncate 500/1000")
+    assert len(line) <= 80
+    assert "aggregate 0/1000" in progress.line()
+    progress.done = dict.fromkeys(expected, 1000)
+    assert progress.left_s is None

@@ -61,7 +61,7 @@ def verified(project, tmp_path_factory):
     """What our verifier leaves on a brief, at a cap of ten words, by a judge that says `outcomes`."""
     folder = tmp_path_factory.mktemp("verified")
     write_scenarios(folder / "data")
-    words = [f"benchmark.data={folder / 'data'}", "word_cap=10"]
+    words = [f"benchmark.data={folder / 'data'}", "benchmark.name=ma_bench", "word_cap=10"]
     export(project, words, folder / "out", install=None, screen=Screen())
 
     @functools.cache
@@ -83,7 +83,11 @@ class Jobs:
     def __init__(self, project, folder, verified):
         self.project, self.folder, self.verified = project, folder, verified
         write_scenarios(folder / "data")
-        self.overrides = [f"benchmark.data={folder / 'data'}", f"results={folder / 'results'}"]
+        self.overrides = [
+            f"benchmark.data={folder / 'data'}",
+            "benchmark.name=ma_bench",
+            f"results={folder / 'results'}",
+        ]
 
     def attempts(self, job, trials, task, attempts):
         """Turn trials into attempts: the brief, and what the judge says; None for no verifier."""

@@ -16,7 +16,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from flows.adapters.config.messages import explained, nearest, nearest_key
-from flows.adapters.config.secrets import refuse_secrets
+from flows.adapters.config.secrets import check_address, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import MA_BENCH, Dimensions
@@ -96,6 +96,9 @@ def _refuse_unfit(section: str, settings: Any) -> None:
             "the endpoint's address",
             f"add {section}.api_base=http://.../v1",
         )
+    address = settings.get("api_base")
+    if remote and isinstance(address, str) and settings.get("transport") != Transport.gguf.value:
+        check_address(f"{section}.api_base", address)
     if remote and settings.get("transport") == Transport.gguf.value and not settings.get("api_base"):
         raise ConfigError(
             f"{section}.api_base", "not set", "the path of a GGUF file", f"add {section}.api_base=FILE.gguf"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import errno
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ from flows.adapters.config.check import (
     refuse_member,
     refuse_unknown,
 )
+from flows.adapters.config.described import options
 from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
@@ -47,6 +49,7 @@ from flows.schema.settings import Settings
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
@@ -90,18 +93,6 @@ def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
     """Return the composed configuration of one point as YAML (`--cfg job`)."""
     with opened(project):
         return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
-
-
-def options(project: Path) -> dict[str, list[str]]:
-    """Return the options by axis, without files beginning with _, which are included by others."""
-    conf = project / "conf"
-    return {
-        str(folder.relative_to(conf)): sorted(
-            file.stem for file in folder.glob("*.yaml") if not file.stem.startswith("_")
-        )
-        for folder in sorted(conf.rglob("*"))
-        if folder.is_dir()
-    }
 
 
 def _refuse_file(project: Path, results: Path) -> None:
@@ -239,6 +230,8 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         config, choices, sweep = compose_options(project, options)
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
+        if all(one.key_or_group != "benchmark.name" for one in values):
+            _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
     except UNCOMPOSED as error:
         refuse_member(typed)
         lines = str(error).split("\n")
@@ -247,6 +240,19 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
         raise ConfigError(" ".join(typed) or "conf", found, remedy=plain) from error
     return container, dict(choices), sweep
+
+
+def _name_after_data(benchmark: dict[str, Any], preset: Any, known: Sequence[str]) -> None:
+    """Name a benchmark after its folder of scenarios, if only that was set.
+
+    Under the name of the preset its results would replace those of the preset's own scenarios.
+    """
+    if benchmark["data"] == preset.data:
+        return
+    folder = Path(str(benchmark["data"]))
+    folder = folder.parent if folder.name == "tasks" else folder
+    name = _NOT_IN_NAMES.sub("_", folder.resolve().name).strip("_.") or "benchmark"
+    benchmark["name"] = f"{name}_own" if name in known else name
 
 
 def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any]:

@@ -1,17 +1,16 @@
-"""The commands packets, validate, report, agreement and version."""
+"""The commands packets, validate, report and agreement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points
+from flows.adapters.config.compose import compose_points, options
 from flows.adapters.config.every_option import check_options
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
-from flows.adapters.screen import Screen
-from flows.adapters.tables import table_files
-from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.adapters.screen import Progress, Screen
+from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.common.text import number
 from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
@@ -38,8 +37,6 @@ from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scori
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence, placed_text
 from flows.stages.rubric import absent_notes, rubric_notes
-
-_TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 
 
 def packets(
@@ -98,7 +95,9 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
     else:
         problems = _validate_scenarios(project, settings, screen)
-    checked, invalid = check_options(project)
+    progress = Progress({"options": sum(map(len, options(project).values()))}, None)
+    with screen.progress(progress):
+        checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
     problems += invalid
     screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
@@ -170,7 +169,7 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
-        elif removed := _retract(folder, settings.scoring, problems):
+        elif removed := retract(folder, settings.scoring, problems):
             screen.note(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
@@ -186,7 +185,7 @@ def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
     def is_listed(path: Path) -> bool:
         found = is_below(path.resolve(), listed)
         if not found:
-            screen.note(f"Left out, not tracked by DVC: {display_path(path)} (staffbench version adds it)")
+            screen.note(f"Left out, not tracked by DVC: {display_path(path)} (staffbench track adds it)")
         return found
 
     return is_listed
@@ -196,7 +195,7 @@ def _nothing_graded(folder: Path) -> StaffbenchError:
     return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
 
 
-def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
+def retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
     """Delete a leaderboard without rows; its site, if it exists, becomes a page that says why."""
     removed = delete_leaderboard(folder, scoring.name)
     site = folder / f"site{scoring_suffix(folder.name, scoring.name)}"
@@ -274,27 +273,6 @@ def _agreed(found: Agreement) -> tuple[str, ...]:
     )
 
 
-def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Add replies and tables that runs made outside DVC to it."""
-    from flows.adapters.dvc import version_results
-
-    settings = _settings(project, overrides)
-    results = project / settings.results
-    stores = [
-        *results.glob("*/reports/files"),
-        *results.glob("*/renders"),
-        *results.glob("*/settings/*/*.yaml"),
-    ]
-    tables = [
-        path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
-    ]
-    files = version_results(project, [results / "completions", *sorted(set(tables)), *stores])
-    files += sorted({ignored for file in files if (ignored := file.with_name(".gitignore")).is_file()})
-    screen.note("Versioned. For git: git add " + " ".join(display_path(path) for path in files))
-    screen.note("For others: dvc push")
-    return 0
-
-
 def _settings(project: Path, overrides: Sequence[str]) -> Settings:
     return compose_points(project, overrides, multirun=False)[0].settings
 
@@ -317,7 +295,14 @@ def _packets(
 
 
 def _fail(problems: list[StaffbenchError], screen: Screen) -> int:
-    if not problems:
+    """Show problems; return 1 for faults, and 0 if there are only results to leave out."""
+    faults: list[StaffbenchError] = []
+    for problem in problems:
+        if isinstance(problem, NotOfBenchmark):
+            screen.note(f"Left out: {problem}")
+        else:
+            faults.append(problem)
+    if not faults:
         return 0
-    screen.fault(str(Problems.of("staffbench", problems)))
+    screen.fault(str(Problems.of("staffbench", faults)))
     return 1

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
-from flows.common.text import plural
-from flows.pipeline.results.graded import Graded
+from flows.common.text import number, plural
+from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.settings_file import changed_keys
 from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
@@ -24,7 +24,7 @@ from flows.stages.shown import changed_values, main_notes, screen_table
 from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
-    from flows.pipeline.evaluate.flow import Finished
+    from flows.pipeline.evaluate.job import Finished
     from flows.pipeline.work.run_context import Evaluation
 
 
@@ -82,6 +82,45 @@ def show_tasks(
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows)
+
+
+def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: ScoringSettings) -> None:
+    """Print the score of one brief and the verdict on every item, failed ones first."""
+    estimate = scored(entry, {scenario.scenario_id: scenario}, scoring).estimate
+    verdicts = {verdict.item_id: verdict.passed for verdict in entry.verdicts}
+    rows: list[tuple[int, tuple[str, str, str]]] = []
+    counts = {True: [0, 0], False: [0, 0]}
+    for item in scenario.items:
+        passed = verdicts.get(item.item_id)
+        word = _VERDICTS[item.is_error, passed]
+        weight = item.points if item.severity is None else item.severity.replace("_", " ")
+        rows.append((list(_VERDICTS.values()).index(word), (word, str(weight), item.requirement)))
+        counts[item.is_error][0] += passed is (not item.is_error)
+        counts[item.is_error][1] += 1
+    rows.sort(key=lambda row: row[0])
+    table = [("verdict", "severity", "requirement or wrong move"), *(row for _, row in rows)]
+    screen.table(f"{scenario.scenario_id}: {entry.model}, judged by {entry.judge}", table, words=3)
+    met, made = counts[False], counts[True]
+    screen.note(
+        f"Score {number(estimate.score)} (1 is every requirement and no wrong move): "
+        f"{met[0]} of {met[1]} requirements met, {made[0]} of {made[1]} described wrong moves made."
+    )
+    if entry.about["judge"]["is_stand_in"]:
+        screen.note(
+            f"Judge {entry.judge} is a deterministic stand-in, no judge to publish with. "
+            "judge=NAME chooses a model: staffbench list judges."
+        )
+
+
+_VERDICTS: dict[tuple[bool, bool | None], str] = {
+    (False, False): "not met",
+    (True, False): "made",
+    (False, None): "no verdict",
+    (True, None): "no verdict",
+    (False, True): "met",
+    (True, True): "not made",
+}
+"""The verdict on an item in words, by whether it is a wrong move and whether it passed; failures first."""
 
 
 def exit_code(finished: Finished, screen: Screen) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from flows.adapters.provenance import environment, git_revision, now
 from flows.adapters.tracking import RunRecord
@@ -73,7 +76,12 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
         metrics=_metrics(evaluation, outcome),
         tags=tags,
-        texts={"settings.yaml": as_yaml(asdict(settings))},
+        texts={
+            "settings.yaml": as_yaml(asdict(settings)),
+            # MLflow's page shows CSV files; Parquet files it only offers to download.
+            "scores.csv": _as_csv([as_row(score) for score in outcome.scores]),
+            "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
+        },
         files=[
             str(files.scores),
             str(files.verdicts),
@@ -121,3 +129,11 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         scores = [value for value in counted if value is not None]
         found[f"score.scenario/{scenario.scenario_id}"] = sum(scores) / len(scores) if scores else None
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
