@@ -14,7 +14,7 @@ from flows.common.errors import StoreError
 
 
 def track_results(
-    project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]]
+    project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]], locks: Sequence[Path]
 ) -> list[Path]:
     """Record the results on disk in DVC, as `dvc repro` would have.
 
@@ -25,6 +25,7 @@ def track_results(
         project: folder that holds `dvc.yaml`.
         folders: only stages with an output below one of these are committed.
         groups: by `.dvc` file, the files and folders below its own folder; those of a stage are left out.
+        locks: the `dvc.lock` files of those stages.
 
     Returns:
         Files for git to add: those that this call changed.
@@ -36,7 +37,7 @@ def track_results(
     from dvc.repo import Repo, lock_repo
 
     wanted = frozenset(folder.resolve() for folder in folders)
-    shown = [project / "dvc.lock", *groups, *_ignored(folders)]
+    shown = [*locks, *groups, *_ignored(folders)]
     before = {path: _content(path) for path in shown}
     try:
         with Repo(str(project)) as repo:

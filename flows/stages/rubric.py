@@ -49,6 +49,8 @@ def rubric_notes(items: Sequence[Item], dimensions: Dimensions = MA_BENCH) -> li
 
 def absent_notes(items: Sequence[Item], dimensions: Dimensions) -> list[str]:
     """One sentence for each optional field that no item has: what that costs."""
+    if not items:
+        return []
     lacking = [name for name in dimensions.optional if all(not getattr(item, name) for item in items)]
     return [_CONSEQUENCES[name] for name in lacking if name in _CONSEQUENCES]
 

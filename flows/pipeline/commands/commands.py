@@ -32,7 +32,7 @@ from flows.pipeline.work.evaluations import no_items
 from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.schema.scenario import Scenario, classes
+from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence, placed_text
@@ -62,9 +62,7 @@ def packets(
         count = str(len(packet.documents))
         rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
     if show is not None:
-        texts = {
-            packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built
-        }
+        texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
         if show not in texts:
             raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
         screen.note(texts[show])
@@ -132,6 +130,9 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     for scenario, _ in built:
         for note in rubric_notes(scenario.items, scenario.dimensions):
             screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
+    items = [item for scenario, _ in built for item in scenario.items]
+    for note in absent_notes(items, settings.benchmark.dimensions or MA_BENCH):
+        screen.note(f"{settings.benchmark.name}: {note}.")
     return problems
 
 

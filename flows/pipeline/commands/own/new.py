@@ -246,9 +246,7 @@ def _new_scenario(project: Path, name: str, scenario_id: str, documents: Path, s
     write_stages(project, name)
     unread = _show_reading(project / benchmark.data, name, folder, screen)
     screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
-    screen.note(
-        f"  staffbench rubric import {name}/{scenario_id} {display_path(folder / 'rubric.xlsx')}"
-    )
+    screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(folder / 'rubric.xlsx')}")
     if unread is not None:
         raise unread
     return 0

@@ -123,8 +123,7 @@ def write_stages(project: Path, name: str) -> list[Path]:
     """
     point = compose_points(project, [f"benchmark={name}"], multirun=False)[0]
     benchmark = point.settings.benchmark
-    data = (project / benchmark.data).resolve()
-    folder = data.parent if data.name == "tasks" else data
+    folder = stages_folder(project, benchmark)
     root = project / "dvc.yaml"
     if not folder.is_relative_to(project.resolve()):
         return []
@@ -155,6 +154,12 @@ def write_stages(project: Path, name: str) -> list[Path]:
             write_whole(path, text)
             written.append(path)
     return written
+
+
+def stages_folder(project: Path, benchmark: BenchmarkSettings) -> Path:
+    """Return the folder of a benchmark's `dvc.yaml`: that of its scenarios, or the one above `tasks/`."""
+    data = (project / benchmark.data).resolve()
+    return data.parent if data.name == "tasks" else data
 
 
 def packets_of(benchmark: BenchmarkSettings) -> str:
