@@ -9,7 +9,7 @@ from dvc.repo import Repo
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands.own.new import new
-from flows.pipeline.commands.own.stages import write_stages
+from flows.pipeline.commands.own.stages import first_sweep, write_stages
 from flows.schema.settings import ProtocolName
 from flows.stages.packet import PACKET_VERSION
 
@@ -115,3 +115,20 @@ def test_a_benchmark_of_reports_has_stages_too(tmp_path):
 def test_the_benchmarks_of_the_repository_keep_their_pipeline(project):
     assert write_stages(project, "ma_bench") == []
     assert write_stages(project, "mission_report") == []
+
+
+def test_the_first_run_of_a_benchmark_has_something_to_compare(made):
+    assert first_sweep(made, []) == ["model=strong,weak,extractive"]
+    assert first_sweep(made, ["benchmark=mybench", "seeds=1"]) == ["model=strong,weak,extractive"]
+    assert first_sweep(made, ["model=weak"]) == []
+    assert first_sweep(made, ["model.label=x"]) == []
+    assert first_sweep(made, ["+experiment=smoke"]) == []
+    add_scenario(made, "second")
+    assert first_sweep(made, []) == ["model=extractive,empty"]
+    assert first_sweep(made, ["benchmark.scenarios=[example]"]) == ["model=strong,weak,extractive"]
+    (made / "results" / "mybench" / "verdicts").mkdir(parents=True)
+    assert first_sweep(made, []) == []
+
+
+def test_a_run_of_our_benchmark_keeps_its_default_model(project):
+    assert first_sweep(project, []) == []

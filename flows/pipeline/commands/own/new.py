@@ -25,6 +25,7 @@ from flows.schema.scenario import MA_BENCH
 from flows.schema.settings import ProtocolName
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
 _PACKAGE = Path(flows.__file__).parent
@@ -189,6 +190,9 @@ def _new_benchmark(
     try:
         if not (project / "conf").is_dir():
             shutil.copytree(_options(), project / "conf")
+            if not has_tasks:  # whose settings on other axes don't go with every option
+                config = (project / "conf" / "config.yaml").read_text(encoding="utf-8")
+                write_whole(project / "conf" / "config.yaml", _DEFAULT.sub(rf"\g<1>{name}", config))
             screen.note("Written: conf, the options that come with staffbench")
         if has_tasks:
             write_example_task(_PACKAGE / "example_task", data / "tasks" / "example")

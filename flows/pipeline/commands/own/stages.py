@@ -96,12 +96,15 @@ def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
         overrides: of the run.
 
     Returns:
-        Empty if the overrides name no benchmark, name a model or an experiment, or results are there.
+        Empty if the overrides name a model or an experiment, if results are there, and for the benchmarks of
+        the repository where none is named.
     """
     axes = [override.lstrip("+~").partition("=")[0].partition(".")[0] for override in overrides]
-    if "benchmark" not in axes or "model" in axes or "experiment" in axes:
+    if "model" in axes or "experiment" in axes:
         return []
     settings = compose_points(project, overrides, multirun=False)[0].settings
+    if "benchmark" not in axes and not (stages_folder(project, settings.benchmark) / "dvc.yaml").is_file():
+        return []
     if (project / settings.results / settings.benchmark.name / "verdicts").is_dir():
         return []
     return [f"model={','.join(first_models(project, settings.benchmark))}"]
