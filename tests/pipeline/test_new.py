@@ -133,5 +133,7 @@ def test_a_benchmark_of_reports_validates_and_its_expert_scores_1(empty, capsys)
 def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
     new("mybench", Screen(), here=empty)
     new("mybench/flood", Screen(), here=empty, documents=documents)
-    with pytest.raises(Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"):
+    with pytest.raises(
+        Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
+    ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
