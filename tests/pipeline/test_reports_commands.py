@@ -30,7 +30,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.fixture
 def no_options(monkeypatch):
     """Every option of conf/ is checked elsewhere; it takes seconds."""
-    monkeypatch.setattr(commands, "check_options", lambda _project: (0, []))
+    monkeypatch.setattr(commands, "check_options", lambda *_: (0, []))
 
 
 def cells(text):
@@ -81,13 +81,25 @@ def test_a_plan_asks_about_pages_as_the_run_does(here, capsys):
         assert planned(here, capsys, *seeing[:-1])[0] == {"fair": ["6", "none", "2 of 6"]}
 
 
+def test_a_plan_counts_the_judgments_of_an_agent_and_not_their_price(here, capsys):
+    with ScriptedServer(verdicts) as server:
+        agent = [word for word in judged(server) if not word.startswith("judge.harness")]
+        rows, out = planned(here, capsys, "model=fair", *agent)
+        assert rows == {"fair": ["6", "none", "6 judgments"]}
+        assert "depends on the judge, up to judge.max_steps" in " ".join(out.split())
+        (line,) = [line for line in out.splitlines() if "6 judgments" in line]
+        assert line.count("unknown") == 4
+        assert server.calls == []
+
+
 def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_options):
     assert commands.validate(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr().out
     assert [row for row in cells(out) if row[0] == "memo-01"] == [
         [
             "memo-01",
-            "Closure of Route Amber",
+            "Closure of Route",
+            "Weekly activity",
             "Army",
             "the commander",
             "20 words",
@@ -273,9 +285,9 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert [(row["score_low"], row["score_high"]) for row in rows[1:]] == [pytest.approx((0.275, 0.4))] * 2
     head, _, ours, foreign, overall = (here.own / "tasks.md").read_text().strip().splitlines()[2:]
     assert head.endswith(f"| oracle | {rows[1]['condition']} | {rows[2]['condition']} |")
-    assert ours.startswith("| memo-01 | Closure of Route Amber | Army |")
+    assert ours.startswith("| memo-01 | Closure of Route Amber | Weekly activity reports | Army |")
     assert ours.endswith("| 1.000 | 0.333 | 0.333 |")
-    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
+    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
     assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
     capsys.readouterr()
     assert commands.report(here.folder, REPORTS, Screen()) == 0

@@ -35,8 +35,8 @@ class Outcome:
         judged: the judge's results, by scenario.
         estimate: of the condition.
         submissions: report files with their trajectories; empty if briefs are text.
-        served: as returned by `served.served`.
         spent: what the writer's replies cost; None if one of them is not stored.
+        served, judge_served: what `served` says of the writer's replies, and of the judge's.
     """
 
     briefs: Sequence[Brief]
@@ -45,6 +45,7 @@ class Outcome:
     estimate: Estimate
     submissions: Sequence[Submission] = ()
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    judge_served: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spent: Spent | None = None
 
     @property
@@ -145,7 +146,7 @@ def write_results(
         harness = evaluation.settings.harness
         about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
-    _write_submissions(files, condition, outcome.submissions, about)
+    write_submissions(results / condition.benchmark, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
         "judge_note": evaluation.settings.judge.note,
@@ -165,6 +166,8 @@ def write_results(
             for seed, kinds in judged.hidden.items()
         },
     }
+    if outcome.judge_served:
+        about["judge_served"] = dict(outcome.judge_served)
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
     verdicts: list[dict[str, Any]] = []
@@ -214,15 +217,16 @@ def _are_items_shuffled(judge: JudgeSettings) -> bool:
     return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
 
 
-def _write_submissions(
-    files: ResultFiles, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
+def write_submissions(
+    folder: Path, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
 ) -> None:
+    """Write the tables of reports and trajectories below `results/<benchmark>/`, where there are any."""
     name = {"condition": condition.label}
     reports = [
         {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
     ]
     if reports:
-        write_table(files.reports, REPORTS, reports, _BRIEF_KEYS, about)
+        write_table(folder / "reports" / f"{condition.label}.parquet", REPORTS, reports, _BRIEF_KEYS, about)
     turns = [
         {
             **name,
@@ -235,7 +239,8 @@ def _write_submissions(
         for number, event in enumerate(submission.trajectory, 1)
     ]
     if turns:
-        write_table(files.trajectories, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+        path = folder / "trajectories" / f"{condition.label}.parquet"
+        write_table(path, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:
