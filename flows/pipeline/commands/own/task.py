@@ -58,7 +58,7 @@ def write_example_task(source: Path, target: Path) -> None:
             for name in names
         },
         "environment/Dockerfile": _text(dockerfile(Install())),
-        "tests/test.sh": _text(test_script(OUTPUT), executable=True),
+        "tests/test.sh": _text(test_script(OUTPUT, with_script=False), executable=True),
         "tests/fixtures/rubric.json": copied(source, "fixtures/rubric.json"),
         "tests/fixtures/config.json": _text(json_text(config)),
         "tests/golden/report.docx": report,
