@@ -137,3 +137,25 @@ def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
         Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
     ):
         run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, capsys):
+    new("mybench", Screen(), here=empty)
+    folder = empty / "data" / "mybench" / "example"
+    text = (folder / "rubric.yaml").read_text()
+    text = text.replace("severity: important", "severity: imporant", 1)
+    (folder / "rubric.yaml").write_text(
+        text.replace("quote: so this is", "quote: so that is").replace(
+            "quote: They have not opened", "quote: They have never opened"
+        )
+    )
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 1
+    said = capsys.readouterr().err
+    assert "'imporant'" in said
+    assert "ex-04: quote not found in 03-mail.eml: 'They have never opened" in said
+    assert "the nearest are at" in said
+    (folder / "documents" / "01-order.txt").write_bytes(b"\x00\x01\x02")
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 1
+    said = capsys.readouterr().err
+    assert "'imporant'" in said
+    assert "01-order.txt" in said

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points, options
 from flows.adapters.config.every_option import check_options
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
+from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.common.text import number
@@ -112,6 +114,7 @@ def validate(
 
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = _packets(project, settings, screen)
+    problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
     rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
     for scenario, packet in built:
         folder = project / settings.benchmark.data / scenario.scenario_id
@@ -140,6 +143,25 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     items = [item for scenario, _ in built for item in scenario.items]
     for note in absent_notes(items, settings.benchmark.dimensions or MA_BENCH):
         screen.note(f"{settings.benchmark.name}: {note}.")
+    return problems
+
+
+def _further_faults(
+    project: Path, settings: Settings, sound: AbstractSet[str], screen: Screen
+) -> list[StaffbenchError]:
+    """Check documents and quotes of the scenarios whose files have faults, so that all are named at once."""
+    benchmark = settings.benchmark
+    problems: list[StaffbenchError] = []
+    for name in kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios):
+        folder = project / benchmark.data / name
+        found = None if name in sound else check_scenario(folder, benchmark.dimensions or MA_BENCH)[0]
+        if found is None:
+            continue
+        try:
+            path = packet_path(project / benchmark.data, benchmark.name, name)
+            problems += missing_evidence(found.items, load_packet(folder, found, path, screen.say))
+        except StaffbenchError as error:
+            problems.append(error)
     return problems
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -150,7 +151,7 @@ def write_stages(project: Path, name: str) -> list[Path]:
     written: list[Path] = []
     for path, head, content in (
         (params, _PARAMS.format(name=name), values),
-        (folder / "dvc.yaml", _STAGES.format(path=f"{shown}/dvc.yaml"), stages),
+        (folder / "dvc.yaml", _STAGES.format(path=shlex.quote(f"{shown}/dvc.yaml")), stages),
     ):
         text = head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
