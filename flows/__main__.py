@@ -130,7 +130,10 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
     if parsed.command == "validate" and parsed.watch:
         from flows.pipeline.commands.own.watch import watch
 
-        return watch(project, overrides, lambda: commands.validate(project, overrides, screen), screen)
+        def check(again: bool) -> int:
+            return commands.validate(project, overrides, screen, again=again)
+
+        return watch(project, overrides, check, screen)
     if parsed.command == "validate":
         return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
     if parsed.command == "report":

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -36,6 +37,7 @@ def track_results(
     from dvc.exceptions import DvcException
     from dvc.repo import Repo, lock_repo
 
+    logging.getLogger("dvc").setLevel(logging.WARNING)  # each lock file that it writes is news to it
     wanted = frozenset(folder.resolve() for folder in folders)
     shown = [*locks, *groups, *_ignored(folders)]
     before = {path: _content(path) for path in shown}

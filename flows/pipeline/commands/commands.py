@@ -102,11 +102,12 @@ def validate(
         )
     else:
         problems = _validate_scenarios(project, settings, screen)
-    progress = Progress({"options": sum(map(len, options(project).values()))}, None)
-    with screen.progress(progress):
-        checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
-    problems += invalid
-    screen.note(f"Options of conf/ that compose: {checked}")
+    if not again:
+        progress = Progress({"options": sum(map(len, options(project).values()))}, None)
+        with screen.progress(progress):
+            checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
+        problems += invalid
+        screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
         screen.note("No problems found.")
     return _fail(problems, screen)
