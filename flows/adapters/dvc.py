@@ -34,7 +34,7 @@ def track_results(
     Raises:
         StoreError: DVC can't record them.
     """
-    from dvc.exceptions import DvcException
+    from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo, lock_repo
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # each lock file that it writes is news to it
@@ -64,6 +64,8 @@ def track_results(
                 for stage in created:
                     stage.add_outs()
                     stage.dump()
+    except NotDvcRepoError as error:
+        raise StoreError(project, "not under DVC", remedy="run git init and dvc init here first") from error
     except DvcException as error:
         raise StoreError(project / "dvc.yaml", f"DVC could not take the results ({error})") from error
     after = dict.fromkeys([*shown, *_ignored(folders)])

@@ -80,7 +80,13 @@ def packets(
 
 
 def validate(
-    project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False, strict: bool = False
+    project: Path,
+    overrides: Sequence[str],
+    screen: Screen,
+    *,
+    index: bool = False,
+    strict: bool = False,
+    again: bool = False,
 ) -> int:
     """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
 
@@ -90,6 +96,7 @@ def validate(
         screen: output.
         index: True to write the Parquet index of a folder of tasks.
         strict: True if fields of a task that nothing uses are errors.
+        again: True after a saved file: the options, which take seconds, are not composed again.
     """
     settings = _settings(project, overrides)
     if kind_of(settings.benchmark).has_tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def track(project: Path, overrides: Sequence[str], screen: Screen) -> int:
     locks = [project / "dvc.lock", stages_folder(project, settings.benchmark) / "dvc.lock"]
     changed = track_results(project, [folder, packets], groups, locks)
     if files := [*renewed, *changed, *replaced]:
-        screen.note("git add " + " ".join(display_path(path) for path in files))
+        screen.note("git add " + shlex.join(display_path(path) for path in files))
         screen.say("Then dvc push sends the data to the remote.")
     else:
         screen.say(f"Nothing to do: DVC has every result of {name}.")
