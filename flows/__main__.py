@@ -131,7 +131,7 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
         from flows.pipeline.commands.own.watch import watch
 
         def check(again: bool) -> int:
-            return commands.validate(project, overrides, screen, again=again)
+            return commands.validate(project, overrides, screen, strict=parsed.strict, again=again)
 
         return watch(project, overrides, check, screen)
     if parsed.command == "validate":
