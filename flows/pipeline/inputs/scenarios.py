@@ -17,7 +17,7 @@ from flows.schema.scenario import Control, Evidence, Item, Scenario
 
 ORACLE = "oracle"
 """The control that submits the expert's report."""
-CONTROL_REPORTS = ("fair", "weak")
+CONTROL_REPORTS = ("fair", "weak", "hostile")
 """Labelled reports of a task: `<controls>/<task>/<name>.docx`, with `labels.csv` in the same folder."""
 
 

@@ -132,6 +132,11 @@ def test_the_committed_tasks_are_sound_and_add_up_to_the_specification(project):
     data = project / "data" / "mission_report" / "tasks"
     check = check_tasks([data / name for name in task_ids(data)])
     assert lines(check) == []
+    assert check.totals().startswith(
+        "8 tasks, 76 source files (5 .csv, 4 .eml, 5 .txt, 17 Excel, 20 PDF, 25 Word)"
+    )
+    counterparts = ("sb-aar-01", "sb-aar-04", "sb-psr-01", "sb-war-02", "sb-war-08")
+    check = check_tasks([data / name for name in counterparts])
     assert [row[5:7] for row in check.table()[1:]] == [
         ("15", "16 (3)"),  # sb-aar-01
         ("9", "27 (3)"),  # sb-aar-04
