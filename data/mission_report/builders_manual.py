@@ -12,7 +12,7 @@ A source `NAME.pdf.manual` is YAML:
     plan        lists of kinds: one list makes one paragraph of a topic
     fills       slot to the texts that it takes
     steps       templates of the numbered steps that end every second topic
-    sheets      {title, items, rows, text, steps}: annex of equipment sheets
+    sheets      {title, items, rows, text, steps}: annex of sheets; `rows` and `steps` by an item's size
     checklists  {title, subjects, lines}: annex of checklists
     ports       {title, names, text}: annex of port data
     annexes     as chapters, lettered, at the end
@@ -69,6 +69,12 @@ def drawn(key: str, options: Sequence[Any]) -> Any:
 def mixed(key: str, options: Sequence[Any]) -> list[Any]:
     """Return all options in an order that `key` decides."""
     return [options[at] for at in sorted(range(len(options)), key=lambda at: chance(f"{key}/{at}"))]
+
+
+def some(key: str, options: Sequence[Any], number: int) -> list[Any]:
+    """Return so many of the options, by `key`, in their own order."""
+    taken = mixed(key, range(len(options)))[:number]
+    return [options[at] for at in sorted(taken)]
 
 
 def build_manual(path: Path) -> bytes:
@@ -223,7 +229,7 @@ def _topic(source: Mapping[str, Any], topic: Mapping[str, Any], number: int) -> 
         texts = [_filled(source, topic, order[kind].pop(), f"{key}/{place}/{kind}") for kind in kinds]
         yield "text", " ".join(texts)
     if number % 2:
-        steps = mixed(f"{key}/steps", source["steps"])[: 6 + chance(key) % 4]
+        steps = some(f"{key}/steps", source["steps"], 6 + chance(key) % 4)
         for place, step in enumerate(steps):
             yield "step", f"({place + 1}) {_filled(source, topic, step, f'{key}/step/{place}')}"
 
@@ -244,19 +250,15 @@ def _sheets(annex: Mapping[str, Any]) -> Iterator[Line]:
         yield "section", f"Sheet {place}. {name}"
         slots = {"name": name, "short": item["short"], "crew": item["crew"]}
         for number, texts in enumerate(annex["text"]):
-            yield (
-                "text",
-                " ".join(drawn(f"{name}/{number}/{at}", each) for at, each in enumerate(texts)).format(
-                    **slots
-                ),
-            )
+            said = " ".join(drawn(f"{name}/{number}/{at}", each) for at, each in enumerate(texts))
+            yield "text", re.sub(r"\. [a-z]", lambda start: start[0].upper(), said.format(**slots))
         rows = [["Data", "Value"]]
-        for label, low, high, unit in annex["rows"]:
+        for label, low, high, unit in annex["rows"][item["size"]]:
             rows.append([label, f"{low + chance(f'{name}/{label}') % (high - low + 1):,} {unit}"])
         yield "table", {"table": rows}
         for text in item.get("own", []):
             yield ("table" if isinstance(text, Mapping) else "text"), text
-        for at, step in enumerate(mixed(f"{name}/steps", annex["steps"])[:9]):
+        for at, step in enumerate(some(f"{name}/steps", annex["steps"][item["size"]], 8)):
             yield "step", f"({at + 1}) {step.format(**slots)}"
 
 
@@ -266,7 +268,7 @@ def _checklists(annex: Mapping[str, Any]) -> Iterator[Line]:
         if place > 1:
             yield "break", None
         yield "section", f"Checklist {place}. {subject}"
-        lines = mixed(subject, annex["lines"])[:14]
+        lines = some(subject, annex["lines"], 14)
         rows = [["No.", "Check", "Initials"], *([str(at), line, ""] for at, line in enumerate(lines, 1))]
         yield "table", {"table": rows}
 

@@ -51,7 +51,7 @@ plan: [[task]]
 sentences: {task: ["{who} runs {of} {when}."]}
 fills: {when: [at dawn]}
 steps: ["Read {log}.", "Stop {of}.", "Rest.", "Eat.", "Look.", "Wait.", "Sign.", "Go.", "End.", "Sleep."]
-sheets: {title: Sheets, items: {}, rows: [], text: [], steps: []}
+sheets: {title: Sheets, items: {}, rows: {}, text: [], steps: {}}
 checklists: {title: Lists, subjects: [], lines: []}
 ports: {title: Ports, names: [], text: []}
 annexes:
