@@ -53,7 +53,9 @@ fills: {when: [at dawn]}
 steps: ["Read {log}.", "Stop {of}.", "Rest.", "Eat.", "Look.", "Wait.", "Sign.", "Go.", "End.", "Sleep."]
 sheets: {title: Sheets, items: {}, rows: {}, text: [], steps: {}}
 checklists: {title: Lists, subjects: [], lines: []}
-ports: {title: Ports, names: [], text: []}
+places:
+  {title: Ports, label: Port, names: [Aby], text: ["{name} is invented."], rows: Berth, columns: [
+    {head: Lamps, words: [None]}, {head: Depth, from: 4, step: 0.1, of: 1, digits: 1}]}
 annexes:
   - {title: Changes, sections: [{title: Change 1, text: ["Paragraph {ref:limit} is void."]}]}
 """
@@ -125,6 +127,8 @@ def test_manual_numbers_paragraphs_and_resolves_names(builder, tmp_path):
     assert "1-2. Boats go in pairs." in text
     assert "1-3. The boat officer runs the boat pool at dawn." in text
     assert "D-1. Paragraph 1-1 is void." in text
+    assert "Aby is invented." in text
+    assert "| 1 | None | 4.0 |" in text
 
 
 @pytest.mark.parametrize(
