@@ -2,7 +2,7 @@
 
 A source `NAME.docx.quad` is written as for builders_forms.py. Its front matter may hold as well:
 
-    bars        table number, from 1, to the numbers of its rows, from 0, that are titles or heads: grey and bold
+    bars        number of a table, from 1, to its rows, from 0, that are titles or heads (grey, bold)
     colors      words to the fill of a cell that holds nothing else, such as {GREEN: C6E0B4}
 """
 
