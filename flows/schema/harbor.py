@@ -51,6 +51,7 @@ class Outcome(StrEnum):
 
     scored = "scored"  # has a valid reward
     no_report = "no_report"  # missing, corrupt or empty: 0
+    refused = "refused"  # the model or its provider refused, and there is no report
     verifier_failed = "verifier_failed"  # there may be a good report; its score is unknown
     not_verified = "not_verified"  # no verifier ran on it
     interrupted = "interrupted"  # stopped or prevented from starting by something other than the model
@@ -63,10 +64,12 @@ class Damage:
     Attributes:
         where: path within the job.
         detail: what was found and how it was handled.
+        is_fault: False for a file that is not kept with the job and that no reward depends on.
     """
 
     where: str
     detail: str
+    is_fault: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ class Trial:
         report: path of the report within the job; None if there is none.
         report_state: what is known about it.
         report_detail: why it is not readable; empty otherwise.
+        trajectories: paths of its agent's trajectories within the job, in the order of its steps.
     """
 
     name: str
@@ -172,11 +176,17 @@ class Trial:
     report: str | None
     report_state: ReportState
     report_detail: str = ""
+    trajectories: tuple[str, ...] = ()
 
     @property
     def system(self) -> tuple[str, str, str, str]:
         """Agent, model, effort and dataset: what Harbor's means and our conditions describe."""
         return (self.agent or "", self.model or "", self.effort or "", self.dataset or "")
+
+    @property
+    def refusal(self) -> Fault | None:
+        """The exception that means that the model or its provider refused; None if there is none."""
+        return next((fault for fault in self.faults if fault.kind in REFUSALS), None)
 
     @property
     def has_valid_reward(self) -> bool:

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from flows.schema.models import (
     Effort,
+    JudgeHarness,
     JudgeKind,
     JudgeMode,
     JudgeSettings,
@@ -24,9 +25,10 @@ from flows.schema.models import (
 from flows.schema.scenario import Dimensions
 
 __all__ = [
-    "BenchmarkSettings", "BudgetSettings", "Effort", "EffortSettings", "Harness",
-    "HarnessSettings", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
-    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Retry", "RunnerSettings",
+    "BenchmarkSettings", "BudgetSettings", "Clock", "Effort", "EffortSettings", "Harness",
+    "HarnessSettings", "IntervalMethod", "JudgeHarness", "JudgeKind", "JudgeMode",
+    "JudgePromptSettings", "JudgeSettings", "ModelSettings", "Price", "PromptSettings", "ProtocolName",
+    "Refusals", "Retry", "RunnerSettings",
     "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
     "scoring_suffix",
 ]  # fmt: skip
@@ -50,6 +52,20 @@ class Retry(StrEnum):
     refused = "refused"  # as `failed`, and refusals
 
 
+class IntervalMethod(StrEnum):
+    """How the interval of a mean over scenarios is computed, from six scenarios on."""
+
+    t = "t"  # Student's t on scenario means
+    bootstrap = "bootstrap"  # percentile bootstrap over scenarios, as in MA-Bench's paper
+
+
+class Refusals(StrEnum):
+    """How a brief that the writer refused is scored."""
+
+    unscored = "unscored"  # no score; the bounds cover it
+    zero = "zero"  # like an empty brief
+
+
 class ProtocolName(StrEnum):
     """What a scenario is, what is written and how it is graded."""
 
@@ -62,6 +78,13 @@ class Harness(StrEnum):
 
     single_prompt = "single_prompt"  # one prompt with the whole packet, one reply
     native = "native"  # our own tool loop in a scratch folder
+
+
+class Clock(StrEnum):
+    """What counts against a harness's limit of minutes."""
+
+    wall = "wall"  # the model's calls and the tools
+    calls = "calls"  # the model's calls only
 
 
 @dataclass(frozen=True)
@@ -94,7 +117,8 @@ class HarnessSettings(Strict):
         name: the harness. Fields that do not apply to it are None.
         max_steps: replies of the model.
         max_tokens: input and output tokens of all calls, as counted by the provider; None for no limit.
-        max_minutes: minutes, summed over its calls.
+        max_minutes: minutes of one attempt.
+        clock: what counts against them.
         nudges: how often a model that stops without a report is reminded of it.
         page_chars: characters of a file per tool answer.
         assumed: which of these are not from the protocol; printed with every model result.
@@ -104,6 +128,7 @@ class HarnessSettings(Strict):
     max_steps: int | None
     max_tokens: int | None
     max_minutes: float | None
+    clock: Clock | None
     nudges: int | None
     page_chars: int | None
     assumed: list[str]
@@ -164,6 +189,9 @@ class JudgePromptSettings(Strict):
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
             filled in, and for reports `{{reference}}`.
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
+        agent: second turn of a judge that opens the reports itself; `{{items}}`, `{{count}}` and `{{files}}`
+            are filled in. Empty if the prompt has none.
     """
 
     version: str
@@ -172,6 +200,8 @@ class JudgePromptSettings(Strict):
     all_items: str
     per_item: str
     rejected: str
+    quotes: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +216,11 @@ class ScoringSettings(Strict):
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).
         resamples: number of random bootstrap resamples.
+        interval: method of the interval.
+        min_graded: share of a brief's items that must be graded for it to enter the mean, within (0, 1].
+        min_coverage: share of the briefs asked for that must enter the mean for it to be shown, within
+            [0, 1].
+        refusals: how a refused brief is scored.
     """
 
     name: str
@@ -194,6 +229,11 @@ class ScoringSettings(Strict):
     assumed: list[str]
     interval_level: float
     resamples: int
+    # Defaults for callers that don't use `conf/`.
+    interval: IntervalMethod = IntervalMethod.t
+    min_graded: float = 0.95
+    min_coverage: float = 0.5
+    refusals: Refusals = Refusals.unscored
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,23 @@ from pathlib import Path
 import docx
 import pytest
 
+from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.common.errors import ConfigError
 from flows.pipeline.harbor.jobs import import_job, summarize
 from flows.pipeline.harbor.submitted import open_report
+from flows.pipeline.native import renders
 from flows.schema.report_task import ReportStatus
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 
 GOOD = "memo-02__gjDVFmk"
 GOOD_TEXT = "Two pallets are delayed to 21 May; the cause is not yet known. Four of six pallets arrived."
+
+
+@pytest.fixture(autouse=True)
+def _one_page(monkeypatch):
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: Rendered(1, (), None, "Office"))
 
 
 @pytest.fixture
@@ -60,10 +67,14 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
             "fake/model-1",
             "scripted",
             "memo-01",
+            "offline/keyword",
             "1.000 · 0.000 (corrupt) · 0.000 (missing) · verifier failed",
             "0.333",
         ],
-        ["fake/model-1", "scripted", "memo-02", "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        [
+            *["fake/model-1", "scripted", "memo-02", "offline/keyword"],
+            *["0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        ],
         [
             *["fake/model-1", "scripted", "8", "3", "4", "1", "0.275", "0.275", "0.367", "0.317"],
             "0.275 to 0.400",
@@ -71,7 +82,7 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
         ],
     ]
     assert "Harbor 0.25.0" in out
-    assert "ours: a missing, corrupt or empty report is 0; a failed verifier is no score" in out
+    assert "ours: a missing, corrupt or empty report is 0; a refusal without a report" in out
     assert "memo-01 attempt 4 (memo-01__zTHzF6G): verifier_failed: RewardFileNotFoundError" in out
     assert "criteria missed 1, penalties triggered 1, undecided 0; verdicts in 3 of 8 attempts" in out
     assert "missed c2" not in out
@@ -234,7 +245,7 @@ def test_importing_again_writes_the_same_bytes(imported, job, tmp_path):
 
     imported(job)
     first = digests()
-    assert len(first) == 3
+    assert len(first) == 4  # briefs, reports, verdicts, scores
     moved = tmp_path / "elsewhere" / job.name
     moved.parent.mkdir()
     job.rename(moved)
@@ -286,6 +297,10 @@ def test_a_refusal_is_a_refused_brief(imported, job):
     brief = next(r for r in tables["briefs"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
     assert (brief["status"], brief["text"]) == ("refused", None)
     assert brief["detail"].startswith("AgentSafetyRefusalError: no; missing: ")
+    # As an attempt of our own: no score, and no zero.
+    score = next(r for r in tables["scores"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
+    assert (score["score"], score["brief_status"]) == (None, "refused")
+    assert score["n_refused"] == score["n_items"] > 0
 
 
 def test_a_report_that_no_verifier_saw_is_opened_here(project, job, capsys):
@@ -318,3 +333,14 @@ def test_an_unknown_override_is_refused_and_nothing_is_written(project, job, tmp
     with pytest.raises(ConfigError):
         import_job(project, [f"results={tmp_path / 'results'}", "no_such_key=1"], job, Screen())
     assert not (tmp_path / "results").exists()
+
+
+def test_files_that_were_not_kept_with_a_job_are_no_fault(project, tmp_path, capsys):
+    job = copy_job("0.26.0", tmp_path)
+    for report in job.rglob("report.docx"):
+        report.unlink()
+    assert summarize(project, job, criteria=False, screen=Screen()) == 0
+    shown = capsys.readouterr()
+    assert "No fault: " in shown.out
+    assert "files are not kept with the job" in shown.out
+    assert shown.err == ""

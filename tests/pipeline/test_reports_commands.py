@@ -30,7 +30,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.fixture
 def no_options(monkeypatch):
     """Every option of conf/ is checked elsewhere; it takes seconds."""
-    monkeypatch.setattr(commands, "check_options", lambda _project: (0, []))
+    monkeypatch.setattr(commands, "check_options", lambda *_: (0, []))
 
 
 def cells(text):
@@ -81,13 +81,25 @@ def test_a_plan_asks_about_pages_as_the_run_does(here, capsys):
         assert planned(here, capsys, *seeing[:-1])[0] == {"fair": ["6", "none", "2 of 6"]}
 
 
+def test_a_plan_counts_the_judgments_of_an_agent_and_not_their_price(here, capsys):
+    with ScriptedServer(verdicts) as server:
+        agent = [word for word in judged(server) if not word.startswith("judge.harness")]
+        rows, out = planned(here, capsys, "model=fair", *agent)
+        assert rows == {"fair": ["6", "none", "6 judgments"]}
+        assert "depends on the judge, up to judge.max_steps" in " ".join(out.split())
+        (line,) = [line for line in out.splitlines() if "6 judgments" in line]
+        assert line.count("unknown") == 4
+        assert server.calls == []
+
+
 def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_options):
     assert commands.validate(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr().out
     assert [row for row in cells(out) if row[0] == "memo-01"] == [
         [
             "memo-01",
-            "Closure of Route Amber",
+            "Closure of Route",
+            "Weekly activity",
             "Army",
             "the commander",
             "20 words",
@@ -187,11 +199,13 @@ def test_a_report_comes_from_the_tables_alone(here, monkeypatch):
     assert here.tables() == first
     assert not list((here.own / "renders").rglob("*"))
     lines = (here.own / "tasks.md").read_text().splitlines()
-    # Fair meets three of five points; weak earns nothing, and the cause that it names costs it nothing more.
+    # Fair meets three of five points; weak earns nothing. The cause that it names is not judged.
     assert lines[2].endswith("| published mean | oracle | fair | absent | empty | weak |")
     assert lines[-1].endswith("| 1.000 | 0.600 | 0.000 | 0.000 | 0.000 |")
     weak = [row for row in here.rows("scores", "weak") if row["seed"] == 1]
-    assert [row["score"] for row in weak] == pytest.approx([-2 / 5, -2 / 5])
+    assert [(row["score"], row["wrong"]) for row in weak] == [(0, None), (0, None)]
+    absent = [row for row in here.rows("scores", "absent") if row["seed"] == 1]
+    assert [(row["score"], row["wrong"]) for row in absent] == [(0, None), (0, None)]
 
 
 def test_verdicts_beside_another_expert_report_are_left_out_until_they_are_made_again(here, capsys):
@@ -237,14 +251,14 @@ def test_agreement_of_the_stand_in_and_of_a_judge_that_was_asked(here, capsys):
         assert len(server.calls) == asked
     out = capsys.readouterr().out
     assert "pairs" not in out  # they are items of the other protocol
-    assert "offline against labelled controls held out (memo-01, memo-02)" in " ".join(out.split())
+    assert "offline against labelled controls held out" in " ".join(out.split())
     # The judge fails the second criterion of each report and nothing else. Of the fair ones it is right on
     # all four, of the weak ones on two: 12 of 16. It passes 12, the labels 8: by chance 0.5, kappa 0.5.
     assert re.search(r"judge-1-\S+ +against labelled controls", " ".join(out.split()))
     tables = out.split("judge-1-")
-    assert ["all", "16", "0.75", "0.50"] in cells(tables[1])
+    assert ["all", "16", "0.75", "0.50"] in [row[:4] for row in cells(tables[1])]
     against = next(row for row in cells(out) if row[0].startswith("judge-1") and row[1] == "offline")
-    assert against[2:4] == ["16", "0"]
+    assert against[2:4] == ["8", "8"]  # the stand-in abstains from the penalties
 
 
 def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_path, capsys):
@@ -271,9 +285,9 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert [(row["score_low"], row["score_high"]) for row in rows[1:]] == [pytest.approx((0.275, 0.4))] * 2
     head, _, ours, foreign, overall = (here.own / "tasks.md").read_text().strip().splitlines()[2:]
     assert head.endswith(f"| oracle | {rows[1]['condition']} | {rows[2]['condition']} |")
-    assert ours.startswith("| memo-01 | Closure of Route Amber | Army |")
+    assert ours.startswith("| memo-01 | Closure of Route Amber | Weekly activity reports | Army |")
     assert ours.endswith("| 1.000 | 0.333 | 0.333 |")
-    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
+    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
     assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
     capsys.readouterr()
     assert commands.report(here.folder, REPORTS, Screen()) == 0

@@ -9,6 +9,7 @@ from flows.common.text import plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
 from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, ProtocolName, Writer
+from flows.stages.aggregate import FEWEST_SCENARIOS
 from flows.stages.judge import N_CANARIES, output_room
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
@@ -20,6 +21,7 @@ from flows.stages.plan import (
     combined,
     cost_text,
     detectable_difference,
+    half_width,
     misfit,
     room_shortfall,
     summed,
@@ -32,7 +34,8 @@ _LIMITED = (Writer.remote, Writer.extractive)  # writers that follow prompt.word
 class Calls:
     """Calls of one model in one evaluation: their number, and those that remain.
 
-    Attempts of the native harness are counted separately: their number of calls depends on the model.
+    Attempts of the native harness, and judgments by an agent, are counted separately: their number of calls
+    depends on the model.
     """
 
     total: int = 0
@@ -61,20 +64,17 @@ def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
     both = combined([write, judge])
     briefs = sum(len(planned.evaluation.scenarios) * planned.evaluation.settings.seeds for planned in plans)
     totals = (f"{both.input_tokens:,}", f"{both.output_tokens:,}", cost_text(both.cost), cost_text(both.most))
-    if any(planned.write.attempts for planned in plans):
+    if any(planned.write.attempts or planned.judge.attempts for planned in plans):
         totals = ("unknown",) * len(totals)  # a partial sum could be taken for the total
-    judged = _left(judge, sum(planned.judge.total for planned in plans))
-    return (name, f"{briefs:,}", _written(write, plans), judged, *totals)
+    written = _left(write, [planned.write for planned in plans], "attempt")
+    judged = _left(judge, [planned.judge for planned in plans], "judgment")
+    return (name, f"{briefs:,}", written, judged, *totals)
 
 
-def _written(write: Load, plans: Sequence[Planned]) -> str:
-    attempts = sum(planned.write.attempts for planned in plans)
-    if attempts:
-        return plural(attempts, "attempt")
-    return _left(write, sum(planned.write.total for planned in plans))
-
-
-def _left(load: Load, total: int) -> str:
+def _left(load: Load, calls: Sequence[Calls], chat: str) -> str:
+    chats, total = sum(one.attempts for one in calls), sum(one.total for one in calls)
+    if chats:
+        return f"{chats:,} {chat}{'s' * (chats > 1)}"
     if not total:
         return "none"
     return f"{load.calls:,} of {total:,}" + (f" ({load.assumed:,} assumed)" if load.assumed else "")
@@ -98,6 +98,11 @@ def plan_notes(plans: Sequence[Planned]) -> list[str]:
             "The number of calls in an attempt depends on the model, up to harness.max_steps: its tokens and "
             "price, and all sums, are unknown. Stored calls are not paid for again. budget.max_usd and "
             "budget.max_tokens limit a run."
+        )
+    if any(planned.judge.attempts for planned in plans):
+        notes.append(
+            "The number of calls in a judgment by an agent depends on the judge, up to judge.max_steps: its "
+            "tokens and price are unknown, and stored calls are counted too."
         )
     if len(plans) > 1:
         notes.append("A call that several conditions share is counted with the first.")
@@ -124,10 +129,18 @@ def _expected(evaluation: Evaluation) -> str:
 
 
 def _detectable(n_scenarios: int) -> str:
+    n = plural(str(n_scenarios), "scenario")
+    if n_scenarios < FEWEST_SCENARIOS:
+        return (
+            f"With {n} the table shows no interval, and no difference can be told from chance: both take "
+            f"{FEWEST_SCENARIOS} scenarios."
+        )
+    paired, unpaired = (detectable_difference(n_scenarios, paired=same) for same in (True, False))
     return (
-        f"With {plural(n_scenarios, 'scenario')} expect an interval of about "
-        f"±{detectable_difference(n_scenarios):.2f} on a score; smaller differences are not detectable. This "
-        f"is the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
+        f"With {n} expect an interval of about ±{half_width(n_scenarios):.2f} on a score. The smallest "
+        f"detectable difference is about {paired:.2f} for a paired difference, of two conditions on the same "
+        f"scenarios whose scores correlate at 0.5, and {unpaired:.2f} for an unpaired one, sqrt(2) times as "
+        f"large. From the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
         f"sqrt({REFERENCE_SCENARIOS} / n), if scenarios vary as much here as there."
     )
 

@@ -11,14 +11,16 @@ from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.graded import SCORE_VERSIONS
+from flows.pipeline.results.settings_file import write_settings
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Submission
 from flows.schema.brief import Brief
 from flows.common.digests import canonical_json, sha256_text
+from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import Writer, scoring_suffix
+from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -33,7 +35,8 @@ class Outcome:
         judged: the judge's results, by scenario.
         estimate: of the condition.
         submissions: report files with their trajectories; empty if briefs are text.
-        served: as returned by `served.served`.
+        spent: what the writer's replies cost; None if one of them is not stored.
+        served, judge_served: what `served` says of the writer's replies, and of the judge's.
     """
 
     briefs: Sequence[Brief]
@@ -42,6 +45,13 @@ class Outcome:
     estimate: Estimate
     submissions: Sequence[Submission] = ()
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    judge_served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    spent: Spent | None = None
+
+    @property
+    def judge_spent(self) -> Spent:
+        """What the judge's replies cost."""
+        return spent_together(judged.spent for judged in self.judged.values())
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -136,21 +146,28 @@ def write_results(
         harness = evaluation.settings.harness
         about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
-    _write_submissions(files, condition, outcome.submissions, about)
+    write_submissions(results / condition.benchmark, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
         "judge_note": evaluation.settings.judge.note,
         "judge_versions": judge_versions(evaluation),
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
+        "spent": {
+            "writer": None if outcome.spent is None else asdict(outcome.spent),
+            "judge": asdict(outcome.judge_spent),
+        },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
+        "items_shuffled": _are_items_shuffled(evaluation.settings.judge),
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
             for seed, kinds in judged.hidden.items()
         },
     }
+    if outcome.judge_served:
+        about["judge_served"] = dict(outcome.judge_served)
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
     verdicts: list[dict[str, Any]] = []
@@ -191,18 +208,25 @@ def write_results(
         "score_versions": SCORE_VERSIONS,
     }
     write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
+    write_settings(results / condition.benchmark, evaluation)
     return files
 
 
-def _write_submissions(
-    files: ResultFiles, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
+def _are_items_shuffled(judge: JudgeSettings) -> bool:
+    """True if repeats of the judge are shown the rubric in different orders."""
+    return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
+
+
+def write_submissions(
+    folder: Path, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
 ) -> None:
+    """Write the tables of reports and trajectories below `results/<benchmark>/`, where there are any."""
     name = {"condition": condition.label}
     reports = [
         {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
     ]
     if reports:
-        write_table(files.reports, REPORTS, reports, _BRIEF_KEYS, about)
+        write_table(folder / "reports" / f"{condition.label}.parquet", REPORTS, reports, _BRIEF_KEYS, about)
     turns = [
         {
             **name,
@@ -215,7 +239,8 @@ def _write_submissions(
         for number, event in enumerate(submission.trajectory, 1)
     ]
     if turns:
-        write_table(files.trajectories, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+        path = folder / "trajectories" / f"{condition.label}.parquet"
+        write_table(path, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from flows.adapters.task_trees.check import HEAD
+from flows.adapters.task_trees.check import FACTS, HEAD, WORDS
 from flows.pipeline.results.graded import Graded, scored
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.common.text import number
-
-WORDS = 5
-"""Number of text columns."""
 
 
 def task_table(
@@ -33,17 +31,42 @@ def task_table(
     means = [_means(entry, scenarios, scoring) for entry in graded]
     # Tasks of imported jobs that are not in this project.
     foreign = sorted({name for found in means for name in found} - set(tasks))
-    head = (*HEAD[:7], "published mean", *_names(graded))
+    head = (*HEAD[: WORDS + 2], "published mean", *_names(graded))
     rows = [(*_facts(task), *(number(found.get(name), 3) for found in means)) for name, task in tasks.items()]
-    rows += [(name, *("-",) * 7, *(number(found.get(name), 3) for found in means)) for name in foreign]
+    rows += [(name, *("-",) * (WORDS + 2), *(number(found.get(name), 3) for found in means)) for name in foreign]
     overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
-    return [head, *rows, ("all", *("",) * 7, *overall)]
+    return [head, *rows, ("all", *("",) * (WORDS + 2), *overall)]
+
+
+def published_note(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Say how rows differ from the run of the published means; nothing if no task has one.
+
+    The published run is described in MissionReport, Scoring and Running.
+    """
+    if all(one.task is None or one.task.mean_score_pct is None for one in scenarios.values()):
+        return []
+    abouts = [entry.about for entry in graded]
+    harnesses = sorted({str(about["condition"]["harness"]) for about in abouts})
+    judges = sorted({_judge_words(about["judge"]) for about in abouts})
+    return [
+        "Published means are of nine models in the harness OpenCode, judged by Claude Opus 5.5 at medium effort, "
+        f"judge call agent. Scores beside them are of harness {', '.join(harnesses)}, judged by "
+        f"{'; '.join(judges)}: compare them with that in mind."
+    ]
+
+
+def _judge_words(judge: Mapping[str, Any]) -> str:
+    words = [str(judge["name"])]
+    if judge["is_stand_in"]:
+        return f"{words[0]}, a stand-in"
+    words += [f"{judge['effort']} effort"] if judge.get("effort") else []
+    return ", ".join([*words, f"judge call {judge.get('harness') or 'not stated'}"])
 
 
 def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
-    """Transpose the table, so that each task is a column; `narrow` omits the descriptions."""
+    """Transpose the table, so that each task is a column; `narrow` keeps only scores."""
     columns = list(zip(*rows, strict=True))
-    return [columns[0], *columns[4 if narrow else 1 :]]
+    return [columns[0], *columns[WORDS - 1 if narrow else 1 :]]
 
 
 def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
@@ -64,7 +87,7 @@ def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
 
 
 def _facts(task: ReportTask) -> tuple[str, ...]:
-    texts = (task.title, task.setting, task.reader, task.length_limit)
+    texts = [getattr(task, name) for name in FACTS]
     totals = task.totals
     published = "-" if task.mean_score_pct is None else f"{task.mean_score_pct / 100:.3f}"
     return (

@@ -12,7 +12,7 @@ from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.condition import condition_of, judge_of, members_of
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, Settings, Writer
+from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Settings, Writer
 
 
 def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
@@ -67,8 +67,11 @@ def evaluation_of(
         scenarios: the scenarios to write on or grade.
 
     Raises:
-        ConfigError: the judge or a panel member would grade briefs of its own model.
+        ConfigError: the judge or a panel member would grade briefs of its own model, or does not grade as a
+            task says.
     """
+    for scenario in scenarios:
+        _check_mode(settings.judge, scenario)
     voters = tuple(
         evaluation_of(member, differs, scenarios) for member, differs in members_of(settings, changed)
     )
@@ -80,16 +83,41 @@ def evaluation_of(
         _is_self_judged(settings) or any(voter.self_judged for voter in voters),
         kind_of(settings.benchmark),
         voters,
+        frozenset(changed),
     )
+
+
+def _check_mode(judge: JudgeSettings, scenario: Scenario) -> None:
+    """Refuse a remote judge that is not asked for what a task's judge settings call `mode`."""
+    said = None if scenario.task is None else scenario.task.judge.get("mode")
+    if said is None or judge.kind is not JudgeKind.remote:
+        return
+    where = f"{scenario.scenario_id}: the task's judge mode"
+    if said != JudgeMode.all_items.value:
+        raise ConfigError(
+            where, repr(said), "all_items, the only one that is known", "remove it from the task to go on"
+        )
+    if judge.mode is JudgeMode.failed_only:
+        raise ConfigError(
+            where,
+            f"all_items, and judge.mode is {judge.mode.value}",
+            "every criterion decided, with a reason",
+            "set judge.mode=all_items or per_item",
+        )
 
 
 def _missing_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
     """Check that external briefs have a folder for this scenario."""
     if settings.model.writer is not Writer.files:
         return []
-    folder = project / (settings.model.folder or "") / scenario_id
+    given = project / (settings.model.folder or "")
+    folder = given / scenario_id
     if folder.is_dir():
         return []
+    if given.is_file():
+        if settings.seeds == 1 and settings.benchmark.scenarios == [scenario_id]:
+            return []
+        return [ConfigError("model.folder", f"{given} is one file", "one scenario and seeds=1")]
     expected = f"a folder of {kind_of(settings.benchmark).brief}s for each scenario"
     return [ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")]
 

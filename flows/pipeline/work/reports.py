@@ -10,19 +10,18 @@ from typing import Any
 from flows.adapters.pages import find_converter
 from flows.adapters.reports import ReportStore
 from flows.adapters.task_trees.tree import task_ids
-from flows.common.errors import ConfigError, ReadError
+from flows.common.errors import ReadError
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.scenarios import load_task, task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.pipeline.work.attempts import native_attempt, native_inputs
 from flows.pipeline.work.report_writers import local_report, local_report_inputs
-from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Pages, RunContext, Submission
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import format_notices
 from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.completion import Image
 from flows.schema.document import Packet
 from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
 from flows.schema.rows import as_row, from_row, from_rows
@@ -30,7 +29,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName, Writer
 from flows.stages.length import parse_length_limit
 
-SUBMISSION_VERSION = "1"
+SUBMISSION_VERSION = "2"
 """Raise when the outcome of an attempt, or the reading or measuring of a report, changes."""
 
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
@@ -85,7 +84,8 @@ class Reports(BenchmarkKind):
                 inputs,
                 attempt,
                 lambda rows: (
-                    _is_kept(store, rows) and not should_retry(retry, [row["status"] for row in rows])
+                    _is_kept(store, rows)
+                    and not should_retry(retry, [row[of] for row in rows for of in ("status", "ended")])
                 ),
             )
 
@@ -120,7 +120,7 @@ class Reports(BenchmarkKind):
         submitted = [from_row(Submitted, row) for row in wrote.value]
 
         async def make() -> list[dict[str, Any]]:
-            return await gather_then_raise([_read(context, scenario, each) for each in submitted])
+            return await gather_then_raise([read_submitted(context, scenario, each) for each in submitted])
 
         inputs = {
             "scenario": scenario.scenario_id,
@@ -143,29 +143,15 @@ class Reports(BenchmarkKind):
             for row, facts in zip(wrote, read, strict=True)
         ]
 
-    def pages(self, context: RunContext) -> Pages:
-        """Return a function that gives a report's page images; none if its pages were not counted.
+    def files(self, context: RunContext) -> Files:
+        """Return a function that gives a report's file; None for a report that has no text."""
 
-        Raises (on a call):
-            ConfigError: the pages were counted elsewhere or earlier, and can't be rendered here. The judge
-                would silently be shown none.
-        """
-
-        async def pages(brief: Brief) -> Sequence[Image]:
+        async def files(brief: Brief) -> bytes | None:
             if brief.report is None or brief.text is None:
-                return ()
-            data = await asyncio.to_thread(context.reports.path(brief.report).read_bytes)
-            layout = await context.renders.layout(data, ".docx", images=True)
-            if not layout.images and (await context.renders.layout(data, ".docx")).pages is not None:
-                raise ConfigError(
-                    f"{brief.brief_id}: its pages",
-                    f"counted before, and can't be rendered now ({layout.said})",
-                    "LibreOffice, or stored page images",
-                    "install LibreOffice, or set judge.takes_images=false",
-                )
-            return tuple(Image("image/png", image) for image in layout.images)
+                return None
+            return await asyncio.to_thread(context.reports.path(brief.report).read_bytes)
 
-        return pages
+        return files
 
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
         """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""
@@ -197,8 +183,9 @@ def _failed_to_read(rows: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-async def _read(context: RunContext, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
-    limit = parse_length_limit(task_of(scenario).length_limit or "")
+async def read_submitted(context: RunContext, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
+    """Read, check and measure one report, as rows `brief` and `facts`; of no task, there are no limits."""
+    limit = parse_length_limit((scenario.task and scenario.task.length_limit) or "")
     file = layout = None
     status, why = submitted.status, submitted.detail
     if submitted.report is not None:

@@ -14,6 +14,7 @@ from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
 from flows.schema.verdict import FailureMode
 from flows.stages.judge.canary import with_canaries
+from flows.stages.judge.order import shown_order
 from flows.stages.judge.shield import escape, shield
 
 _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
@@ -30,6 +31,7 @@ class JudgeCall:
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
         attempt: number of this attempt, from 1.
         canaries: ids of the canary items; may be empty.
+        quoted: the brief, in which the reply's quotes must be; None if none are asked for.
     """
 
     request: Request
@@ -38,6 +40,7 @@ class JudgeCall:
     rejected: str
     attempt: int = 1
     canaries: tuple[str, ...] = ()
+    quoted: str | None = None
 
     @property
     def item_ids(self) -> tuple[str, ...]:
@@ -80,22 +83,29 @@ def output_room(n_items: int, judge: JudgeSettings) -> int:
     The limit grows with the rubric so that long replies are not cut. `build_call` lowers it to the model's
     maximum.
     """
-    return judge.tokens_per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
+    per_item = judge.tokens_per_item * (2 if judge.quotes else 1)  # a quote is about as long as a reason
+    return per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
 
 
-def _response_format(mode: JudgeMode) -> Mapping[str, Any]:
+def _response_format(mode: JudgeMode, *, quotes: bool) -> Mapping[str, Any]:
     """Return the JSON schema of the reply, the same for every rubric, so a provider compiles it once."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "grading", "strict": True, "schema": reply_schema(mode, quotes=quotes)},
+    }
+
+
+def reply_schema(mode: JudgeMode, *, quotes: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of a reply, which an agent gives as the arguments of its decision."""
     text: dict[str, Any] = {"type": "string"}
     if mode is JudgeMode.failed_only:
         modes = {"type": "string", "enum": [mode.value for mode in FailureMode]}
         entry = {"id": text, "mode": modes, "reason": text}
         reply = {"items": {"type": "integer"}, "failed": _list_of(entry)}
     else:
-        reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, "reason": text})}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "grading", "strict": True, "schema": _object_of(reply)},
-    }
+        quote = {"quote": text} if quotes else {}
+        reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, **quote, "reason": text})}
+    return _object_of(reply)
 
 
 def _object_of(properties: dict[str, Any]) -> dict[str, Any]:
@@ -120,10 +130,13 @@ def build_requests(
     *,
     reference: str | None = None,
     pages: Sequence[Image] = (),
+    reference_pages: Sequence[Image] = (),
 ) -> list[JudgeCall]:
     """Build the calls that grade one brief: one for the whole rubric or one per item.
 
-    With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. The
+    With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. With
+    `judge.quotes`, each item that is met needs a quote of the brief. From the second repeat on the rubric is
+    shuffled. The
     request does not depend on the writer or its repeat, so equal briefs are judged and paid for once.
 
     Args:
@@ -134,12 +147,81 @@ def build_requests(
         seed: number of the judge's own repeat, from 1; not the brief's.
         reference: the expert's report; None if there is none.
         pages: images of the brief's pages, in order; may be empty.
+        reference_pages: images of the expert's pages, in order; may be empty.
 
     Raises:
         ScenarioError: no items, or two with one id.
         ConfigError: the judge has no name or does not support the effort, or the prompt has an unknown
             placeholder.
     """
+    shown, canaries = _shown_items(items, judge)
+    per_item = judge.mode is JudgeMode.per_item
+    groups = [(item,) for item in shown] if per_item else [shown_order(shown, seed)]
+    template = {
+        JudgeMode.failed_only: prompt.failed_only,
+        JudgeMode.all_items: prompt.all_items,
+        JudgeMode.per_item: prompt.per_item,
+    }[judge.mode]
+    if judge.quotes:
+        template = f"{template}\n\n{prompt.quotes}"
+    brief, _ = shield(brief_text)
+    shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
+    images = (*pages, *reference_pages)
+    legend = _legend(len(pages), len(reference_pages)) if reference_pages else ""
+    calls: list[JudgeCall] = []
+    for group in groups:
+        values = {"items": render_items(group), "count": str(len(group)), "brief": brief, **shown_reference}
+        request = build_call(
+            judge,
+            judge.effort,
+            [Message("system", prompt.system), Message("user", render(template, values) + legend, images)],
+            seed,
+            output_tokens=output_room(len(group), judge),
+            response_format=_response_format(judge.mode, quotes=judge.quotes),
+        )
+        own = tuple(item.item_id for item in group if item.item_id in canaries)
+        calls.append(
+            JudgeCall(
+                request,
+                judge.mode,
+                group,
+                prompt.rejected,
+                canaries=own,
+                quoted=brief if judge.quotes else None,
+            )
+        )
+    return calls
+
+
+def build_agent_call(
+    items: Sequence[Item], judge: JudgeSettings, prompt: JudgePromptSettings, seed: int, *, files: str
+) -> JudgeCall:
+    """Build the first call to a judge that opens the reports by tools, which the caller adds.
+
+    Args:
+        items: the rubric, in file order.
+        judge: the judge's settings.
+        prompt: the judge's prompt.
+        seed: number of the judge's own repeat, from 1.
+        files: the names of the reports' files, a line each.
+
+    Raises:
+        ScenarioError, ConfigError: as in `build_requests`.
+    """
+    shown, canaries = _shown_items(items, judge)
+    values = {"items": render_items(shown), "count": str(len(shown)), "files": files}
+    request = build_call(
+        judge,
+        judge.effort,
+        [Message("system", prompt.system), Message("user", render(prompt.agent, values))],
+        seed,
+        output_tokens=output_room(len(shown), judge),
+    )
+    return JudgeCall(request, JudgeMode.all_items, shown, prompt.rejected, canaries=canaries)
+
+
+def _shown_items(items: Sequence[Item], judge: JudgeSettings) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """Return the items that a judge is shown, and the ids of the canaries among them."""
     known: set[str] = set()
     for item in items:
         if item.item_id in known:
@@ -147,29 +229,13 @@ def build_requests(
         known.add(item.item_id)
     if not items:
         raise ScenarioError("rubric", "no items", "at least one")
-    shown, canaries = with_canaries(items) if judge.canaries else (tuple(items), ())
-    groups = [(item,) for item in shown] if judge.mode is JudgeMode.per_item else [shown]
-    template = {
-        JudgeMode.failed_only: prompt.failed_only,
-        JudgeMode.all_items: prompt.all_items,
-        JudgeMode.per_item: prompt.per_item,
-    }[judge.mode]
-    brief, _ = shield(brief_text)
-    shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
-    calls: list[JudgeCall] = []
-    for group in groups:
-        values = {"items": render_items(group), "count": str(len(group)), "brief": brief, **shown_reference}
-        request = build_call(
-            judge,
-            judge.effort,
-            [Message("system", prompt.system), Message("user", render(template, values), tuple(pages))],
-            seed,
-            output_tokens=output_room(len(group), judge),
-            response_format=_response_format(judge.mode),
-        )
-        own = tuple(item.item_id for item in group if item.item_id in canaries)
-        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected, canaries=own))
-    return calls
+    return with_canaries(items) if judge.canaries else (tuple(items), ())
+
+
+def _legend(n_pages: int, n_reference: int) -> str:
+    """Say which pictures are of which report."""
+    own = f"the first {n_pages} of the report, then " if n_pages else ""
+    return f"\n\nPictures of pages: {own}{n_reference} of the expert's report."
 
 
 def with_fault(call: JudgeCall, fault: str) -> JudgeCall:
