@@ -103,6 +103,32 @@ def test_form_that_names_a_table_too_many_is_an_error(builder, source_error, tmp
         builder("builders_forms").build_form(source)
 
 
+def test_chart_is_turned_with_grey_bars_and_colored_words(builder, tmp_path):
+    source, built = tmp_path / "a.docx.quad", tmp_path / "a.docx"
+    head, _, body = FORM.removeprefix("---\n").partition("---\n")
+    chart = body.replace("| one | 1 |", "| 2. Next | < |\n| one | RED |")
+    front = "bars: {2: [0, 1]}\ncolors: {RED: F4B0A8}\n"
+    source.write_text(f"---\n{head}{front}---\n{chart}", encoding="utf-8")
+    build = builder("builders_quad").build_quad
+    built.write_bytes(build(source))
+    assert build(source) == built.read_bytes()
+    document = docx.Document(str(built))
+    section = document.sections[0]
+    assert section.page_width > section.page_height
+    table = document.tables[1]
+    room = section.page_width - section.left_margin - section.right_margin
+    assert sum(column.width for column in table.columns) == pytest.approx(room, rel=0.01)
+    fills = [[c._tc.xpath("string(w:tcPr/w:shd/@w:fill)") for c in row.cells] for row in table.rows]
+    assert fills == [["E7E6E6", "E7E6E6"], ["E7E6E6", "E7E6E6"], ["", "F4B0A8"]]
+
+
+def test_chart_with_a_bar_too_many_is_an_error(builder, source_error, tmp_path):
+    source = tmp_path / "a.docx.quad"
+    source.write_text(FORM.replace("key_value: [1]", "bars: {2: [7]}"), encoding="utf-8")
+    with pytest.raises(source_error, match=r"a\.docx\.quad: bars names table 2, rows \[7\]"):
+        builder("builders_quad").build_quad(source)
+
+
 def test_text_attachment_is_its_source_and_has_plain_line_ends(builder, source_error, tmp_path):
     copy_text = builder("builders_plain").copy_text
     source = tmp_path / "a.csv"
