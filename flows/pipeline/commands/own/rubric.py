@@ -17,7 +17,7 @@ from flows.common.text import plural
 from flows.schema.rubric_row import FIELDS, RowFault, read_item
 from flows.schema.scenario import MA_BENCH, Dimensions, Item
 from flows.schema.settings import BenchmarkSettings, ProtocolName
-from flows.stages.rubric import rubric_notes
+from flows.stages.rubric import absent_notes, rubric_notes
 
 _FORMS = {"healthbench": "HealthBench", "prbench": "PRBench", "mission_report": "MissionReport"}
 
@@ -78,24 +78,10 @@ def import_rubric(
     screen.note(
         f"Written: {folder.relative_to(project)}/rubric.yaml ({plural(str(len(items)), 'item')}{of_form})"
     )
-    lacking = [name for name in dimensions.optional if all(not getattr(item, name) for item in items)]
-    for note in (
-        *(_CONSEQUENCES[name] for name in lacking if name in _CONSEQUENCES),
-        *rubric_notes(items, dimensions),
-    ):
+    for note in (*absent_notes(items, dimensions), *rubric_notes(items, dimensions)):
         screen.note(f"- {note}")
     screen.note(f"Next: staffbench validate benchmark={benchmark.name}")
     return 0
-
-
-_CONSEQUENCES = {
-    "tier": "no item has a tier: tables have no rows by tier",
-    "step": "no item has a step: tables have no rows by step",
-    "severity": "no item has a severity: each weighs by its points (scoring=points)",
-    "pass_condition": "no item has a pass condition: the judge decides by the requirement alone",
-    "ground_truth": "no item has a ground truth: the judge can't tell a wrong figure from a right one",
-    "source": "no item has a quote: validate can't hold the rubric against the documents",
-}
 
 
 def _benchmark(project: Path, overrides: Sequence[str]) -> BenchmarkSettings:

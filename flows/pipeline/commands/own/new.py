@@ -15,6 +15,9 @@ from flows.adapters.scenario_files import load_scenario
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
+from flows.pipeline.commands.own.stages import write_stages
+from flows.pipeline.commands.own.task import write_example_task
+from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.readers.read import media_of
 from flows.schema.document import Document
@@ -22,6 +25,8 @@ from flows.schema.scenario import MA_BENCH
 from flows.schema.settings import ProtocolName
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
+_CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
 _PACKAGE = Path(flows.__file__).parent
 
@@ -44,6 +49,26 @@ scenarios: null   # all
 dimensions: null
 """
 
+_TASKS = """\
+# @package _global_
+# A benchmark of your own, of Word reports: staffbench run benchmark={name}
+defaults:
+  - override /harness: native
+  - override /word_cap: none
+  - override /prompt: report_v1
+  - override /judge_prompt: report_v1
+  - override /scoring: points
+
+benchmark:
+  name: {name}
+  protocol: mission_report
+  data: {data}/tasks
+  controls: null   # or a folder of labelled reports, as data/mission_report/controls is in the repository
+  scenarios: null   # all
+  dimensions: null   # criteria have points of their own
+seeds: 3            # attempts
+"""
+
 _README = """\
 # {name}
 
@@ -52,13 +77,48 @@ A benchmark of staffbench. Each folder is a scenario: `scenario.yaml` (assignmen
 far a judge can be trusted).
 
     staffbench new {name}/my_scenario --documents FOLDER   # add a scenario
-    staffbench rubric export my_scenario -o rubric.xlsx benchmark={name}
-    staffbench rubric import my_scenario rubric.xlsx benchmark={name}
+    staffbench rubric export {name}/my_scenario -o rubric.xlsx
+    staffbench rubric import {name}/my_scenario rubric.xlsx
     staffbench validate benchmark={name}
-    staffbench run benchmark={name} model=extractive,strong,weak -m
+    staffbench run benchmark={name}
     staffbench report benchmark={name}
 
-The scenario `example` is there to be looked at and deleted.
+The scenario `example` is there to be looked at and deleted. `dvc.yaml` and `params.yaml` are the DVC
+pipeline; `staffbench track benchmark={name}` writes them again.
+"""
+
+_TASKS_README = """\
+# {name}
+
+A benchmark of staffbench. Each folder in `tasks/` is a task of Harbor that ends in a Word report:
+
+| path | what it is |
+|---|---|
+| `instruction.md`, `steps/answer/` | the assignment and its files, the form among them |
+| `tests/golden/report.docx` | the expert's report; `solution/solve.sh` carries it for Harbor's oracle |
+| `tests/fixtures/rubric.json` | criteria with points; below 0 for a penalty |
+| `tests/fixtures/config.json` | the assignment, the length limit, and guidance for the judge |
+| `task.toml`, `environment/`, `tests/test.sh` | what Harbor runs it with |
+
+    staffbench validate benchmark={name}
+    staffbench run benchmark={name}
+    staffbench harbor export FOLDER benchmark={name} --install WHEEL
+
+The task `example` is there to be looked at, copied and deleted. `dvc.yaml` and `params.yaml` are the DVC
+pipeline; `staffbench track benchmark={name}` writes them again.
+"""
+
+_IGNORED = """\
+/.prefect/
+/mlruns/
+/dvc_plots/
+# What runs leave. DVC versions it, and git the small files of DVC.
+/data/packets/**/*.parquet
+/results/**
+!/results/**/
+!/results/**/*.dvc
+!/results/**/.gitignore
+/results/.cache/
 """
 
 _SCENARIO = {
@@ -76,6 +136,7 @@ def new(
     here: Path,
     documents: Path | None = None,
     folder: Path | None = None,
+    protocol: ProtocolName = ProtocolName.ma_bench,
 ) -> int:
     """Make a benchmark, or a scenario in one.
 
@@ -85,6 +146,7 @@ def new(
         here: the current folder. Without a project in it or above, `new BENCHMARK` makes one here.
         documents: the scenario's documents; they are copied.
         folder: of the benchmark's scenarios; None for `data/BENCHMARK`.
+        protocol: of a new benchmark.
 
     Raises:
         StaffbenchError: a name that is not allowed or is there already, no documents, or a file that can't be
@@ -95,13 +157,15 @@ def new(
         if not _NAME.fullmatch(name):
             raise ConfigError(f"new {target}", f"{name!r} is no name", "small letters, digits, _ and -")
     project = _project(here)
+    if slash and protocol is not ProtocolName.ma_bench:
+        raise ConfigError("--protocol", "is the benchmark's", f"staffbench new {benchmark} --protocol ...")
     if not slash:
         if documents is not None:
             raise ConfigError("--documents", "a benchmark has none", f"staffbench new {benchmark}/SCENARIO")
-        return _new_benchmark(project or here, benchmark, folder, screen)
+        return _new_benchmark(project or here, benchmark, folder, protocol, screen)
     if project is None:
         raise ConfigError(
-            here, "no project here or above", "a benchmark", f"staffbench new {benchmark} first"
+            here, "no project here or above", "a benchmark", f"run staffbench new {benchmark} first"
         )
     if folder is not None:
         raise ConfigError("--folder", "the benchmark says where its scenarios are", "no --folder")
@@ -115,26 +179,39 @@ def _project(here: Path) -> Path | None:
     return next(found, None)
 
 
-def _new_benchmark(project: Path, name: str, folder: Path | None, screen: Screen) -> int:
+def _new_benchmark(
+    project: Path, name: str, folder: Path | None, protocol: ProtocolName, screen: Screen
+) -> int:
     conf, data = project / "conf" / "benchmark" / f"{name}.yaml", folder or project / "data" / name
+    has_tasks = protocol is ProtocolName.mission_report
     for path in (conf, data):
         if path.exists():
             raise ConfigError(path, "is already there", "another name")
     try:
         if not (project / "conf").is_dir():
             shutil.copytree(_options(), project / "conf")
-            screen.note(f"Written: {project / 'conf'}, the options that come with staffbench")
-        shutil.copytree(_PACKAGE / "example", data / "example", ignore=shutil.ignore_patterns("__pycache__"))
+            if not has_tasks:  # whose settings on other axes don't go with every option
+                config = (project / "conf" / "config.yaml").read_text(encoding="utf-8")
+                write_whole(project / "conf" / "config.yaml", _DEFAULT.sub(rf"\g<1>{name}", config))
+            screen.note("Written: conf, the options that come with staffbench")
+        if has_tasks:
+            write_example_task(_PACKAGE / "example_task", data / "tasks" / "example")
+        else:
+            shutil.copytree(_PACKAGE / "example", data / "example", ignore=_CACHES)
     except OSError as error:
         raise StoreError(error.filename or data, f"can't be written ({error.strerror})") from error
+    if not (project / ".gitignore").exists():
+        write_whole(project / ".gitignore", _IGNORED)
     shown = data.relative_to(project) if data.is_relative_to(project) else data.resolve()
-    write_whole(data / "README.md", _README.format(name=name))
-    write_whole(conf, _BENCHMARK.format(name=name, data=shown))
-    screen.note(f"Written: {shown}, with the scenario example")
+    write_whole(data / "README.md", (_TASKS_README if has_tasks else _README).format(name=name))
+    write_whole(conf, (_TASKS if has_tasks else _BENCHMARK).format(name=name, data=shown))
+    write_stages(project, name)
+    screen.note(f"Written: {shown}, with the {'task' if has_tasks else 'scenario'} example")
     screen.note(f"Written: conf/benchmark/{name}.yaml")
     screen.note("Next:")
-    screen.note(f"  staffbench run -m benchmark={name} model=strong,weak,extractive")
-    screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER")
+    screen.note(f"  staffbench run benchmark={name}")
+    if not has_tasks:
+        screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER")
     return 0
 
 
@@ -167,12 +244,13 @@ def _new_scenario(project: Path, name: str, scenario_id: str, documents: Path, s
     )
     write_whole(folder / "rubric.yaml", "[]\n")
     write_rows(folder / "rubric.xlsx", [], dimensions, names)
-    screen.note(f"Written: {folder.relative_to(project) if folder.is_relative_to(project) else folder}")
+    screen.note(f"Written: {display_path(folder)}")
     for file, why in left:
         screen.note(f"Not copied: {file.name}: {why}")
+    write_stages(project, name)
     unread = _show_reading(project / benchmark.data, name, folder, screen)
     screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
-    screen.note(f"  staffbench rubric import {scenario_id} {folder / 'rubric.xlsx'} benchmark={name}")
+    screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(folder / 'rubric.xlsx')}")
     if unread is not None:
         raise unread
     return 0
