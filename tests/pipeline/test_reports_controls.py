@@ -77,7 +77,7 @@ def test_on_the_projects_own_tasks_the_expert_scores_one_and_nothing_scores_zero
     }
     lines = (here.own / "tasks.md").read_text().splitlines()
     (war,) = [line for line in lines if line.startswith("| sb-war-02")]
-    assert [cell.strip() for cell in war.strip("|").split("|")][4:7] == ["200 words", "1", "23 (4)"]
+    assert [cell.strip() for cell in war.strip("|").split("|")][5:8] == ["200 words", "1", "23 (4)"]
     assert lines[2].endswith("| published mean | oracle | absent | corrupt | empty |")
     assert war.endswith("| - | 1.000 | 0.000 | 0.000 | 0.000 |")
 
