@@ -146,6 +146,37 @@ SCORES: Any = _schema(
     n_error=(_INT, False),
 )
 
+SCENARIOS: Any = _schema(  # this one and the next two are in exports only
+    scenario_id=(_TEXT, False),
+    title=(_TEXT, False),
+    assignment=(_TEXT, False),
+    synthetic=(_BOOL, False),
+    licence=(_TEXT, False),
+    reference=(_TEXT, True),  # the expert's report of a task
+)
+ITEMS: Any = _schema(
+    scenario_id=(_TEXT, False),
+    number=(_INT, False),
+    item_id=(_TEXT, False),
+    step=(_TEXT, True),
+    tier=(_INT, True),
+    severity=(_TEXT, True),
+    points=(_FLOAT, True),
+    wrong_move=(_BOOL, False),
+    requirement=(_TEXT, False),
+    ground_truth=(_TEXT, False),
+    pass_condition=(_TEXT, False),
+    fail_condition=(_TEXT, False),
+    rationale=(_TEXT, False),
+)
+EVIDENCE: Any = _schema(
+    scenario_id=(_TEXT, False),
+    item_id=(_TEXT, False),
+    number=(_INT, False),
+    document=(_TEXT, False),
+    quote=(_TEXT, False),
+)
+
 
 def write_table(
     path: Path,
