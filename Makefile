@@ -1,6 +1,11 @@
 # Everything sets itself up: a virtual environment in .venv from the hash-pinned lock, once.
 PYTHON ?= python3
 BIN := .venv/bin
+MINOR := import sys; print("%d.%d" % sys.version_info[:2])
+# The environment is made again if PYTHON=... was given and is of another version.
+ifeq ($(origin PYTHON),command line)
+OTHER := $(shell test ! -x $(BIN)/python || test "$$($(PYTHON) -c '$(MINOR)')" = "$$($(BIN)/python -c '$(MINOR)')" || echo other)
+endif
 STAMP := .venv/.installed
 export DO_NOT_TRACK := 1
 
@@ -11,7 +16,7 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help setup run local smoke test slow coverage check docs packets validate report ui prefect version lock clean
+.PHONY: help setup run local smoke test slow coverage check docs packets validate report ui prefect track lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,8 +73,8 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
 
-version: $(STAMP)  ## take what runs made outside DVC into it
-	$(BIN)/staffbench version
+track: $(STAMP)  ## put results of runs made outside DVC under its control
+	$(BIN)/staffbench track benchmark=$(benchmark)
 
 lock: $(STAMP)  ## pin what pyproject.toml names; ARGS=--upgrade: the newest versions
 	$(BIN)/uv pip compile --quiet $(ARGS) --universal --generate-hashes --no-emit-index-url --no-header \
@@ -78,19 +83,23 @@ lock: $(STAMP)  ## pin what pyproject.toml names; ARGS=--upgrade: the newest ver
 	  --python-version 3.11 requirements-local.in -o requirements-local.lock
 
 clean:  ## remove the environment and what runs leave outside results/
-	rm -rf .venv .prefect site .coverage .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .prefect site .coverage .pytest_cache .ruff_cache .hypothesis .import_linter_cache dvc_plots
 
 # uv installs the lock in a quarter of pip's time; pip brings uv itself, pinned by the same lock.
 # Bytecode is compiled: without it every start would compile the imports of mlflow and prefect again.
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml $(OTHER:other=.another-python)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: needs 3.11, 3.12 or 3.13 (make PYTHON=python3.12 ...)" % v)'
 	@echo 'Setting up .venv (once) ...'
+	@$(if $(OTHER),echo '.venv is of another Python; it is made again with $(PYTHON).' && rm -rf .venv,true)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/^[^ ]*==/{/^uv==/p;/^ .*--hash/p;}' requirements.lock > .venv/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .venv/uv.txt
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --compile-bytecode --require-hashes requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+
+.PHONY: .another-python
+.another-python:
 
 # Wheels only, and without dependencies: what is needed of them is in the lock already.
 $(LOCAL): requirements-local.lock $(STAMP)

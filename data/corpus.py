@@ -64,7 +64,7 @@ def markdown(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
 
 
-def _graded(scenario: Scenario, control: Control) -> dict[str, bool]:
+def _graded(scenario: Scenario, control: Control) -> dict[str, bool | None]:
     return {grade.item_id: grade.passed for grade in grade_offline(scenario.items, control.text)}
 
 
@@ -72,7 +72,13 @@ def _score(scenario: Scenario, passed: object) -> str:
     if not isinstance(passed, dict):
         return "-"
     verdicts = [
-        Verdict(scenario.scenario_id, 1, item.item_id, VerdictStatus.graded, bool(passed[item.item_id]))
+        Verdict(
+            scenario.scenario_id,
+            1,
+            item.item_id,
+            VerdictStatus.abstained if passed[item.item_id] is None else VerdictStatus.graded,
+            passed[item.item_id],
+        )
         for item in scenario.items
     ]
     score = score_brief(scenario.items, verdicts, SEVERITY).score

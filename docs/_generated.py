@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from flows import __main__ as command_line
 from flows.adapters import tables
+from flows.adapters.config.described import AXES, comment
+from flows.pipeline.commands.arguments import build_parser
 from flows.schema import models, settings
 from flows.schema.leaderboard import LeaderboardRow
 
@@ -24,23 +23,6 @@ _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _CONF = Path(__file__).resolve().parents[1] / "conf"
 _PYTHON = Path(__file__).resolve().parents[1] / "flows/adapters/tables.py"
 
-_SHORT = 60  # characters of a value that is shown beside its option
-
-_AXES = {
-    "benchmark": "Which scenarios, and the protocol they belong to.",
-    "harness": "How a model is led to what it writes.",
-    "model": "Who writes.",
-    "effort": "How hard the writer is asked to reason.",
-    "word_cap": "How many words of a brief are graded.",
-    "prompt": "What the writer reads.",
-    "judge": "Who grades.",
-    "judge_prompt": "What the judge reads.",
-    "scoring": "The points of each severity.",
-    "runner": "How calls are made.",
-    "budget": "What a run may spend.",
-    "tracking": "Whether runs are logged to MLflow.",
-    "experiment": "Named grids, chosen with `+experiment=NAME`.",
-}
 _TYPES = {
     "benchmark": [settings.BenchmarkSettings],
     "harness": [settings.HarnessSettings],
@@ -65,7 +47,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def commands() -> str:
     """Each command with its help."""
-    return "\n\n".join(_command(name, parser) for name, parser in _parsers(command_line._parser()))  # noqa: SLF001
+    return "\n\n".join(_command(name, parser) for name, parser in _parsers(build_parser()))
 
 
 def _parsers(
@@ -105,9 +87,9 @@ def options() -> str:
     own = attributes(settings.Settings)
     parts = [
         f"## Keys without an axis\n\n{_table(('key', 'meaning'), own)}",
-        *(_axis(name) for name in _AXES),
+        *(_axis(name) for name in AXES),
     ]
-    unknown = {folder.name for folder in _CONF.iterdir() if folder.is_dir()} - _AXES.keys()
+    unknown = {folder.name for folder in _CONF.iterdir() if folder.is_dir()} - AXES.keys()
     if unknown:
         raise ValueError(f"axes without a sentence: {sorted(unknown)}")
     return "\n\n".join(parts)
@@ -115,7 +97,7 @@ def options() -> str:
 
 def _axis(name: str) -> str:
     files = sorted(path for path in (_CONF / name).glob("*.yaml") if not path.stem.startswith("_"))
-    rows = [(f"`{path.stem}`", _opening(path)) for path in files]
+    rows = [(f"`{path.stem}`", comment(_CONF.parent, name, path.stem)) for path in files]
     if not any(comment for _, comment in rows):
         listed = "Options: " + ", ".join(option for option, _ in rows) + "."
     else:
@@ -124,33 +106,8 @@ def _axis(name: str) -> str:
     if name == "judge":
         known = {key for key, _ in attributes(models.ModelSettings)}
         keys = [row for row in keys if row[0] not in known]
-    text = f"## {name}\n\n{_AXES[name]} Folder: `conf/{name}/`.\n\n{listed}"
+    text = f"## {name}\n\n{AXES[name]} Folder: `conf/{name}/`.\n\n{listed}"
     return f"{text}\n\n{_table(('key', 'meaning'), keys)}" if keys else text
-
-
-def _opening(path: Path) -> str:
-    """The comment that a file begins with, else its values where they are few, else its maker's note."""
-    lines: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("# ") or line.startswith("# @package"):
-            if lines or not line.startswith("#"):
-                break
-            continue
-        lines.append(line[2:].strip())
-    if lines:
-        return " ".join(lines)
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    plain = {
-        key: value
-        for key, value in content.items()
-        if key != "defaults" and not isinstance(value, dict | list)
-    }
-    shown = [
-        f"`{key}: {'null' if value is None else value}`"
-        for key, value in plain.items()
-        if len(str(value)) < _SHORT
-    ]
-    return ", ".join(shown[:4])
 
 
 def columns() -> str:

@@ -10,36 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows import __version__
 from flows.common.errors import ConfigError, StaffbenchError
+from flows.pipeline.commands.arguments import NEXT, build_parser, complete
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
-
-_OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high; see conf/ for the axes"
-
-_COMMANDS = {
-    "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
-    "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
-    "grade": "briefs written elsewhere (.md .txt .docx .pdf), graded by the same standard",
-    "packets": "build packets from documents; report every unreadable document",
-    "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
-    "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
-    "agreement": "agreement of judges with labels (LABELS: a CSV file of experts'), others and themselves",
-    "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
-    "version": "add results that runs made outside DVC to it",
-    "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
-}
-
-
-_HARBOR = {
-    "import": "import a job's attempts as briefs, verdicts and scores",
-    "summarize": "show a job's rewards and missed criteria",
-    "export": "export scenarios as Harbor tasks",
-    "run": "run scenarios with the installed harbor command",
-    "verify": "grade one report and write its reward (called by the verifier of an exported task)",
-}
-
 
 _NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
@@ -59,16 +34,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 success; 1 error; 2 invalid configuration; 3 budget reached; 4 finished with items
         that have no verdict; 130 interrupted.
     """
-    for name, value in _NO_TELEMETRY.items():
-        os.environ.setdefault(name, value)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
-            stream.reconfigure(errors="replace")
+    _prepare()
     own, passed_on = _split(sys.argv[1:] if arguments is None else arguments)
-    parsed, overrides = _parser().parse_known_args(own)
+    parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:  # set by the completion script of a shell
+        complete(parser)
+    parsed, overrides = parser.parse_known_args(own)
+    if parsed.command is None:
+        print(NEXT, end="", file=sys.stderr)  # noqa: T201 -- the command line's own output
+        return ConfigError.exit_code
     parsed.passed_on = passed_on
     try:
-        return _dispatch(parsed, [*parsed.overrides, *overrides])
+        return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides])
     except StaffbenchError as error:
         if isinstance(error, ConfigError) and _was_interrupted(error):
             # Hydra turns a Ctrl-C while it composes into a configuration error.
@@ -87,74 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _prepare() -> None:
+    for name, value in _NO_TELEMETRY.items():
+        os.environ.setdefault(name, value)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
+            stream.reconfigure(errors="replace")
+
+
 def _was_interrupted(error: BaseException | None) -> bool:
     """True for Ctrl-C, also if pydantic wrapped it in its own error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="staffbench",
-        description="Do language models make the determinations a competent staff would make?",
-    )
-    parser.add_argument("--version", action="version", version=f"staffbench {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    parsers: dict[str, argparse.ArgumentParser] = {}
-    for name, summary in _COMMANDS.items():
-        parsers[name] = commands.add_parser(name, help=summary, description=summary)
-        if name == "grade":
-            parsers[name].add_argument("folder", help="holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
-        if name == "harbor":
-            _add_harbor(parsers[name])
-            continue
-        parsers[name].add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
-    for name in ("run", "plan", "grade"):
-        parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
-    for name in ("run", "grade"):
-        parsers[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
-    parsers["packets"].add_argument(
-        "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
-    )
-    parsers["validate"].add_argument(
-        "--index", action="store_true", help="write the Parquet index of the task folder"
-    )
-    parsers["report"].add_argument(
-        "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
-    )
-    parsers["ui"].add_argument(
-        "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
-    )
-    return parser
-
-
-def _add_harbor(harbor: argparse.ArgumentParser) -> None:
-    actions = harbor.add_subparsers(dest="action", required=True, metavar="ACTION")
-    parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _HARBOR.items()}
-    for name in ("import", "summarize"):
-        parsers[name].add_argument("job", type=Path, help="folder of one job")
-        parsers[name].add_argument(
-            "--criteria", action="store_true", help="list missed criteria and triggered penalties"
-        )
-    parsers["export"].add_argument("folder", type=Path, help="folder to write: new or empty")
-    parsers["verify"].add_argument("report", type=Path, help="the agent's report")
-    parsers["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
-    parsers["verify"].add_argument(
-        "--logs",
-        type=Path,
-        default=Path("/logs/verifier"),
-        help="folder for reward and judgment (default: %(default)s)",
-    )
-    for name in ("export", "run"):
-        parsers[name].add_argument(
-            "--install",
-            metavar="WHEEL",
-            help="staffbench for the sandboxes: a local wheel or a pip requirement",
-        )
-    parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
-    for parser in parsers.values():
-        parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
 
 
 def _help_hint(parsed: argparse.Namespace) -> str:
@@ -180,16 +102,24 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     from flows.adapters.scenario_files import find_project
     from flows.adapters.screen import Screen
 
-    screen = Screen()
+    screen = Screen(
+        wide=getattr(parsed, "wide", False), only_this_run=getattr(parsed, "only_this_run", False)
+    )
     if parsed.command == "harbor" and parsed.action == "verify":
         from flows.pipeline.harbor.verify import verify
 
         # A sandbox has no project, and the folders above the current one belong to the agent.
         return verify(overrides, parsed.report, parsed.task, parsed.logs, screen)
+    if parsed.command == "completion":
+        from flows.pipeline.commands.arguments import completion_script
+
+        screen.note(completion_script(parsed.shell).rstrip())
+        return 0
     project = find_project(Path.cwd())
-    command = {"run": _run, "grade": _run, "plan": _plan, "harbor": _harbor, "ui": _ui}.get(parsed.command)
-    if command is not None:
-        return command(parsed, project, overrides, screen)
+    return _COMMANDS.get(parsed.command, _other)(parsed, project, overrides, screen)
+
+
+def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     from flows.pipeline.commands import commands
 
     if parsed.command == "packets":
@@ -198,35 +128,45 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
         return commands.validate(project, overrides, screen, index=parsed.index)
     if parsed.command == "report":
         return commands.report(project, overrides, screen, versioned=parsed.versioned)
-    plain = {
-        "agreement": commands.agreement,
-        "version": commands.version,
-    }
-    return plain[parsed.command](project, overrides, screen)
+    return commands.agreement(project, overrides, screen)
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    if parsed.command == "grade":
-        overrides = ["model=files", f"model.folder='{Path(parsed.folder).resolve()}'", *overrides]
     if parsed.cfg and parsed.multirun:
         raise ConfigError("--cfg", "can't be combined with -m", remedy="remove -m")
+
+    def prepare(given: Sequence[str]) -> Sequence[str]:
+        from flows.pipeline.commands.grade import overrides_for
+
+        return overrides_for(project, Path(parsed.target), parsed.scenario, given)
+
+    is_grade = parsed.command == "grade"
     if parsed.cfg:
         from flows.pipeline.evaluate.run import show_configuration
 
-        return show_configuration(project, overrides, screen)
+        return show_configuration(project, prepare(overrides) if is_grade else overrides, screen)
     from flows.pipeline.orchestration.server import Server, configure, home
 
     configure(project, project / "results")
-    server = Server(home() / "server.log")
-    server.start()  # while the rest is imported
+    # One brief is graded without Prefect.
+    is_single = is_grade and Path(parsed.target).is_file() and not parsed.multirun
+    server = None if is_single else Server(home() / "server.log")
+    if server is not None:
+        server.start()  # while the rest is imported
     try:
         from flows.adapters.config.compose import compose_points
         from flows.pipeline.evaluate.run import run_points
+        from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
+        TaskRuns.enabled = not is_single
+        # Prepared here, since it may import Prefect, which reads the server's address when it is imported.
+        overrides = list(prepare(overrides) if is_grade else overrides)
         points = compose_points(project, overrides, multirun=parsed.multirun)
-        return run_points(project, points, server=server, screen=screen)
+        watch = not is_grade and parsed.watch
+        return run_points(project, points, server=server, screen=screen, watch=watch)
     finally:
-        server.stop()
+        if server is not None:
+            server.stop()
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -253,10 +193,52 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     return harbor.summarize(project, parsed.job, criteria=parsed.criteria, screen=screen)
 
 
+def _list(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.listing import show_list
+
+    return show_list(project, parsed.what, overrides, screen)
+
+
+def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.compare import compare
+
+    return compare(project, overrides, (parsed.first, parsed.second), screen, every=parsed.all)
+
+
+def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.remove import remove
+
+    return remove(project, overrides, parsed.condition, screen, confirmed=parsed.yes)
+
+
+def _track(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.track import track
+
+    if parsed.command == "version":
+        screen.say(
+            "staffbench version is now called staffbench track; staffbench --version prints the version."
+        )
+    return track(project, overrides, screen)
+
+
 def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     from flows.pipeline.commands.ui import open_pages
 
     return open_pages(project, overrides, parsed.port, screen)
+
+
+_COMMANDS = {
+    "run": _run,
+    "grade": _run,
+    "plan": _plan,
+    "harbor": _harbor,
+    "list": _list,
+    "compare": _compare,
+    "remove": _remove,
+    "track": _track,
+    "version": _track,
+    "ui": _ui,
+}
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ VERIFY = "harbor verify report.docx --logs logs --task"
 CASES = [
     # briefs written elsewhere
     ("grade gone", WRONG_NAME, "no folder"),
-    ("grade file", WRONG_NAME, "no folder"),
+    ("grade file", WRONG_NAME, "its scenario is not given"),
     ("grade gone benchmark=mission_report", WRONG_NAME, "no folder"),
     ("plan model=files model.folder=gone", WRONG_NAME, "no folder"),
     # jobs of Harbor
@@ -81,7 +81,7 @@ CASES = [
     # where results lie
     *(
         (f"{command} results=file", WRONG_NAME, "file is a file")
-        for command in ("run", "plan", "report", "agreement", "ui", "version", "packets", "validate")
+        for command in ("run", "plan", "report", "agreement", "ui", "track", "packets", "validate")
     ),
     ("report results=file/below", WRONG_NAME, "file is a file"),
     ("report results=gone", FAULT, "nothing graded here"),
@@ -126,3 +126,20 @@ def test_outside_a_project_nothing_can_be_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["plan"]) == WRONG_NAME
     assert "no conf/config.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "run model=openai_compatible model.name=x model.api_base=127.0.0.1:80/v1",
+            "no address; expected http",
+        ),
+        ("run model=local_gguf model.name=x model.api_base=gone.gguf", "gone.gguf: no such file"),
+        ("compare strong weak", "no such condition"),
+        ("remove strong --yes", "no such condition"),
+    ],
+)
+def test_what_is_not_there_is_found_before_a_server_is_waited_for(here, capsys, words, said):
+    assert main(words.split()) == WRONG_NAME
+    assert said in capsys.readouterr().err

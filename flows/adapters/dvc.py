@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
@@ -13,39 +13,66 @@ from typing import Any
 from flows.common.errors import StoreError
 
 
-def version_results(project: Path, extra: Sequence[Path]) -> list[Path]:
+def track_results(
+    project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]]
+) -> list[Path]:
     """Record the results on disk in DVC, as `dvc repro` would have.
 
-    Stages with all outputs present are committed; other files are added one by one, each with a `.dvc` file
-    for git.
+    Stages with all outputs present are committed; other files are added in groups, each with a `.dvc` file
+    for git. `dvc add` would put that file into the folder of the tables, which then can't be read as one.
 
     Args:
         project: folder that holds `dvc.yaml`.
-        extra: files and folders that may not belong to a stage.
+        folders: only stages with an output below one of these are committed.
+        groups: by `.dvc` file, the files and folders below its own folder; those of a stage are left out.
 
     Returns:
-        Files for git to add.
+        Files for git to add: those that this call changed.
 
     Raises:
         StoreError: DVC can't record them.
     """
     from dvc.exceptions import DvcException
-    from dvc.repo import Repo
+    from dvc.repo import Repo, lock_repo
 
+    wanted = frozenset(folder.resolve() for folder in folders)
+    shown = [project / "dvc.lock", *groups, *_ignored(folders)]
+    before = {path: _content(path) for path in shown}
     try:
         with Repo(str(project)) as repo:
             stages: list[Any] = [stage for stage in repo.index.stages if stage.cmd]
-            whole = [stage for stage in stages if all(out.exists for out in stage.outs)]
-            for stage in whole:
-                repo.commit(stage.addressing, force=True)
             made = {Path(out.fs_path) for stage in stages for out in stage.outs}
-            rest = [path for path in extra if path.exists() and not is_below(path.resolve(), made)]
-            add: Any = repo.add
-            added: list[Any] = add([str(path) for path in rest]) if rest else []
-            files = [Path(stage.path) for stage in added]
+            for stage in stages:
+                if any(is_below(Path(out.fs_path), wanted) for out in stage.outs) and all(
+                    out.exists for out in stage.outs
+                ):
+                    repo.commit(stage.addressing, force=True)
+            created: list[Any] = []
+            with lock_repo(repo), repo.scm_context(quiet=True):
+                for file, paths in groups.items():
+                    rest = [path for path in paths if path.exists() and not is_below(path.resolve(), made)]
+                    if rest:
+                        outs = [str(path.relative_to(file.parent)) for path in rest]
+                        given: dict[str, Any] = {"fname": str(file), "wdir": str(file.parent), "outs": outs}
+                        created.append(
+                            repo.stage.create(single_stage=True, validate=False, force=True, **given)
+                        )
+                repo.check_graph(stages=created)
+                for stage in created:
+                    stage.add_outs()
+                    stage.dump()
     except DvcException as error:
         raise StoreError(project / "dvc.yaml", f"DVC could not take the results ({error})") from error
-    return [project / "dvc.lock", *files]
+    after = dict.fromkeys([*shown, *_ignored(folders)])
+    return [path for path in after if _content(path) != before.get(path)]
+
+
+def _ignored(folders: Sequence[Path]) -> list[Path]:
+    return sorted(file for folder in folders for file in folder.rglob(".gitignore"))
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def versioned_outputs(project: Path) -> frozenset[Path]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.common.text import plural
 from flows.schema.verdict import ExpertLabel
 
 COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")
@@ -28,7 +30,7 @@ def read_labels(path: Path) -> list[ExpertLabel]:
         StaffbenchError: all errors of the file: a missing column, an invalid value, a duplicate row.
     """
     rows = _rows(path)
-    problems: list[StaffbenchError] = []
+    faults: dict[tuple[str, str], list[str]] = {}
     found: dict[tuple[str, ...], ExpertLabel] = {}
     for number, row in enumerate(rows, 2):
         texts = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "rater")}
@@ -36,16 +38,14 @@ def read_labels(path: Path) -> list[ExpertLabel]:
             continue
         seed = texts["seed"]
         if texts["label"] not in _PASSED:
-            problems.append(ScenarioError(path, f"line {number}: label {texts['label']!r}", "pass or fail"))
+            faults.setdefault(("another label", "pass or fail"), []).append(f"{number}: {texts['label']!r}")
         elif not (seed.isascii() and seed.isdigit()):
-            problems.append(ScenarioError(path, f"line {number}: seed {seed!r}", "a number"))
+            faults.setdefault(("no number as seed", "1 or more"), []).append(f"{number}: {seed!r}")
         else:
             rater = texts["rater"] or NOBODY
             key = (rater, texts["condition"], texts["scenario_id"], seed, texts["item_id"])
             if key in found:
-                problems.append(
-                    ScenarioError(path, f"line {number}: {' '.join(key)} again", "one label each")
-                )
+                faults.setdefault(("a second label", "one each"), []).append(f"{number}: {' '.join(key)}")
             found[key] = ExpertLabel(
                 rater,
                 texts["condition"],
@@ -54,11 +54,24 @@ def read_labels(path: Path) -> list[ExpertLabel]:
                 texts["item_id"],
                 _PASSED[texts["label"]],
             )
-    if problems:
-        raise Problems.of(path, problems)
+    if faults:
+        raise _joined(path, faults)
     if not found:
         raise ScenarioError(path, "no label", "one or more rows with pass or fail")
     return list(found.values())
+
+
+def _joined(path: Path, faults: Mapping[tuple[str, str], Sequence[str]]) -> StaffbenchError:
+    """Return one error for each kind of fault, with the number of rows and the first."""
+    problems: list[StaffbenchError] = [
+        ScenarioError(
+            path,
+            f"{found} in {plural(str(len(rows)), 'row')}, {'first ' * (len(rows) > 1)}line {rows[0]}",
+            fit,
+        )
+        for (found, fit), rows in faults.items()
+    ]
+    return problems[0] if len(problems) == 1 else Problems.of(path, problems)
 
 
 def _rows(path: Path) -> list[dict[str, str | None]]:

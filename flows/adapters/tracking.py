@@ -25,6 +25,20 @@ from flows.common.errors import StoreError
 from flows.common.locks import locked
 
 _STORE = "mlflow.db"
+_VIEW = "staffbench"
+_COLUMNS = (
+    *(f"metrics.`{name}`" for name in ("score", "ci_low", "ci_high", "n_ungraded")),
+    *(f"params.`{name}`" for name in ("model", "effort", "word_cap", "judge")),
+)
+_PAGE = {
+    # Without a kind the page opens at traces, of which there are none.
+    "mlflow.experimentKind": "custom_model_development",
+    # A view that the page loads by its address: the table of runs with these columns, best first.
+    f"mlflow.sharedViewState.{_VIEW}": json.dumps(
+        {"selectedColumns": list(_COLUMNS), "orderByKey": _COLUMNS[0], "orderByAsc": False}
+    ),
+}
+"""Tags of the experiment that MLflow's page reads."""
 _LOCK = "mlflow.lock"
 
 
@@ -65,11 +79,12 @@ class Tracker:
         self._log = results / ".cache" / "mlflow.log"
         self._child: subprocess.Popen[str] | None = None
 
-    def start(self, title: str) -> None:
+    def start(self, title: str, params: Mapping[str, str]) -> None:
         """Start the child, which prepares the store.
 
         Args:
             title: title of the parent run, if there is more than one condition.
+            params: of the parent run, such as the command and the swept values.
 
         Raises:
             StoreError: its folder can't be written.
@@ -80,7 +95,7 @@ class Tracker:
             "flows.adapters.tracking",
             str(self._results),
             self._experiment,
-            title,
+            json.dumps([title, dict(params)]),
         ]
         try:
             self._log.parent.mkdir(parents=True, exist_ok=True)
@@ -150,10 +165,15 @@ def _prepare(results: Path, experiment: str) -> tuple[Any, str]:
         client = MlflowClient(tracking_uri=store_uri(results))
         found = client.get_experiment_by_name(experiment)
         if found is not None:
-            return client, found.experiment_id
-        # With a relative URI the artifacts would depend on the server's working directory.
-        location = (results.resolve() / "mlartifacts").as_uri()
-        return client, client.create_experiment(experiment, artifact_location=location)
+            experiment_id, tags = found.experiment_id, found.tags
+        else:
+            # With a relative URI the artifacts would depend on the server's working directory.
+            location = (results.resolve() / "mlartifacts").as_uri()
+            experiment_id, tags = client.create_experiment(experiment, artifact_location=location), {}
+        for name, value in _PAGE.items():
+            if tags.get(name) != value:
+                client.set_experiment_tag(experiment_id, name, value)
+        return client, experiment_id
 
 
 def _create(results: Path) -> None:
@@ -168,7 +188,13 @@ def _create(results: Path) -> None:
     scratch.replace(results / _STORE)
 
 
-def _log_all(client: Any, results: Path, experiment_id: str, title: str, records: Iterable[RunRecord]) -> int:
+def _log_all(
+    client: Any,
+    results: Path,
+    experiment_id: str,
+    parent_run: tuple[str, Mapping[str, str]],
+    records: Iterable[RunRecord],
+) -> int:
     """Log new records as they arrive, under one parent run if there are several."""
     new: list[Any] = []
     for record in records:
@@ -178,7 +204,10 @@ def _log_all(client: Any, results: Path, experiment_id: str, title: str, records
     if len(new) > 1:
         tags = {"staffbench.kind": "sweep"}
         first = min(run.info.start_time for run in new)
+        title, params = parent_run
         parent = client.create_run(experiment_id, first, tags, run_name=title).info.run_id
+        for name, value in params.items():
+            client.log_param(parent, name, value)
         for run in new:
             client.set_tag(run.info.run_id, "mlflow.parentRunId", parent)
         client.set_terminated(parent)
@@ -216,7 +245,40 @@ def _log_one(client: Any, experiment_id: str, record: RunRecord) -> Any:
     return run
 
 
-def _child(results: Path, experiment: str, title: str) -> None:
+def serve_command(results: Path, experiment: str, port: int) -> list[str]:
+    """Return the command that serves MLflow's page; it prints the page's address once it can."""
+    return [sys.executable, "-m", "flows.adapters.tracking", "--serve", str(results), experiment, str(port)]
+
+
+def _serve(results: Path, experiment: str, port: str) -> None:
+    """Serve the page in place of this process, without the command line of MLflow.
+
+    That prints a line for each request and `Aborted!` at Ctrl-C, and starts workers that are not needed.
+    """
+    from mlflow.server.constants import (
+        ARTIFACT_ROOT_ENV_VAR,
+        BACKEND_STORE_URI_ENV_VAR,
+        REGISTRY_STORE_URI_ENV_VAR,
+    )
+
+    _, experiment_id = _prepare(results, experiment)
+    view = f"#/experiments/{experiment_id}/runs?viewStateShareKey={_VIEW}"
+    print(f"MLflow: http://127.0.0.1:{port}/{view} (Ctrl-C ends it)", flush=True)  # noqa: T201 -- what the command shows
+    environment = {
+        **os.environ,
+        BACKEND_STORE_URI_ENV_VAR: store_uri(results),
+        REGISTRY_STORE_URI_ENV_VAR: store_uri(results),
+        ARTIFACT_ROOT_ENV_VAR: (results.resolve() / "mlartifacts").as_uri(),
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        "PYTHONWARNINGS": "ignore",
+    }
+    options = ["--host", "127.0.0.1", "--port", port, "--workers", "1", "--log-level", "error"]
+    command = [sys.executable, "-m", "uvicorn", *options, "--no-access-log", "mlflow.server.fastapi_app:app"]
+    # Replaces this process, so that ending it ends the server.
+    os.execve(command[0], command, environment)  # noqa: S606 -- a fixed command
+
+
+def _child(results: Path, experiment: str, parent_run: tuple[str, Mapping[str, str]]) -> None:
     lines: SimpleQueue[str | None] = SimpleQueue()
 
     def read() -> None:
@@ -232,9 +294,12 @@ def _child(results: Path, experiment: str, title: str) -> None:
     gc.freeze()
     gc.enable()
     records = (RunRecord(**json.loads(line)) for line in iter(lines.get, None))
-    print(_log_all(client, results, experiment_id, title, records))  # noqa: T201 -- the reply to the parent
+    print(_log_all(client, results, experiment_id, parent_run, records))  # noqa: T201 -- the reply to the parent
     gc.freeze()  # avoids a final collection of half a second while the parent waits
 
 
 if __name__ == "__main__":
-    _child(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    if sys.argv[1] == "--serve":
+        _serve(Path(sys.argv[2]), *sys.argv[3:])
+    else:
+        _child(Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]))

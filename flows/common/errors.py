@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from flows.common.text import plural
 
+_COMMANDS = frozenset({"staffbench", "make", "dvc", "git", "pip", "prefect", "mlflow", "harbor", "ollama"})
+
+
+def as_sentence(text: str) -> str:
+    """Capitalise the first word, unless it is a command, a key or another name to be typed as it stands."""
+    first = text.split(" ", 1)[0]
+    return text if first in _COMMANDS or not first.rstrip(",;:").isalpha() else text[0].upper() + text[1:]
+
 
 class StaffbenchError(Exception):
     """An error that a user can fix.
@@ -29,7 +37,7 @@ class StaffbenchError(Exception):
         if self.expected:
             text += f"; expected {self.expected}"
         if self.remedy:
-            text += f". {self.remedy[0].upper()}{self.remedy[1:]}"
+            text += f". {as_sentence(self.remedy)}"
         return text
 
     def __reduce__(self) -> tuple[object, tuple[str, str, str, str]]:
@@ -57,6 +65,10 @@ class ProviderError(StaffbenchError):
 
 class StoreError(StaffbenchError):
     """A store that can't be written, or is damaged."""
+
+
+class NotOfBenchmark(StoreError):  # noqa: N818 -- no fault
+    """Stored verdicts on a scenario that the benchmark does not have; they are left out of tables."""
 
 
 class BudgetReached(StaffbenchError):  # noqa: N818 -- a limit, not an error

@@ -1,4 +1,4 @@
-"""Atomic file writes."""
+"""Atomic file writes, and locks."""
 
 from __future__ import annotations
 

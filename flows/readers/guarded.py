@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from flows.common.errors import ReadError, StaffbenchError
+from flows.common.errors import ReadError, StaffbenchError, Stopped
 from flows.readers.limits import Limits
 from flows.readers.process import frame, pages, send
 from flows.readers.read import read_bytes, source
@@ -89,6 +89,7 @@ def guarded(
     Raises:
         ReadError: as raised by it; or a limit was exceeded, or the process ended.
         StaffbenchError: no process can be started.
+        Stopped: after `stop_reading`.
     """
     call = [function.__module__, function.__name__, str(path), *rest]
     return _reader.call(call, data, path, limits, on_progress)
@@ -113,12 +114,26 @@ class _Reader:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._base = 0
+        self._stopped = False
         atexit.register(self.close)
+
+    def stop(self, *, stopped: bool) -> None:
+        self._stopped = stopped
+        process = self._process
+        if stopped and process is not None:
+            process.kill()  # whoever waits for it finds it ended
+
+    def _refuse_if_stopped(self) -> None:
+        if self._stopped:
+            raise Stopped(
+                "reading", "stopped before every document was read", remedy="the same command resumes"
+            )
 
     def call(
         self, call: list[str], data: bytes, path: Path, limits: Limits, on_progress: OnProgress | None
     ) -> dict[str, Any]:
         with self._lock:
+            self._refuse_if_stopped()
             process = self._started()
             try:
                 with _watched(process, limits, self._base) as watch:
@@ -136,6 +151,7 @@ class _Reader:
                 raise
             if reply is None or watch.over:
                 self.close()
+                self._refuse_if_stopped()
                 found = watch.over or f"the process that reads it ended ({_ending(process)})"
                 raise ReadError(path, found, "a document within the limits of its reader", _REMEDY)
             if _resident(process) > self._base + limits.memory // 4:
@@ -182,6 +198,14 @@ class _Reader:
 
 
 _reader = _Reader()
+
+
+def stop_reading(*, stopped: bool = True) -> None:
+    """End the reading of documents at once, also in other threads; False allows it again.
+
+    Whoever reads, or begins to, gets `Stopped`.
+    """
+    _reader.stop(stopped=stopped)
 
 
 def _replies(process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -203,3 +204,56 @@ class Completion:
     fragment: str = ""
     reasoning: str = ""
     raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What stored replies cost, whenever they were paid for.
+
+    A sum with an unknown part is None, never less than it was.
+
+    Attributes:
+        calls: number of replies.
+        tokens_in, tokens_out: as counted by the provider.
+        usd: list price in US dollars.
+        seconds: duration of all tries, summed over the calls; calls may have run at once.
+    """
+
+    calls: int = 0
+    tokens_in: int | None = 0
+    tokens_out: int | None = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0
+
+
+def spent_on(replies: Iterable[Completion]) -> Spent:
+    """Add up the replies, each once."""
+    once = [reply for _, reply in sorted({reply.key: reply for reply in replies}.items())]
+    return Spent(
+        len(once),
+        _whole([reply.usage.input_tokens for reply in once]),
+        _whole([reply.usage.output_tokens for reply in once]),
+        _whole_usd([reply.price_usd for reply in once]),
+        round(sum(attempt.seconds for reply in once for attempt in reply.attempts), 3),
+    )
+
+
+def spent_together(parts: Iterable[Spent]) -> Spent:
+    """Add up sums."""
+    parts = list(parts)
+    return Spent(
+        sum(part.calls for part in parts),
+        _whole([part.tokens_in for part in parts]),
+        _whole([part.tokens_out for part in parts]),
+        _whole_usd([part.usd for part in parts]),
+        round(math.fsum(part.seconds for part in parts), 3),
+    )
+
+
+def _whole(values: Sequence[int | None]) -> int | None:
+    return int(total) if (total := _whole_usd(values)) is not None else None
+
+
+def _whole_usd(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if len(known) == len(values) else None

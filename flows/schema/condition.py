@@ -202,8 +202,11 @@ def judge_fields(judge: JudgeSettings, prompt: JudgePromptSettings) -> dict[str,
             "members": [judge_fields(member, prompt) for member in members],
             "quorum": quorum_of(judge),
         }
-    sent = {key: value for key, value in sent_fields(judge).items() if key not in _UNASKED}
-    return {"judge": sent, "prompt": asdict(prompt)}
+    # Without quotes the digest is that of judges from before there were any.
+    unasked = _UNASKED if judge.quotes else (*_UNASKED, "quotes")
+    sent = {key: value for key, value in sent_fields(judge).items() if key not in unasked}
+    texts = {key: value for key, value in asdict(prompt).items() if key not in unasked}
+    return {"judge": sent, "prompt": texts}
 
 
 def quorum_of(judge: JudgeSettings) -> int:

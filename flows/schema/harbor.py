@@ -63,10 +63,12 @@ class Damage:
     Attributes:
         where: path within the job.
         detail: what was found and how it was handled.
+        is_fault: False for a file that is not kept with the job and that no reward depends on.
     """
 
     where: str
     detail: str
+    is_fault: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flows.schema.verdict import Agreement, SelfAgreement
+from flows.common.text import count_of, number, plural
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +16,11 @@ class LeaderboardRow:
     Attributes:
         model, effort, word_cap, prompt, harness: the condition; no cap is None.
         judge: the judge's label.
-        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios.
-        ci_low, ci_high, ci_level, ci_method: its interval; None below two scenarios.
-        score_low, score_high: the score if everything ungraded had failed, or passed.
+        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios; None if too
+            few briefs have one.
+        ci_low, ci_high, ci_level, ci_method: its interval; of few scenarios the range, without a level;
+            None below two.
+        score_low, score_high: the score if every missing verdict were a fail, or a pass.
         score_clamped: as `score`, each brief clamped to [0, 1].
         correct: share of all items passed.
         passed: share of positive items passed.
@@ -39,7 +43,18 @@ class LeaderboardRow:
         n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
         ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
             `ci_level` on the share of scenarios that may score differently; else None.
+        copied: True for text copied from the packet that the offline judge scored, which takes copied
+            sentences for statements.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
+        differs: settings in which it differs from other rows, as keys and values.
+        calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
+            unknown.
+        judge_calls, judge_tokens_in, judge_tokens_out, judge_usd, judge_seconds: the same of the judge.
+        rank: place by score among the judge's rows with the same coverage; equal scores share a place.
+            None if the row's coverage differs from that of the ranking, or it has no score.
+        n_partial: briefs scored by some of their items, since verdicts are missing.
+        n_texts: different texts, where no model wrote them and seeds repeat a text; else None.
+        correct_empty: `correct` of empty briefs on the same items; None if unknown.
     """
 
     model: str
@@ -84,6 +99,59 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    differs: tuple[tuple[str, str], ...] = ()
+    calls: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    judge_calls: int | None = None
+    judge_tokens_in: int | None = None
+    judge_tokens_out: int | None = None
+    judge_usd: float | None = None
+    judge_seconds: float | None = None
+    rank: int | None = None
+    n_partial: int = 0
+    n_texts: int | None = None
+    correct_empty: float | None = None
+    copied: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """True if every brief that was asked for has a score."""
+        return self.n_briefs == self.n_briefs_all and self.n_scenarios == self.n_scenarios_all
+
+    @property
+    def has_bounds(self) -> bool:
+        """True if missing verdicts could change the score."""
+        low, high = self.score_low, self.score_high
+        return low is not None and high is not None and low < high
+
+    @property
+    def score_text(self) -> str:
+        """The score, with ~ if it leaves out items of briefs that count, and † if it is of copied text."""
+        marks = ("~" if self.n_partial else "") + ("†" if self.copied else "")
+        return number(self.score) + (marks if self.score is not None else "")
+
+    @property
+    def interval_text(self) -> str:
+        """The interval, or the range of too few scenarios for one; a dash if there is neither."""
+        if self.ci_low is None:
+            return "-"
+        ends = f"{number(self.ci_low)} to {number(self.ci_high)}"
+        return ends if self.ci_level is not None else f"{ends} (range)"
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds of a score with missing verdicts; a dash if there are none."""
+        return f"{number(self.score_low)} to {number(self.score_high)}" if self.has_bounds else "-"
+
+    @property
+    def briefs_text(self) -> str:
+        """The briefs that a score rests on; copies of a text count once."""
+        if self.n_texts is not None:
+            return plural(self.n_texts, "text")
+        return count_of(self.n_briefs, self.n_briefs_all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +162,12 @@ class JudgeNote:
         judge_id: as in the rows.
         is_stand_in: True for the offline judge.
         agreements: its agreement with labels; empty if not measured.
+        measured: the same as phrases.
+        n_abstained: items on which it gave no verdict by its rules, over all briefs.
         members: labels of a panel's members; empty for other judges.
         n_canary_missed: replies rejected because of a canary item; None without canaries.
         self_agreement: agreement among its repeats; None if asked once.
+        place_effect: what an item's place does to its verdict; None if repeats have one order.
     """
 
     judge_id: str
@@ -105,6 +176,9 @@ class JudgeNote:
     members: tuple[str, ...] = ()
     n_canary_missed: int | None = None
     self_agreement: SelfAgreement | None = None
+    place_effect: PlaceEffect | None = None
+    measured: tuple[str, ...] = ()
+    n_abstained: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +188,15 @@ class Leaderboard:
     Attributes:
         benchmark: its name.
         scoring: name of the weights.
-        rows: best first; rows without a score last.
+        rows: the ranked ones, best first; then those of other coverage; rows without a score last.
         judges: one note per judge.
         assumptions: our own defaults that the numbers depend on.
         model_notes: label and note of every writer and judge with a note.
         differences: how rows differ beyond the columns, one sentence each.
         left_out: unreliable results and why; files by their path within the benchmark's results.
+        rules: the rules by which rows were scored; None if there is no row.
+        other_refusals: the ranking if refusals were scored by the other rule, one text for each judge whose
+            ranking differs.
     """
 
     benchmark: str
@@ -130,3 +207,5 @@ class Leaderboard:
     model_notes: tuple[tuple[str, str], ...] = ()
     differences: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    rules: ScoringSettings | None = None
+    other_refusals: tuple[str, ...] = ()

@@ -167,6 +167,8 @@ class JudgeSettings(ModelSettings):
         members: a panel's judges, by a name that is only used in the configuration.
         quorum: how many members must have a verdict on an item for the panel to have one; None for more
             than half.
+        quotes: True to ask for a quote of the brief for each item that is met; a reply with one that is not
+            in the brief is rejected. For a panel, set it on its members.
     """
 
     kind: JudgeKind
@@ -181,3 +183,4 @@ class JudgeSettings(ModelSettings):
     # Only a panel's preset has these two: setting one on another judge is rejected.
     members: dict[str, JudgeSettings] = field(default_factory=dict[str, "JudgeSettings"])
     quorum: int | None = None
+    quotes: bool = False

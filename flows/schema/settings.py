@@ -25,8 +25,8 @@ from flows.schema.scenario import Dimensions
 
 __all__ = [
     "BenchmarkSettings", "BudgetSettings", "Effort", "EffortSettings", "Harness",
-    "HarnessSettings", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
-    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Retry", "RunnerSettings",
+    "HarnessSettings", "IntervalMethod", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
+    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Refusals", "Retry", "RunnerSettings",
     "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
     "scoring_suffix",
 ]  # fmt: skip
@@ -48,6 +48,20 @@ class Retry(StrEnum):
     failed = "failed"  # also calls that ended without a reply
     partial = "partial"  # also texts that may be incomplete: they are paid for again
     refused = "refused"  # as `failed`, and refusals
+
+
+class IntervalMethod(StrEnum):
+    """How the interval of a mean over scenarios is computed, from six scenarios on."""
+
+    t = "t"  # Student's t on scenario means
+    bootstrap = "bootstrap"  # percentile bootstrap over scenarios, as in MA-Bench's paper
+
+
+class Refusals(StrEnum):
+    """How a brief that the writer refused is scored."""
+
+    unscored = "unscored"  # no score; the bounds cover it
+    zero = "zero"  # like an empty brief
 
 
 class ProtocolName(StrEnum):
@@ -164,6 +178,7 @@ class JudgePromptSettings(Strict):
         failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
             filled in, and for reports `{{reference}}`.
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
     """
 
     version: str
@@ -172,6 +187,7 @@ class JudgePromptSettings(Strict):
     all_items: str
     per_item: str
     rejected: str
+    quotes: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +202,11 @@ class ScoringSettings(Strict):
         assumed: severities whose points are not published; printed with every result.
         interval_level: coverage of the interval, within (0, 1).
         resamples: number of random bootstrap resamples.
+        interval: method of the interval.
+        min_graded: share of a brief's items that must be graded for it to enter the mean, within (0, 1].
+        min_coverage: share of the briefs asked for that must enter the mean for it to be shown, within
+            [0, 1].
+        refusals: how a refused brief is scored.
     """
 
     name: str
@@ -194,6 +215,11 @@ class ScoringSettings(Strict):
     assumed: list[str]
     interval_level: float
     resamples: int
+    # Defaults for callers that don't use `conf/`.
+    interval: IntervalMethod = IntervalMethod.t
+    min_graded: float = 0.95
+    min_coverage: float = 0.5
+    refusals: Refusals = Refusals.unscored
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
 
 from flows.schema.scenario import Item, classes
 from flows.schema.verdict import Agreement, SelfAgreement
 
-STAGE_VERSION = "1"
+STAGE_VERSION = "2"
+
+FEWEST_CLUSTERS = 3
+"""Fewest scenarios for a margin. From three on, it covers about 94% in the simulation of the tests."""
+
+WHICH_BRIEF, BM25 = "which brief", "BM25"
+
+_LEVEL = 0.95
+_WINDOW = 3  # sentences
+_K1, _B = 1.5, 0.75  # the usual parameters of BM25
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,79 +34,132 @@ class LabelledVerdict:
         item: the item, whose tier and severity determine its groups.
         label: the label, given before any judge saw the brief.
         verdict: the judge's verdict; None if it has none.
+        scenario: its scenario, by which intervals are clustered.
+        brief: the brief.
+        overlap: the brief's `window_overlap` with the item; None if it is not known.
     """
 
     item: Item
     label: bool
     verdict: bool | None
+    scenario: str = ""
+    brief: str = ""
+    overlap: float | None = None
 
 
 def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreement:
-    """Compute accuracy and Cohen's kappa, overall and by tier, severity and polarity.
+    """Compute accuracy and Cohen's kappa with margins and baselines, overall and by group.
 
-    An item without a verdict counts only in `n_ungraded`. Groups are in the order tier, severity,
-    polarity, each in the order of its enum
-    (`polarity=positive` before `polarity=negative`). A group without labelled items is left out; one
-    with items but no verdicts is kept, with n 0.
+    An item without a verdict counts only in `n_ungraded`. Groups are in the order polarity, tier, severity,
+    each in the order of its enum (`polarity=positive` before `polarity=negative`). A group without labelled
+    items is left out; one with items but no verdicts is kept, with n 0.
+
+    Baselines grade the items that the judge graded. `which brief` knows only which brief it is: it gives all
+    requirements of a brief, and all wrong moves, the more frequent label. `BM25` passes as many requirements
+    as the labels do, those with the greatest `overlap`; of the wrong moves it fails as many, those likewise.
 
     Args:
         labels: name of the labels, as printed.
         pairs: in any order.
     """
-    groups: list[tuple[str, int, float | None, float | None]] = []
-    for name, belongs in _groups([pair.item for pair in pairs]):
+    graded = [pair for pair in pairs if pair.verdict is not None]
+    guessed = {WHICH_BRIEF: _by_brief(graded)}
+    if graded and all(pair.overlap is not None for pair in graded):
+        guessed[BM25] = _by_overlap(graded)
+
+    def measured(name: str, belongs: Callable[[Item], bool]) -> Agreement:
+        baselines = tuple(
+            (rater, _kappa(_total(_cells(pair for pair in guesses if belongs(pair.item)).values())) or 0.0)
+            for rater, guesses in guessed.items()
+        )
         members = [pair for pair in pairs if belongs(pair.item)]
-        if members:
-            counts = _Counts.of(members)
-            groups.append((name, counts.n, counts.accuracy, counts.kappa))
-    overall = _Counts.of(pairs)
-    return Agreement(
-        labels=labels,
-        n=overall.n,
-        n_ungraded=len(pairs) - overall.n,
-        accuracy=overall.accuracy,
-        kappa=overall.kappa,
-        groups=tuple(groups),
-    )
+        return replace(_measure(name, members), baselines=baselines)
+
+    items = [pair.item for pair in pairs]
+    groups = [measured(name, belongs) for name, belongs in _groups(items) if any(map(belongs, items))]
+    return replace(measured(labels, lambda _: True), groups=tuple(groups))
 
 
-def compare_verdicts(name: str, pairs: Sequence[tuple[Item, bool | None, bool | None]]) -> Agreement:
+def window_overlap(items: Sequence[Item], text: str) -> list[float]:
+    """Return for each item the BM25 of its closest three sentences, as a share of the highest possible.
+
+    A baseline in the sense of S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+    Beyond", 2009: the windows are the collection, the item's requirement and ground truth are the query.
+    """
+    sentences = [words for part in re.split(r"(?<=[.!?])\s+|\n+", text) if (words := _words(part))]
+    windows = [list(chain(*sentences[n : n + _WINDOW])) for n in range(len(sentences))] or [[]]
+    n, length = len(windows), sum(map(len, windows)) / len(windows) or 1.0
+    found_in = Counter(word for window in windows for word in set(window))
+    counts = [(Counter(window), _K1 * (1 - _B + _B * len(window) / length)) for window in windows]
+    overlaps: list[float] = []
+    for item in items:
+        query = {
+            word: math.log1p((n - found_in[word] + 0.5) / (found_in[word] + 0.5))
+            for word in set(_words(f"{item.requirement} {item.ground_truth}"))
+        }
+        best = max(
+            math.fsum(idf * (_K1 + 1) * count[word] / (count[word] + norm) for word, idf in query.items())
+            for count, norm in counts
+        )
+        overlaps.append(best / ((_K1 + 1) * math.fsum(query.values())) if query else 0.0)
+    return overlaps
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """One item of one brief, and its verdicts by several judges or in several repeats; None for none."""
+
+    item: Item
+    verdicts: Sequence[bool | None]
+    scenario: str = ""
+    brief: str = ""
+
+
+def compare_verdicts(name: str, pairs: Sequence[Repeated], places: tuple[int, int] = (0, 1)) -> Agreement:
     """Compare two judges on the same items. Accuracy is the share that agree; neither is the reference.
 
     Args:
         name: name of the other judge, as printed.
-        pairs: an item of a brief and both verdicts, as in `Verdict.passed`; None if a judge has none, which
-            counts only in `n_ungraded`.
+        pairs: items of briefs with the verdicts of both. One without both counts only in `n_ungraded`.
+        places: of their verdicts.
     """
+    first, second = places
     labelled = [
-        LabelledVerdict(item, first is True, None if first is None else second)
-        for item, first, second in pairs
+        LabelledVerdict(
+            pair.item,
+            pair.verdicts[first] is True,
+            None if pair.verdicts[first] is None else pair.verdicts[second],
+            pair.scenario,
+            pair.brief,
+        )
+        for pair in pairs
     ]
-    return measure_agreement(name, labelled)
+    return replace(measure_agreement(name, labelled), baselines=(), groups=())
 
 
-def measure_self_agreement(asked: Sequence[tuple[Item, Sequence[bool | None]]]) -> SelfAgreement | None:
+def measure_self_agreement(asked: Sequence[Repeated]) -> SelfAgreement | None:
     """Compute the agreement among a judge's repeats; None if nothing was asked more than once.
 
     Args:
-        asked: an item of a brief and its verdict in each repeat; the same number for each item.
+        asked: items of briefs with a verdict for each repeat; the same number for each item.
 
     Raises:
         ValueError: items with different numbers of repeats.
     """
-    numbers = {len(verdicts) for _, verdicts in asked}
+    numbers = {len(each.verdicts) for each in asked}
     if len(numbers) > 1:
         raise ValueError(f"items with {sorted(numbers)} repeats")
     n_repeats = max(numbers, default=0)
     if n_repeats < 2:  # noqa: PLR2004 -- it takes two to agree
         return None
-    whole = [verdicts for _, verdicts in asked if None not in verdicts]
+    whole = [each.verdicts for each in asked if None not in each.verdicts]
     same = sum(len(set(verdicts)) == 1 for verdicts in whole)
     pairs = [
-        compare_verdicts(
-            f"repeat {first + 1} against repeat {second + 1}",
-            [(item, verdicts[first], verdicts[second]) for item, verdicts in asked],
-        )
+        compare_verdicts(f"repeat {first + 1} against repeat {second + 1}", asked, (first, second))
         for first, second in combinations(range(n_repeats), 2)
     ]
     return SelfAgreement(
@@ -116,53 +181,133 @@ def _groups(items: Sequence[Item]) -> list[tuple[str, Callable[[Item], bool]]]:
         return lambda item: item.severity == severity
 
     return [
-        *((f"tier={tier}", of_tier(tier)) for tier in classes(items, "tier")),
-        *((f"severity={severity}", of_severity(severity)) for severity in classes(items, "severity")),
         ("polarity=positive", lambda item: not item.is_error),
         ("polarity=negative", lambda item: item.is_error),
+        *((f"tier={tier}", of_tier(tier)) for tier in classes(items, "tier")),
+        *((f"severity={severity}", of_severity(severity)) for severity in classes(items, "severity")),
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The two-by-two table of labels and verdicts, without ungraded items."""
+_Cells = tuple[float, float, float, float]
+"""Counts of label and verdict: both passed, only the label, only the verdict, both failed."""
 
-    both_passed: int
-    only_label: int
-    only_verdict: int
-    both_failed: int
 
-    @classmethod
-    def of(cls, pairs: Sequence[LabelledVerdict]) -> _Counts:
-        cells = [(pair.label, pair.verdict) for pair in pairs if pair.verdict is not None]
-        return cls(
-            both_passed=cells.count((True, True)),
-            only_label=cells.count((True, False)),
-            only_verdict=cells.count((False, True)),
-            both_failed=cells.count((False, False)),
+def _cells(pairs: Iterable[LabelledVerdict]) -> dict[tuple[str, str], _Cells]:
+    """Count labels and verdicts by scenario and brief, without ungraded items."""
+    counts = Counter(
+        ((pair.scenario, pair.brief), pair.label, pair.verdict) for pair in pairs if pair.verdict is not None
+    )
+    return {
+        place: (
+            counts[place, True, True],
+            counts[place, True, False],
+            counts[place, False, True],
+            counts[place, False, False],
         )
+        for place in sorted({place for place, _, _ in counts})
+    }
 
-    @property
-    def n(self) -> int:
-        return self.both_passed + self.only_label + self.only_verdict + self.both_failed
 
-    @property
-    def accuracy(self) -> float | None:
-        return (self.both_passed + self.both_failed) / self.n if self.n else None
+def _total(cells: Iterable[_Cells]) -> _Cells:
+    columns = list(zip(*cells, strict=True)) or [(0,)] * 4
+    a, b, c, d = map(sum, columns)
+    return a, b, c, d
 
-    @property
-    def kappa(self) -> float | None:
-        """Cohen's kappa, (p_o - p_e) / (1 - p_e).
 
-        Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and
-        Psychological Measurement 20(1), 1960, pp. 37-46. With p_o = (a + d) / n and
-        p_e = ((a + b)(a + c) + (c + d)(b + d)) / n^2 it is, for two categories and free of rounding
-        until the last division, 2(ad - bc) / ((a + b)(b + d) + (a + c)(c + d)).
+def _measure(name: str, pairs: Sequence[LabelledVerdict]) -> Agreement:
+    cells = _cells(pairs)
+    total = _total(cells.values())
+    n = int(sum(total))
 
-        None if a side never varies: chance explains every agreement, and 0 (or 0/0 if both are
-        constant) would look like a finding about the judge.
-        """
-        a, b, c, d = self.both_passed, self.only_label, self.only_verdict, self.both_failed
-        if 0 in (a + b, c + d, a + c, b + d):
+    def margin(statistic: Callable[[Iterable[_Cells]], float | None]) -> float | None:
+        return _margin(cells, statistic)
+
+    return Agreement(
+        labels=name,
+        n=n,
+        n_ungraded=len(pairs) - n,
+        accuracy=_accuracy(total),
+        kappa=_kappa(total),
+        accuracy_margin=margin(lambda each: _accuracy(_total(each))),
+        kappa_margin=margin(lambda each: _kappa(_total(each))),
+        within=_within(cells.values()),
+        within_margin=margin(_within),
+    )
+
+
+def _accuracy(cells: _Cells) -> float | None:
+    return (cells[0] + cells[3]) / sum(cells) if sum(cells) else None
+
+
+def _kappa(cells: _Cells) -> float | None:
+    """Cohen's kappa, (p_o - p_e) / (1 - p_e).
+
+    Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
+    Measurement 20(1), 1960, pp. 37-46. With p_o = (a + d) / n and
+    p_e = ((a + b)(a + c) + (c + d)(b + d)) / n^2 it is, for two categories and free of rounding until the
+    last division, 2(ad - bc) / ((a + b)(b + d) + (a + c)(c + d)).
+
+    None if a side never varies: chance explains every agreement, and 0 (or 0/0 if both are constant) would
+    look like a finding about the judge.
+    """
+    a, b, c, d = cells
+    if 0 in (a + b, c + d, a + c, b + d):
+        return None
+    return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+
+
+def _within(cells: Iterable[_Cells]) -> float | None:
+    """The kappa within briefs: chance agreement is that of each brief's own shares.
+
+    Sum of n(p_o - p_e) over the sum of n(1 - p_e): the briefs' kappas, weighted by n(1 - p_e). Source:
+    W. Barlow, M.-Y. Lai, S. Azen, "A comparison of methods for calculating a stratified kappa", Statistics in
+    Medicine 10(9), 1991, pp. 1465-1472. A rater that knows only which brief it is has 0.
+    """
+    cells = list(cells)
+    above = math.fsum(2 * (a * d - b * c) / (a + b + c + d) for a, b, c, d in cells)
+    whole = math.fsum(((a + b) * (b + d) + (a + c) * (c + d)) / (a + b + c + d) for a, b, c, d in cells)
+    return above / whole if whole else None
+
+
+def _margin(
+    cells: dict[tuple[str, str], _Cells], statistic: Callable[[Iterable[_Cells]], float | None]
+) -> float | None:
+    """Half of a 95% interval: delete-one-scenario jackknife, t with scenarios less one degrees of freedom."""
+    scenarios = sorted({scenario for scenario, _ in cells})
+    n = len(scenarios)
+    if n < FEWEST_CLUSTERS or statistic(cells.values()) is None:
+        return None
+    values: list[float] = []
+    for left_out in scenarios:
+        value = statistic([each for (scenario, _), each in cells.items() if scenario != left_out])
+        if value is None:
             return None
-        return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+        values.append(value)
+    from scipy.special import stdtrit  # slow import
+
+    mean = math.fsum(values) / n
+    error = math.sqrt((n - 1) / n * math.fsum((value - mean) ** 2 for value in values))
+    return float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * error
+
+
+def _by_brief(graded: Sequence[LabelledVerdict]) -> list[LabelledVerdict]:
+    """Grade by the more frequent label of the brief, of requirements and wrong moves apart."""
+    labels: dict[tuple[str, str, bool], list[bool]] = {}
+    for pair in graded:
+        labels.setdefault((pair.scenario, pair.brief, pair.item.is_error), []).append(pair.label)
+    return [
+        replace(pair, verdict=2 * sum(own) >= len(own))
+        for pair in graded
+        for own in [labels[pair.scenario, pair.brief, pair.item.is_error]]
+    ]
+
+
+def _by_overlap(graded: Sequence[LabelledVerdict]) -> list[LabelledVerdict]:
+    """Say of as many items as by the labels that the brief has them: those with the greatest overlap."""
+    found: list[LabelledVerdict] = []
+    for is_error in (False, True):
+        members = [pair for pair in graded if pair.item.is_error == is_error]
+        members.sort(key=lambda pair: pair.overlap or 0.0, reverse=True)
+        said = sum(pair.label != is_error for pair in members)
+        found += [replace(pair, verdict=(place < said) != is_error) for place, pair in enumerate(members)]
+    return found

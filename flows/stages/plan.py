@@ -100,7 +100,7 @@ def brief_characters(prompt_words: int | None, cap: int | None = None) -> int:
 
 def verdict_tokens(n_items: int, judge: JudgeSettings) -> int:
     """Estimate a judge's output on `n_items`, without reasoning, as if every item were listed."""
-    return judge.tokens_per_item * n_items
+    return judge.tokens_per_item * n_items * (2 if judge.quotes else 1)
 
 
 def planned(
@@ -166,12 +166,11 @@ def cost_text(cost: Cost) -> str:
     return f"{'≥ ' if cost.is_bound else ''}${cost.usd:,.{digits}f}"
 
 
-def detectable_difference(n_scenarios: int) -> float:
-    """Return the expected half-width of the interval with `n_scenarios`: about 0.08 · sqrt(10 / n).
+def half_width(n_scenarios: int) -> float:
+    """Return the expected half-width of the interval of a score: about 0.08 · sqrt(10 / n).
 
     This is the paper's half-width at ten scenarios, scaled like the standard error of a mean over
-    independent scenarios. It assumes the paper's variance between scenarios. Intervals don't separate two
-    conditions that are closer than this; a paired comparison may.
+    independent scenarios. It assumes the paper's variance between scenarios.
 
     Raises:
         ValueError: fewer than one scenario.
@@ -179,6 +178,19 @@ def detectable_difference(n_scenarios: int) -> float:
     if n_scenarios < 1:
         raise ValueError(f"{n_scenarios} scenarios")
     return REFERENCE_HALF_WIDTH * math.sqrt(REFERENCE_SCENARIOS / n_scenarios)
+
+
+def detectable_difference(n_scenarios: int, *, paired: bool) -> float:
+    """Return the half-width of the interval of a difference between two conditions.
+
+    With equal variances it is sqrt(2 (1 - r)) times that of one score, where r is the correlation of the
+    two conditions' scores over scenarios. Unpaired, on different scenarios, r is 0. Paired, on the same
+    scenarios, r is taken to be 0.5, so that the factor is 1.
+
+    Raises:
+        ValueError: fewer than one scenario.
+    """
+    return half_width(n_scenarios) * (1.0 if paired else math.sqrt(2))
 
 
 def misfit(model: ModelSettings, call: PlannedCall) -> str | None:

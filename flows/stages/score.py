@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import Item
-from flows.schema.settings import ScoringSettings
+from flows.schema.settings import Refusals, ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 
 POLARITIES = frozenset(polarity.value for polarity in Polarity)
 """Keys of weights that replace the criteria's own points, by polarity."""
 
-SCORE_VERSION = "1"
+SCORE_VERSION = "2"
 """Increment when the same verdicts and weights give another score."""
 
 
-def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: ScoringSettings) -> BriefScore:
+def score_brief(
+    items: Sequence[Item],
+    verdicts: Sequence[Verdict],
+    scoring: ScoringSettings,
+    *,
+    is_refused: bool = False,
+) -> BriefScore:
     """Compute the severity-weighted score of one brief, with bounds and unweighted shares.
 
     score = (sum of the points of passed requirements - sum of the absolute points of wrong moves
@@ -26,8 +33,9 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     wrong moves can make it negative. This is the score of both benchmarks (MA-Bench, 4.3 and
     appendix D; MissionReport, Scoring), before any clamping.
 
-    An item without a verdict is neither passed nor failed: the score and the shares are None, and the
-    bounds give the possible range.
+    A missing verdict is neither a pass nor a fail. Score and shares are over the graded items, and None if
+    these are less than `scoring.min_graded` of those asked for; the bounds give the possible
+    range. An item on which the judge abstains is left out, as if the rubric did not have it.
 
     A criterion counts its own points, or those of its polarity if given; an item counts those of its
     severity.
@@ -36,6 +44,8 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
         items: the rubric.
         verdicts: one per item of one brief, in any order.
         scoring: points by severity; for criteria none, or by polarity.
+        is_refused: True if the writer refused; with `scoring.refusals=zero`, the brief then scores like an
+            empty one.
 
     Raises:
         ScenarioError: the verdicts don't cover each item exactly once or are of several briefs; or
@@ -45,53 +55,72 @@ def score_brief(items: Sequence[Item], verdicts: Sequence[Verdict], scoring: Sco
     """
     points = _points(items, scoring)
     by_id = _by_id(items, verdicts)
+    as_empty = is_refused and scoring.refusals is Refusals.zero
+    statuses = [by_id[item.item_id].status for item in items]
     # Looked up once, as there may be 100,000 verdicts.
-    rows = [(points[item.item_id], item.is_error, by_id[item.item_id].passed) for item in items]
-    total = math.fsum(weight for weight, is_error, _ in rows if not is_error)
-    if total <= 0:
+    rows = [
+        (points[item.item_id], item.is_error, item.is_error if as_empty else by_id[item.item_id].passed)
+        for item, status in zip(items, statuses, strict=True)
+        if status is VerdictStatus.graded or status.is_missing
+    ]
+    if _points_of_requirements(rows) <= 0:
         raise ScenarioError(
             f"weights {scoring.name}", "the rubric's requirements sum to no points", "more than 0"
         )
-
-    def share_of_points(*, ungraded_passes: bool) -> float:
-        # A requirement counts if it passed, a wrong move (negative points) if it did not.
-        return (
-            math.fsum(
-                weight
-                for weight, is_error, passed in rows
-                if (ungraded_passes if passed is None else passed) != is_error
-            )
-            / total
-        )
-
-    statuses = [by_id[item.item_id].status for item in items]
-    n_graded = statuses.count(VerdictStatus.graded)
-    whole = n_graded == len(items)
-    low = share_of_points(ungraded_passes=False)
-    high = low if whole else share_of_points(ungraded_passes=True)
-    requirements = [passed for _, is_error, passed in rows if not is_error]
-    errors_avoided = [passed for _, is_error, passed in rows if is_error].count(True)
-    n_passed = requirements.count(True)
+    low = _share_of_points(rows, ungraded_passes=False)
+    graded = [(weight, is_error, passed) for weight, is_error, passed in rows if passed is not None]
+    whole = len(graded) == len(rows)
+    high = low if whole else _share_of_points(rows, ungraded_passes=True)
+    # The small slack is for a floor such as 0.95 · 20, which rounding may put above 19.
+    counts = len(graded) >= scoring.min_graded * len(rows) - 1e-9 and _points_of_requirements(graded) > 0
+    score = _share_of_points(graded, ungraded_passes=False) if counts else None
+    requirements = [passed for _, is_error, passed in graded if not is_error]
+    errors_avoided = [passed for _, is_error, passed in graded if is_error]
     return BriefScore(
         scenario_id=verdicts[0].scenario_id,
         seed=verdicts[0].seed,
-        score=low if whole else None,
-        score_clamped=min(max(low, 0.0), 1.0) if whole else None,
+        score=score,
+        score_clamped=None if score is None else min(max(score, 0.0), 1.0),
         score_low=low,
         score_high=high,
-        correct=(n_passed + errors_avoided) / len(items) if whole else None,
-        passed=n_passed / len(requirements) if whole else None,
-        wrong=len(items) - len(requirements) - errors_avoided if whole else None,
+        correct=sum(requirements + errors_avoided) / len(graded) if counts else None,
+        passed=sum(requirements) / len(requirements) if counts else None,
+        wrong=_made(items, errors_avoided) if counts else None,
         n_items=len(items),
-        n_graded=n_graded,
+        n_graded=statuses.count(VerdictStatus.graded),
         n_refused=statuses.count(VerdictStatus.refused),
         n_unparsed=statuses.count(VerdictStatus.unparsed),
         n_error=statuses.count(VerdictStatus.error),
     )
 
 
+def _points_of_requirements(rows: Iterable[tuple[float, bool, bool | None]]) -> float:
+    return math.fsum(weight for weight, is_error, _ in rows if not is_error)
+
+
+def _share_of_points(rows: Sequence[tuple[float, bool, bool | None]], *, ungraded_passes: bool) -> float:
+    """Return the score of rows of points, polarity and verdict."""
+    # A requirement counts if it passed, a wrong move (negative points) if it did not.
+    counted = math.fsum(
+        weight
+        for weight, is_error, passed in rows
+        if (ungraded_passes if passed is None else passed) != is_error
+    )
+    return counted / _points_of_requirements(rows)
+
+
+def _made(items: Sequence[Item], errors_avoided: Sequence[bool]) -> int | None:
+    """Return the number of wrong moves made; None if the rubric has some and none was graded."""
+    if not errors_avoided and any(item.is_error for item in items):
+        return None
+    return errors_avoided.count(False)
+
+
 def score_briefs(
-    items: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], scoring: ScoringSettings
+    items: Mapping[str, Sequence[Item]],
+    verdicts: Iterable[Verdict],
+    scoring: ScoringSettings,
+    refused: Collection[tuple[str, int]] = (),
 ) -> list[BriefScore]:
     """Apply `score_brief` to every brief in the verdicts, in order of first appearance.
 
@@ -99,6 +128,7 @@ def score_briefs(
         items: the rubrics by scenario.
         verdicts: complete verdicts of any number of briefs.
         scoring: the weights.
+        refused: scenario and seed of the briefs that the writer refused.
 
     Raises:
         ScenarioError, ConfigError: as `score_brief`.
@@ -106,7 +136,40 @@ def score_briefs(
     by_brief: dict[tuple[str, int], list[Verdict]] = {}
     for verdict in verdicts:
         by_brief.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
-    return [score_brief(items[name], own, scoring) for (name, _), own in by_brief.items()]
+    return [
+        score_brief(items[brief[0]], own, scoring, is_refused=brief in refused)
+        for brief, own in by_brief.items()
+    ]
+
+
+def score_refused(score: BriefScore, scoring: ScoringSettings, points: Sequence[float | None]) -> BriefScore:
+    """Apply `scoring.refusals` to a refused attempt that was imported with a score, often 0.
+
+    Args:
+        score: as imported.
+        scoring: whether a refusal has a score, and whether scores are clamped.
+        points: of the task's criteria, negative for penalties; None for an unknown one, and empty if none
+            is known.
+    """
+    known = [each for each in points if each is not None]
+    n_errors = sum(each < 0 for each in known)
+    low = score.score_low
+    if scoring.clamped:
+        low = 0.0
+    elif known and len(known) == len(points) and n_errors < len(known):
+        low = -math.fsum(abs(each) for each in known if each < 0) / math.fsum(p for p in known if p > 0)
+    correct = n_errors / len(known) if known and len(known) == len(points) else None
+    value = 0.0 if scoring.refusals is Refusals.zero else None
+    return replace(
+        score,
+        score=value,
+        score_clamped=value,
+        score_low=low if value is None else value,
+        score_high=1.0 if value is None else value,
+        correct=None if value is None else correct,
+        passed=value,
+        wrong=None if value is None else 0,
+    )
 
 
 def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:

@@ -30,7 +30,7 @@ def by_hydra_alone(project, overrides):
         ["++seeds=7", "seeds=8", "++seeds=9"],
         ["judge=panel", "judge@judge.members.first=offline", "+judge@judge.members.new=offline"],
         ["judge=panel", "judge.members.first.max_attempts=1"],
-        ["model.name=${benchmark.data}", "benchmark.data=elsewhere"],
+        ["model.name=${benchmark.data}", "benchmark.data=elsewhere", "benchmark.name=any"],
         ["+experiment=smoke", "seeds=2"],
     ],
 )

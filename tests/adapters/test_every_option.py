@@ -28,18 +28,18 @@ KEPT = ("extractive", "strong", "weak", "empty", "oracle", "fair", "absent", "co
 KEPT += ("openai_compatible", "offline", "gpt_6_luna", "openai", "litellm", "hosted")
 GRID = "# @package _global_\nhydra: {mode: MULTIRUN, sweeper: {params: {model: 'strong,weak', seeds: 1}}}\n"
 AXES = {  # a value that each axis's options may not have, and what is said of it
-    "benchmark": ("name", "[a]", "benchmark.name: ['a']; expected a valid string"),
+    "benchmark": ("name", "[a]", "benchmark.name: ['a']; expected a text"),
     "budget": ("max_usd", "-1", "budget.max_usd: -1.0; expected 0 or more"),
     "effort": ("level", "hihg", "effort.level: 'hihg'; expected high"),
     "experiment": ("hydra.sweeper.params.seeds", "0", "seeds: 0; expected more than 0"),
     "harness": ("max_steps", "0", "harness.max_steps: 0; expected more than 0"),
     "judge": ("repeat", "0", "judge.repeat: 0; expected more than 0"),
-    "judge_prompt": ("failed_only", "7", "judge_prompt.failed_only: 7; expected a valid string"),
-    "model": ("efforts", "7", "model.efforts: 7; expected an object"),
+    "judge_prompt": ("failed_only", "7", "judge_prompt.failed_only: 7; expected a text"),
+    "model": ("efforts", "7", "model.efforts: 7; expected keys below it"),
     "prompt": ("words", "0", "prompt.words: 0; expected more than 0"),
-    "runner": ("concurrency", "many", "runner.concurrency: 'many'; expected a valid integer"),
+    "runner": ("concurrency", "many", "runner.concurrency: 'many'; expected a whole number"),
     "scoring": ("interval_level", "2", "scoring.interval_level: 2.0; expected between 0 and 1"),
-    "tracking": ("enabled", "many", "tracking.enabled: 'many'; expected a valid boolean"),
+    "tracking": ("enabled", "many", "tracking.enabled: 'many'; expected true or false"),
     "word_cap": ("words", "0", "word_cap.words: 0; expected more than 0"),
 }
 SOUND = {"model": "strong", "judge": "offline", "benchmark": "smoke", "experiment": "smoke"}

@@ -1,6 +1,7 @@
 """A scenario's files: every fault named, all of them together."""
 
 import csv
+import shutil
 
 import pytest
 import yaml
@@ -180,3 +181,15 @@ def test_a_control_that_is_not_utf_8_is_named(scenario, name):
     folder = scenario(labels=[("i1", "pass")])
     (folder / "controls" / name).write_bytes(b"f\xfcr")
     assert f"{name}: not UTF-8 at byte 1" in faults(folder)
+
+
+def test_a_misspelt_key_is_one_problem(tmp_path, project):
+    shutil.copytree(project / "data/smoke/ferry_relief", tmp_path / "ferry_relief")
+    rubric = tmp_path / "ferry_relief" / "rubric.yaml"
+    text = rubric.read_text(encoding="utf-8")
+    for key, written in (("requirement", "requirment"), ("severity", "sevrity"), ("source", "sources")):
+        rubric.write_text(text.replace(f"  {key}:", f"  {written}:", 1), encoding="utf-8")
+        with pytest.raises(Problems) as raised:
+            load_scenario(tmp_path / "ferry_relief")
+        (line,) = [line for line in raised.value.lines if "labels.csv" not in line]
+        assert f"unknown {written}; expected {key}" in line

@@ -32,7 +32,7 @@ def rows(folder, query):
 
 def started(folder):
     tracker = Tracker(folder, "staffbench")
-    tracker.start("sweep")
+    tracker.start("sweep", {"command": "staffbench run -m"})
     return tracker
 
 
@@ -71,7 +71,7 @@ def test_more_records_than_a_pipe_holds_do_not_hold_the_run_up(tmp_path):
 
 def test_what_a_killed_run_had_handed_over_is_logged_and_half_a_record_is_not(tmp_path):
     lines = [json.dumps(vars(record(name))) for name in "abc"]
-    command = [sys.executable, "-m", "flows.adapters.tracking", str(tmp_path), "staffbench", "sweep"]
+    command = [sys.executable, "-m", "flows.adapters.tracking", str(tmp_path), "staffbench", '["sweep", {}]']
     cut = f"{lines[0]}\n{lines[1]}\n{lines[2][:100]}"
     done = subprocess.run(command, input=cut, capture_output=True, text=True, check=True)
     assert done.stdout == "2\n"

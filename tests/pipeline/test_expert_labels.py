@@ -72,9 +72,9 @@ def test_a_file_is_read_with_raters_or_without_and_abstentions_are_left_out(tmp_
     ("lines", "fault"),
     [
         (["condition,seed", "m,1"], "no column scenario_id, item_id, label"),
-        ([HEAD, "m,port,1,A,yes"], "line 2: label 'yes'"),
-        ([HEAD, "m,port,one,A,pass"], "line 2: seed 'one'"),
-        ([HEAD, "m,port,1,A,pass", "m,port,1,A,fail"], "line 3: expert m port 1 A again"),
+        ([HEAD, "m,port,1,A,yes"], "another label in 1 row, line 2: 'yes'; expected pass or fail"),
+        ([HEAD, "m,port,one,A,pass"], "line 2: 'one'"),
+        ([HEAD, "m,port,1,A,pass", "m,port,1,A,fail"], "line 3: expert m port 1 A; expected one each"),
         ([HEAD, "m,port,1,A,"], "no label"),
     ],
 )

@@ -172,7 +172,7 @@ JUDGE = {
 
 @pytest.fixture
 def faulty(tmp_path, project, monkeypatch, capsys):
-    """Runs one row of a matrix; gives the exit code, the board's row, the verdicts and the screen."""
+    """Runs one row of a matrix; gives exit code, row, verdicts, and the screen with all notes."""
     without_prefect(monkeypatch)
     bench = Project(tmp_path, project / "conf", {})
 
@@ -191,7 +191,8 @@ def faulty(tmp_path, project, monkeypatch, capsys):
         (row,) = bench.board()
         (path,) = (bench.results / "ma_bench" / "verdicts").rglob("*.parquet")
         screen = capsys.readouterr()
-        return code, row, pq.read_table(path).to_pylist(), screen.out + screen.err
+        notes = (bench.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+        return code, row, pq.read_table(path).to_pylist(), screen.out + screen.err + notes
 
     return run
 
@@ -216,6 +217,9 @@ def check(fault, side, tmp_path, faulty):
     assert all((v["passed"] is not None) == graded for v in verdicts)
     assert code == (0 if graded else 4)
     assert ("3 items have no verdict" in screen) == (not graded)
+    if not graded:  # why, with the first reason and the file that has them all
+        assert f": 3 {fault.verdicts}. {fault.verdicts}, first: alder, seed 1, " in screen
+        assert "(all in verdicts/" in screen
     assert "Traceback" not in screen
     return row, verdicts, screen
 

@@ -318,3 +318,14 @@ def test_an_unknown_override_is_refused_and_nothing_is_written(project, job, tmp
     with pytest.raises(ConfigError):
         import_job(project, [f"results={tmp_path / 'results'}", "no_such_key=1"], job, Screen())
     assert not (tmp_path / "results").exists()
+
+
+def test_files_that_were_not_kept_with_a_job_are_no_fault(project, tmp_path, capsys):
+    job = copy_job("0.26.0", tmp_path)
+    for report in job.rglob("report.docx"):
+        report.unlink()
+    assert summarize(project, job, criteria=False, screen=Screen()) == 0
+    shown = capsys.readouterr()
+    assert "No fault: " in shown.out
+    assert "files are not kept with the job" in shown.out
+    assert shown.err == ""

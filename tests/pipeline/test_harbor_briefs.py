@@ -21,6 +21,7 @@ from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.schema.harbor import HarborError
 from flows.schema.settings import ProtocolName
 from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 from tests.support.bench import write_scenario
 from tests.support.harbor_trees import PLAIN, STEPS, copy_job, edit, make_brief
@@ -60,7 +61,7 @@ def verified(project, tmp_path_factory):
     """What our verifier leaves on a brief, at a cap of ten words, by a judge that says `outcomes`."""
     folder = tmp_path_factory.mktemp("verified")
     write_scenarios(folder / "data")
-    words = [f"benchmark.data={folder / 'data'}", "word_cap=10"]
+    words = [f"benchmark.data={folder / 'data'}", "benchmark.name=ma_bench", "word_cap=10"]
     export(project, words, folder / "out", install=None, screen=Screen())
 
     @functools.cache
@@ -82,7 +83,11 @@ class Jobs:
     def __init__(self, project, folder, verified):
         self.project, self.folder, self.verified = project, folder, verified
         write_scenarios(folder / "data")
-        self.overrides = [f"benchmark.data={folder / 'data'}", f"results={folder / 'results'}"]
+        self.overrides = [
+            f"benchmark.data={folder / 'data'}",
+            "benchmark.name=ma_bench",
+            f"results={folder / 'results'}",
+        ]
 
     def attempts(self, job, trials, task, attempts):
         """Turn trials into attempts: the brief, and what the judge says; None for no verifier."""
@@ -213,7 +218,7 @@ def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     assert row.score_low == pytest.approx(((1 + 2 * ALL_WRONG) / 4 + (BRIDGE_MISSED + 2 * ALL_WRONG) / 4) / 2)
     assert (row.harness, row.word_cap, row.judge, row.judge_id) == ("harbor", 10, "offline", "harbor-offline")
     assert (row.n_briefs, row.n_briefs_all, row.n_ungraded, row.n_empty, row.n_cut) == (6, 8, 4, 1, 4)
-    text = to_markdown(board)
+    text = to_markdown(board, notes(board))
     assert "Judge harbor-offline is a deterministic stand-in" in text
     assert "a report's within [0, 1], a brief's unclamped." in text
     capsys.readouterr()

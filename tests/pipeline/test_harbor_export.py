@@ -31,7 +31,7 @@ def data(tmp_path):
 @pytest.fixture
 def exported(project, tmp_path, data):
     def run(*overrides, target="out", install=None):
-        words = [f"benchmark.data={data}", *overrides]
+        words = ["benchmark.name=ma_bench", f"benchmark.data={data}", *overrides]
         assert export(project, words, tmp_path / target, install=install, screen=Screen()) == 0
         return tmp_path / target
 
@@ -47,7 +47,7 @@ def tasks(project, tmp_path):
 
 
 def export_task(project, tasks, target, install=None):
-    words = ["benchmark=mission_report", f"benchmark.data={tasks}"]
+    words = ["benchmark=mission_report", "benchmark.name=mission_report", f"benchmark.data={tasks}"]
     assert export(project, words, target, install=install, screen=Screen()) == 0
     return target / "sb-war-02"
 
@@ -275,6 +275,11 @@ def test_without_an_install_the_missing_reward_is_announced(exported, capsys):
 
 
 def test_a_judge_whose_key_a_task_does_not_pass_is_named(project, tasks, tmp_path, capsys):
-    words = ["benchmark=mission_report", f"benchmark.data={tasks}", "judge=gpt_6_luna"]
+    words = [
+        "benchmark=mission_report",
+        "benchmark.name=mission_report",
+        f"benchmark.data={tasks}",
+        "judge=gpt_6_luna",
+    ]
     assert export(project, words, tmp_path / "out", install=None, screen=Screen()) == 0
     assert "sb-war-02: task.toml passes no OPENAI_API_KEY" in capsys.readouterr().out

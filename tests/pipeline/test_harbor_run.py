@@ -94,7 +94,12 @@ def run(project, tmp_path):
     write_scenario(tmp_path / "data", "alder", 412)
 
     def call(*overrides, arguments=()):
-        words = [f"benchmark.data={tmp_path / 'data'}", f"results={tmp_path / 'results'}", *overrides]
+        words = [
+            "benchmark.name=ma_bench",
+            f"benchmark.data={tmp_path / 'data'}",
+            f"results={tmp_path / 'results'}",
+            *overrides,
+        ]
         return run_harbor(project, words, arguments, install=None, screen=Screen())
 
     return call
@@ -120,7 +125,12 @@ def test_reports_are_collected_and_keys_are_passed_by_name(fake, run, project, m
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-on-a-command-line")
     data = project / "data/mission_report/tasks"
     words = [
-        *["benchmark=mission_report", f"benchmark.data={data}", "benchmark.scenarios=[sb-war-02]"],
+        *[
+            "benchmark=mission_report",
+            "benchmark.name=mission_report",
+            f"benchmark.data={data}",
+            "benchmark.scenarios=[sb-war-02]",
+        ],
         *["judge=gpt_6_luna", "seeds=1"],
     ]
     assert run(*words) == 0
@@ -177,7 +187,11 @@ def test_the_environment_may_name_another(fake, run, tmp_path, monkeypatch):
 def test_words_after_two_dashes_are_passed_on(fake, tmp_path, project, monkeypatch):
     monkeypatch.chdir(project)
     write_scenario(tmp_path / "data", "alder", 412)
-    ours = [f"benchmark.data={tmp_path / 'data'}", f"results={tmp_path / 'results'}"]
+    ours = [
+        "benchmark.name=ma_bench",
+        f"benchmark.data={tmp_path / 'data'}",
+        f"results={tmp_path / 'results'}",
+    ]
     assert main(["harbor", "run", *ours, "--", "-a", "oracle", "--", "x"]) == 0
     assert fake()[0][-4:] == ["-a", "oracle", "--", "x"]
 
@@ -190,7 +204,11 @@ def test_harbors_arguments_without_the_dashes_are_refused_with_a_hint(tmp_path, 
 
 def test_an_interrupt_ends_harbor_too_and_its_code_is_ours(slow, tmp_path, project):
     write_scenario(tmp_path / "data", "alder", 412)
-    ours = [f"benchmark.data={tmp_path / 'data'}", f"results={tmp_path / 'results'}"]
+    ours = [
+        "benchmark.name=ma_bench",
+        f"benchmark.data={tmp_path / 'data'}",
+        f"results={tmp_path / 'results'}",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "flows", "harbor", "run", *ours],
         cwd=project,

@@ -25,7 +25,7 @@ def tests_folder(project, tmp_path):
 
     def make(*overrides):
         write_scenario(tmp_path / "data", "alder", 412)
-        words = [f"benchmark.data={tmp_path / 'data'}", *overrides]
+        words = ["benchmark.name=ma_bench", f"benchmark.data={tmp_path / 'data'}", *overrides]
         export(project, words, tmp_path / "out", install=None, screen=Screen())
         return shutil.move(tmp_path / "out/alder/tests", tmp_path / "tests")
 

@@ -9,9 +9,18 @@ import pytest
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.commands import report
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.judge_agreement import controls_agreement, judges_agreement, self_agreement
+from flows.pipeline.results.judge_agreement import (
+    controls_agreement,
+    judges_agreement,
+    measure_place_effect,
+    self_agreement,
+)
+from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
+from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Verdict, VerdictStatus
+from flows.stages.judge import shown_order
+from flows.stages.notes import notes
 from tests.support.bench import ITEM, Project, answer, remote
 from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Say, ScriptedServer
@@ -248,7 +257,7 @@ def test_a_judge_whose_prompt_was_edited_is_told_from_the_one_before(here):
     table = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     for name, accuracy in (("strong", "1.00"), ("weak", "0.67")):
         phrase = (
-            f"labelled controls (judge digest {digests[name]}): accuracy {accuracy}, kappa undefined, n 6"
+            f"labelled controls (judge digest {digests[name]}): n 6, accuracy {accuracy}, kappa undefined"
         )
         assert phrase in table
 
@@ -260,3 +269,38 @@ def test_a_remote_writer_that_is_labelled_like_a_control_is_no_control(here):
     assert measured(here) == []
     table = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     assert "Nobody has measured its agreement with labels." in table
+
+
+RULES = ScoringSettings("severity", {}, clamped=False, assumed=[], interval_level=0.95, resamples=99)
+
+
+def test_a_place_effect_takes_repeats_in_different_orders():
+    places = {number: [one.item_id for one in shown_order(SCENARIO.items, number)] for number in (1, 2, 3)}
+    # A judge that passes whatever stands first, and nothing else.
+    repeats = [
+        (number, verdict(name, 1, passed=place == 0))
+        for number, order in places.items()
+        for place, name in enumerate(order)
+    ]
+    entry = graded("m", (STRONG, (True, False, False)), repeats=repeats)
+    assert measure_place_effect([entry], SCENARIOS, RULES) is None  # an older file, in one order
+    entry.about["items_shuffled"] = True
+    found = measure_place_effect([entry], SCENARIOS, RULES)
+    values = [
+        (order.index(name) / 2, float(order.index(name) == 0), name)
+        for order in places.values()
+        for name in order
+    ]
+    centred = [
+        (
+            place - sum(p for p, _, n in values if n == name) / 3,
+            passed - sum(y for _, y, n in values if n == name) / 3,
+        )
+        for place, passed, name in values
+    ]
+    slope = sum(x * y for x, y in centred) / sum(x * x for x, _ in centred)
+    assert slope < -0.5
+    assert (found.change, found.interval, found.n) == (pytest.approx(slope), None, 9)
+    judge = JudgeNote("j", is_stand_in=False, agreements=(), place_effect=found)
+    (note,) = notes(Leaderboard("b", "severity", (), (judge,), ()))
+    assert f"changes by {100 * slope:+.1f} points (9 verdicts)" in note

@@ -25,6 +25,7 @@ def failing(call, *items):
 @pytest.fixture
 def here(tmp_path, project, monkeypatch):
     without_prefect(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "200")  # room for tables of long names of judges
     bench = Project(tmp_path, project / "conf", {})
     (tmp_path / "data" / "judge_pairs").symlink_to(project / "data" / "judge_pairs")
     return bench
@@ -78,26 +79,30 @@ def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsy
     })  # fmt: skip
     passed, reasons = verdicts(here, "panel")
     assert passed == {"strength": True, "bridge": False, "cholera": True}
+    assert rows["offline"]["wrong"] is None  # it judges no wrong move
+    assert "no verdict from offline (abstained)" in reasons["cholera"]
     told = re.sub(r"-medium-failed_only-v1-\w{8}", "", reasons["bridge"])
     assert told.startswith("Passed by judge-b; failed by judge-a, offline. judge-a on bridge")
     assert rows["panel"]["judge_id"].startswith("panel-v1-")
-    screen = capsys.readouterr().out
-    assert re.search(r"Judge panel-v1-\w{8} is the majority of judge-a\S+, judge-b\S+, offline\.", screen)
+    notes = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    assert re.search(r"Judge panel-v1-\w{8} is the majority of judge-a\S+, judge-b\S+, offline\.", notes)
     assert report(here.folder, [], Screen()) == 0
     assert (here.results / "ma_bench" / "site" / "index.html").is_file()
     capsys.readouterr()
     assert agreement(here.folder, [], Screen()) == 0
     table = capsys.readouterr().out.replace("│", " ")
-    # Of three items a and b agree on none, and so b and the stand-in: with 2 and 1 passed, p_o is 0,
-    # p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9, and kappa (0 - 4/9) / (1 - 4/9) = -0.8.
-    found = re.findall(r"(judge-\w|offline)\S* +(judge-\w|offline|panel)\S* +3 +0 +(\S+) +(\S+)", table)
+    # Of three items a and b agree on none: with 2 and 1 passed, p_o is 0, p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9,
+    # and kappa (0 - 4/9) / (1 - 4/9) = -0.8. The stand-in abstains from the wrong move; of the other two, b
+    # and it pass one each and agree on none.
+    numbers = r"(\d) +(\d) +(\S+) +(\S+)"
+    found = re.findall(rf"(judge-\w|offline)\S* +(judge-\w|offline|panel)\S* +{numbers}", table)
     assert found == [
-        ("judge-a", "judge-b", "0.00", "-0.80"),
-        ("judge-a", "offline", "1.00", "1.00"),
-        ("judge-a", "panel", "1.00", "1.00"),
-        ("judge-b", "offline", "0.00", "-0.80"),
-        ("judge-b", "panel", "0.00", "-0.80"),
-        ("offline", "panel", "1.00", "1.00"),
+        ("judge-a", "judge-b", "3", "0", "0.00", "-0.80"),
+        ("judge-a", "offline", "2", "1", "1.00", "1.00"),
+        ("judge-a", "panel", "3", "0", "1.00", "1.00"),
+        ("judge-b", "offline", "2", "1", "0.00", "-1.00"),
+        ("judge-b", "panel", "3", "0", "0.00", "-0.80"),
+        ("offline", "panel", "2", "1", "1.00", "1.00"),
     ]  # fmt: skip
 
 
@@ -181,7 +186,7 @@ def test_a_judge_asked_three_times_gives_the_majority_and_its_own_noise(here, ca
     assert [pair["accuracy"] for pair in own["pairs"]] == pytest.approx([4 / 6, 4 / 6, 2 / 6])
     assert [pair["kappa"] for pair in own["pairs"]] == [None, pytest.approx(0.4), None]
     assert "Asked 3 times, of which the majority counts; every time the same verdict on 33.3% of 6 items" in (
-        capsys.readouterr().out
+        (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     )
     assert agreement(here.folder, [], Screen()) == 0
     assert re.search(
@@ -206,7 +211,7 @@ def test_a_repeat_that_fails_is_no_vote(here):
 
 
 @pytest.mark.parametrize(("misses", "paid", "code"), [(0, 2, 0), (1, 3, 0), (9, 4, 4)])
-def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, capsys, misses, paid, code):
+def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, misses, paid, code):
     """The judge passes every requirement, the impossible one too, at its first `misses` replies."""
     asked = []
 
@@ -233,7 +238,8 @@ def test_a_reply_that_misses_a_canary_is_asked_again_and_counted(here, capsys, m
     assert passed == dict.fromkeys(["strength", "bridge", "cholera"], None if code else True)
     (path,) = (here.results / "ma_bench" / "verdicts").rglob("*.parquet")
     assert json.loads(pq.read_schema(path).metadata[b"staffbench"])["n_canary_missed"] == missed
-    assert f"Replies rejected because of an item with a known verdict: {missed}." in capsys.readouterr().out
+    notes = (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
+    assert f"Replies rejected because of an item with a known verdict: {missed}." in notes
 
 
 def test_a_plan_counts_the_calls_of_members_and_repeats_once(here, capsys):
@@ -263,7 +269,7 @@ def test_prefect_skips_a_panel_that_is_done_and_not_one_with_a_failed_member(ben
         overrides = panel(server, "judge-a", "judge-b", "offline", more=["runner.max_attempts=2"])
         first = bench("run", *overrides)
         assert first.code == 4, first.err
-        assert rows_by_judge(bench)["panel"]["n_ungraded"] == 0
+        assert rows_by_judge(bench)["panel"]["n_ungraded"] == 1  # the stand-in abstains from a wrong move
         broken = False
         again = bench("run", *overrides)
         assert (again.code, again.paid) == (0, 1), again.err
@@ -291,9 +297,10 @@ def test_a_member_and_its_panel_ask_again_together_for_what_was_unparsed(tmp_pat
             member = f"judge.members.{place}"
             words += [f"{member}=openai_compatible", f"{member}.name={name}"]
             words += [f"{member}.api_base={server.base}", f"{member}.max_attempts=2"]
-        none = {"judge-2": 0, "offline": 0, "panel": 0}  # two of three are a majority
-        assert paid() == (4, 2 * 2 + 2, {**none, "judge-1": 12})
-        assert paid() == (4, 2 * 2, {**none, "judge-1": 12})
+        none = {"judge-2": 0, "offline": 0, "panel": 0}
+        # Two of three are a majority, but on the wrong moves of four briefs the stand-in abstains.
+        assert paid() == (4, 2 * 2 + 2, {**none, "judge-1": 12, "panel": 4})
+        assert paid() == (4, 2 * 2, {**none, "judge-1": 12, "panel": 4})
         broken = False
         assert paid() == (0, 2, {**none, "judge-1": 0})
         assert paid() == (0, 0, {**none, "judge-1": 0})

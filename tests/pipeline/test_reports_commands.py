@@ -187,11 +187,13 @@ def test_a_report_comes_from_the_tables_alone(here, monkeypatch):
     assert here.tables() == first
     assert not list((here.own / "renders").rglob("*"))
     lines = (here.own / "tasks.md").read_text().splitlines()
-    # Fair meets three of five points; weak earns nothing, and the cause that it names costs it nothing more.
+    # Fair meets three of five points; weak earns nothing. The cause that it names is not judged.
     assert lines[2].endswith("| published mean | oracle | fair | absent | empty | weak |")
     assert lines[-1].endswith("| 1.000 | 0.600 | 0.000 | 0.000 | 0.000 |")
     weak = [row for row in here.rows("scores", "weak") if row["seed"] == 1]
-    assert [row["score"] for row in weak] == pytest.approx([-2 / 5, -2 / 5])
+    assert [(row["score"], row["wrong"]) for row in weak] == [(0, None), (0, None)]
+    absent = [row for row in here.rows("scores", "absent") if row["seed"] == 1]
+    assert [(row["score"], row["wrong"]) for row in absent] == [(0, None), (0, None)]
 
 
 def test_verdicts_beside_another_expert_report_are_left_out_until_they_are_made_again(here, capsys):
@@ -237,14 +239,14 @@ def test_agreement_of_the_stand_in_and_of_a_judge_that_was_asked(here, capsys):
         assert len(server.calls) == asked
     out = capsys.readouterr().out
     assert "pairs" not in out  # they are items of the other protocol
-    assert "offline against labelled controls held out (memo-01, memo-02)" in " ".join(out.split())
+    assert "offline against labelled controls held out" in " ".join(out.split())
     # The judge fails the second criterion of each report and nothing else. Of the fair ones it is right on
     # all four, of the weak ones on two: 12 of 16. It passes 12, the labels 8: by chance 0.5, kappa 0.5.
     assert re.search(r"judge-1-\S+ +against labelled controls", " ".join(out.split()))
     tables = out.split("judge-1-")
-    assert ["all", "16", "0.75", "0.50"] in cells(tables[1])
+    assert ["all", "16", "0.75", "0.50"] in [row[:4] for row in cells(tables[1])]
     against = next(row for row in cells(out) if row[0].startswith("judge-1") and row[1] == "offline")
-    assert against[2:4] == ["16", "0"]
+    assert against[2:4] == ["8", "8"]  # the stand-in abstains from the penalties
 
 
 def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_path, capsys):

@@ -12,9 +12,13 @@ def test_the_controls_are_ranked_and_each_stage_leaves_its_table(bench):
     rows = {row["model"]: row for row in bench.board()}
     assert rows["strong"]["score"] == 1
     assert rows["empty"]["score"] == 0
-    # Nothing earned of 14.5 points, and the wrong move costs 9.
-    assert rows["weak"]["score"] == pytest.approx(-9 / 14.5)
-    assert rows["weak"]["wrong"] == 1
+    # Nothing earned; what the wrong move costs is not known, as the stand-in does not judge it.
+    assert rows["weak"]["score"] == 0
+    assert {row["wrong"] for row in rows.values()} == {None}
+    assert {row["n_ungraded"] for row in rows.values()} == {0}
+    assert "wrong moves or penalties" in done.out
+    assert [row["model"] for row in bench.board() if row["copied"]] == ["extractive"]
+    assert "\u2020" in done.out
     assert rows["extractive"]["score"] >= 0
     assert rows["empty"]["n_empty"] == 6
     assert {row["n_briefs"] for row in rows.values()} == {6}

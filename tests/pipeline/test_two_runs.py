@@ -8,7 +8,6 @@ import threading
 import pytest
 import yaml
 
-from flows.adapters import tracking
 from flows.adapters.dvc import versioned_outputs
 from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
@@ -70,9 +69,10 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
 
     original = report_module.build_leaderboard
     spied = type("fcntl", (), {"flock": staticmethod(flock), "LOCK_EX": fcntl.LOCK_EX})
-    monkeypatch.setattr(tracking, "fcntl", spied)
+    monkeypatch.setattr("flows.common.files.fcntl", spied)
     monkeypatch.setattr(report_module, "build_leaderboard", pausing)
     monkeypatch.setattr(commands, "build_leaderboard", pausing)
+    monkeypatch.setattr("flows.pipeline.evaluate.job.build_leaderboard", pausing)
     codes.append(first(here.folder, "strong"))
     threads[0].join()
     assert codes == [0, 0]

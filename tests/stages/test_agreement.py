@@ -1,5 +1,7 @@
 """Agreement of verdicts with labels, against tables worked by hand."""
 
+import random
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -9,9 +11,11 @@ from hypothesis import strategies as st
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.stages.agreement import (
     LabelledVerdict,
+    Repeated,
     compare_verdicts,
     measure_agreement,
     measure_self_agreement,
+    window_overlap,
 )
 
 
@@ -84,7 +88,9 @@ def test_an_item_without_a_verdict_is_counted_apart():
     missing = LabelledVerdict(item(tier=Tier.inferred), label=True, verdict=None)
     result = measure_agreement("x", [*table(20, 5, 10, 15), missing, missing])
     assert (result.n, result.n_ungraded, result.accuracy) == (50, 2, 0.7)
-    assert ("tier=3", 0, None, None) in result.groups
+    assert ("tier=3", 0, None, None) in [
+        (group.labels, group.n, group.accuracy, group.kappa) for group in result.groups
+    ]
 
 
 def test_groups_by_tier_severity_and_polarity():
@@ -93,15 +99,17 @@ def test_groups_by_tier_severity_and_polarity():
         + table(1, 1, 0, 2, tier=Tier.stated, severity=Severity.critically_important)
         + table(1, 0, 0, 0, tier=Tier.stated, severity=Severity.important)
     )
-    groups = {name: rest for name, *rest in measure_agreement("x", pairs).groups}
+    groups = {
+        group.labels: [group.n, group.accuracy, group.kappa] for group in measure_agreement("x", pairs).groups
+    }
     assert list(groups) == [
+        "polarity=positive",
+        "polarity=negative",
         "tier=1",
         "tier=3",
         "severity=critically_important",
         "severity=important",
         "severity=detrimental",
-        "polarity=positive",
-        "polarity=negative",
     ]
     # tier 1: cells 2, 1, 0, 2: p_o = 0.8, p_e = 0.6 * 0.4 + 0.4 * 0.6 = 0.48, kappa = 0.32 / 0.52.
     assert groups["tier=1"] == [5, 0.8, pytest.approx(8 / 13)]
@@ -137,27 +145,22 @@ def test_the_closed_form_is_the_definition(cells):
 
 
 def test_two_judges_are_compared_where_both_have_a_verdict():
-    of = item()
-    pairs = [(of, True, True)] * 3 + [(of, True, False)] + [(of, False, False)] * 2
-    missing = [(of, None, True), (of, None, False), (of, False, None), (of, None, None)]
-    found = compare_verdicts("judge-b", pairs + missing)
+    both = [(True, True)] * 3 + [(True, False)] + [(False, False)] * 2
+    missing = [(None, True), (None, False), (False, None), (None, None)]
+    asked = [Repeated(item(), verdicts) for verdicts in both + missing]
+    found = compare_verdicts("judge-b", asked)
     # n = 6, p_o = 5/6; passed 4/6 and 3/6; p_e = 1/3 + 1/6 = 1/2; kappa = (1/3) / (1/2) = 2/3.
     assert (found.labels, found.n, found.n_ungraded) == ("judge-b", 6, 4)
     assert found.accuracy == pytest.approx(5 / 6)
     assert found.kappa == pytest.approx(2 / 3)
-    turned = compare_verdicts("judge-a", [(of, second, first) for of, first, second in pairs + missing])
+    assert (found.baselines, found.groups) == ((), ())  # neither side is labels
+    turned = compare_verdicts("judge-a", asked, (1, 0))
     assert (turned.n, turned.accuracy, turned.kappa) == (found.n, found.accuracy, found.kappa)
 
 
 def test_a_judge_against_itself():
-    of = item()
-    asked = [
-        (of, [True, True, True]),
-        (of, [True, False, True]),
-        (of, [False, False, False]),
-        (of, [True, None, True]),
-    ]
-    found = measure_self_agreement(asked)
+    times = [[True, True, True], [True, False, True], [False, False, False], [True, None, True]]
+    found = measure_self_agreement([Repeated(item(), verdicts) for verdicts in times])
     assert (found.n_repeats, found.n, found.n_ungraded) == (3, 3, 1)
     assert found.unanimous == pytest.approx(2 / 3)
     assert [pair.labels for pair in found.pairs] == [
@@ -170,8 +173,96 @@ def test_a_judge_against_itself():
 
 def test_self_agreement_needs_repeats_and_of_every_item_as_many():
     assert measure_self_agreement([]) is None
-    assert measure_self_agreement([(item(), [True])]) is None
-    nothing = measure_self_agreement([(item(), [None, True])])
+    assert measure_self_agreement([Repeated(item(), [True])]) is None
+    nothing = measure_self_agreement([Repeated(item(), [None, True])])
     assert (nothing.n, nothing.n_ungraded, nothing.unanimous) == (0, 1, None)
     with pytest.raises(ValueError, match=r"items with \[1, 2\] repeats"):
-        measure_self_agreement([(item(), [True]), (item(), [True, True])])
+        measure_self_agreement([Repeated(item(), [True]), Repeated(item(), [True, True])])
+
+
+def placed(cells, scenario="s", brief="b", overlap=None):
+    return [replace(pair, scenario=scenario, brief=brief, overlap=overlap) for pair in table(*cells)]
+
+
+def test_the_kappa_within_briefs_ignores_which_brief_it_is():
+    # Strong: all but one pass by either side, by chance; weak the other way round.
+    strong, weak = placed((8, 1, 1, 0), brief="strong"), placed((0, 1, 1, 8), brief="weak")
+    result = measure_agreement("x", strong + weak)
+    # Pooled 8, 2, 2, 8: kappa 0.6. Of each brief p_o = 0.8 and p_e = 0.81 + 0.01 = 0.82: both -1/9.
+    assert result.kappa == pytest.approx(0.6)
+    assert result.within == pytest.approx(-1 / 9)
+    assert dict(result.baselines) == {"which brief": pytest.approx(0.8)}  # 9, 1, 1, 9
+
+
+def test_briefs_count_within_by_their_size_and_room_above_chance():
+    first, second = placed((4, 1, 0, 5), brief="1"), placed((10, 0, 10, 20), brief="2")
+    # n(p_o - p_e): 10(0.9 - 0.5) = 4 and 40(0.75 - 0.5) = 10; n(1 - p_e): 5 and 20.
+    assert measure_agreement("x", first + second).within == pytest.approx(14 / 25)
+
+
+def test_margins_are_those_of_the_jackknife_over_scenarios():
+    cells = [(30, 5, 5, 20), (20, 10, 5, 25), (25, 5, 10, 20)]
+    pairs = [pair for n, each in enumerate(cells) for pair in placed(each, scenario=str(n))]
+    result = measure_agreement("x", pairs)
+    # Without each scenario in turn the accuracy is 90/120, 95/120, 95/120: mean 280/360, deviations -10/360,
+    # 5/360, 5/360. The error is sqrt(2/3 * 150) / 360; t(2) at 97.5% is 4.302653 (tables).
+    assert result.accuracy_margin == pytest.approx(4.302653 * 10 / 360, rel=1e-6)
+    assert result.kappa_margin is not None
+    assert result.within_margin is not None
+    two = [pair for pair in pairs if pair.scenario != "2"]
+    assert measure_agreement("x", two).kappa_margin is None  # too few scenarios
+
+
+def test_a_margin_covers_the_kappa_of_all_scenarios_in_nineteen_of_twenty_draws():
+    draw = random.Random(3)
+
+    def scenario(name, n):
+        hit, right = draw.gauss(0.82, 0.04), draw.gauss(0.82, 0.05)
+        found = [0, 0, 0, 0]
+        for _ in range(n):
+            label = draw.random() < 0.5
+            passed = draw.random() < (hit if label else 1 - right)
+            found[2 * (not label) + (not passed)] += 1
+        a, b, c, d = found
+        return placed((a, b, c, d), scenario=name)
+
+    truth = measure_agreement("x", [pair for n in range(400) for pair in scenario(str(n), 100)]).kappa
+    draws = 300
+    covered = 0
+    for _ in range(draws):
+        found = measure_agreement("x", [pair for n in range(5) for pair in scenario(str(n), 60)])
+        covered += abs(found.kappa - truth) <= found.kappa_margin
+    assert 0.90 <= covered / draws <= 0.985  # 95%, within four standard errors of 300 draws at most
+
+
+def test_a_figure_at_or_below_a_baseline_says_which():
+    # The judge passes what the labels fail; the overlap ranks as the labels do.
+    good, bad = placed((3, 0, 0, 0), overlap=0.9), placed((0, 0, 0, 3), overlap=0.1)
+    right = measure_agreement("x", good + bad)
+    assert dict(right.baselines) == {"which brief": 0.0, "BM25": 1.0}
+    assert right.no_better_than == ("BM25", 1.0)  # as good is no better
+    half = measure_agreement("x", [*placed((2, 1, 1, 2), overlap=0.5)])
+    assert half.kappa == pytest.approx(1 / 3)
+    wrong = measure_agreement("x", placed((0, 3, 3, 0), overlap=0.5))
+    assert wrong.kappa == -1.0
+    assert wrong.no_better_than is not None
+    assert measure_agreement("x", [replace(pair, verdict=None) for pair in good]).no_better_than is None
+
+
+def test_bm25_fails_as_many_wrong_moves_as_the_labels_those_most_like_the_brief():
+    of = item(severity=Severity.detrimental)
+    pairs = [
+        LabelledVerdict(of, label=label, verdict=True, overlap=overlap)
+        for label, overlap in ((False, 0.9), (True, 0.2), (True, 0.1))
+    ]
+    assert dict(measure_agreement("x", pairs).baselines)["BM25"] == 1.0
+
+
+def test_the_overlap_is_that_of_the_closest_three_sentences():
+    asked = replace(item(), requirement="the ferry sank", ground_truth="")
+    other = replace(item(), requirement="mayors resign", ground_truth="")
+    # One window, of average length: each word counts idf * 2.5 / (1 + 1.5), of at most idf * 2.5.
+    assert window_overlap([asked, other], "The ferry sank.") == [pytest.approx(0.4), 0.0]
+    apart = "The ferry left. It rained. It snowed. It sank."
+    assert window_overlap([asked], apart)[0] < window_overlap([asked], "The ferry left. It sank.")[0]
+    assert window_overlap([asked], "") == [0.0]

@@ -27,8 +27,8 @@ UNSCORED = replace(
 HOSTILE = '<script>alert(1)</script>&"\u202eevil\u200b\x00\ud800'
 
 
-def scores(*rows, few=6):
-    return score_figure(rows, name="s", judge="j", scoring="severity", few_scenarios=few)
+def scores(*rows):
+    return score_figure(rows, name="s", judge="j", scoring="severity")
 
 
 def texts(svg):
@@ -99,13 +99,25 @@ def test_without_a_score_there_is_no_point_but_the_bounds():
     )
 
 
-def test_few_scenarios_are_named_and_no_interval_is_said():
-    few = replace(ROW, n_scenarios=2, n_scenarios_all=2)
-    assert "Bar: 95% interval over scenarios; too narrow with only 2 of them." in description(scores(few))
-    assert "too narrow" not in description(scores(ROW))
+def test_few_scenarios_have_a_range_and_no_percentage():
+    few = replace(ROW, n_scenarios=2, n_scenarios_all=2, ci_level=None)
+    assert "Bar: range of 2 scenarios, no interval." in description(scores(few))
+    assert "Bar: 95% interval over scenarios; range of 2 scenarios" in description(scores(few, ROW))
+    assert "range" not in description(scores(ROW))
     alone = replace(ROW, ci_low=None, ci_high=None, n_scenarios=1)
     assert "No intervals: they take at least 2 scenarios." in description(scores(alone))
     assert "no interval" in texts(scores(alone))
+
+
+def test_copies_of_a_text_count_once():
+    assert "2 / 2 texts" in texts(scores(replace(ROW, n_scenarios=2, n_scenarios_all=2, n_texts=2)))
+
+
+def test_rows_outside_the_ranking_follow_it():
+    ranked = [replace(ROW, condition="a", score=0.5, rank=2), replace(ROW, condition="b", score=0.6, rank=1)]
+    outside = replace(ROW, condition="c", score=0.9)
+    found = texts(scores(outside, *ranked))
+    assert [text for text in found if text in ("a", "b", "c")] == ["b", "a", "c"]
 
 
 # Rates
@@ -142,13 +154,13 @@ def test_a_row_of_another_length_is_refused():
 # Modes
 
 
-def test_segments_are_shares_of_graded_requirements_and_stack():
+def test_segments_are_shares_of_failed_requirements_and_stack():
     row = ModeRow("m", Rate(60, 100, 8), {"omission": 30, "partial": 0, "incorrect": 10}, Rate(7, 10))
     svg = mode_figure([row], name="f", judge="j")
     bars = [bar for bar in drawn(svg, "rect", "seg") if float(bar["height"]) == 20]
     assert [(float(bar["x"]), float(bar["width"])) for bar in bars] == [
-        (LEFT, 0.3 * WIDTH),
-        (LEFT + 0.3 * WIDTH, 0.1 * WIDTH),
+        (LEFT, 0.75 * WIDTH),
+        (LEFT + 0.75 * WIDTH, 0.25 * WIDTH),
     ]
     assert [bar["fill"] for bar in bars] == ["url(#f-0)", "url(#f-1)"]
     assert {"30", "10", "40 of 100 (40%), 8 missing", "3 of 10 (30%)"} <= set(texts(svg))
@@ -176,9 +188,7 @@ def test_every_mode_has_a_pattern_of_its_own():
 
 def pictures(label, judge="j", name="x"):
     return [
-        score_figure(
-            [replace(ROW, condition=label)], name=name, judge=judge, scoring="severity", few_scenarios=6
-        ),
+        score_figure([replace(ROW, condition=label)], name=name, judge=judge, scoring="severity"),
         rate_figure([RateRow(label, (Rate(1, 2),))], [label], name=name, title="T", judge=judge),
         mode_figure([ModeRow(label, Rate(1, 2), {"omission": 1}, None)], name=name, judge=judge),
     ]

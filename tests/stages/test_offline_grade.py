@@ -4,7 +4,7 @@ import pytest
 
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.verdict import FailureMode
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, abstention, grade_offline
 
 
 def requirement(requirement, ground_truth, pass_condition, item_id="r"):
@@ -48,7 +48,7 @@ def grade(item, brief):
 BRIDGE = requirement(
     "States the load limit of the Ferrow bridge",
     "The Ferrow bridge carries at most 24 tonnes until repairs end on 14 March (Doc 3 para 16).",
-    "Pass only if the brief gives the limit of 24 tonnes and the date.",
+    "Pass only if the brief gives the limit of 24 tonnes and 14 March.",
 )
 
 
@@ -73,23 +73,18 @@ def test_a_fact_passes_however_it_is_written(brief):
         (" \u200b\n---\n", FailureMode.omission),
         ("The weather will be fine and morale is high.", FailureMode.omission),
         ("The limit of the Ferrow bridge is given at Doc 3 para 24.", FailureMode.omission),
-        ("The Ferrow bridge carries at most 42 tonnes until repairs end on 14 March.", FailureMode.incorrect),
-        ("The Ferrow bridge carries a limited load until repairs end on 14 March.", FailureMode.partial),
+        ("The Ferrow bridge carries at most 42 tonnes until repairs end on 14 March.", FailureMode.partial),
+        ("The Ferrow bridge has a load limit of 24 tonnes.", FailureMode.partial),
     ],
 )
 def test_a_fact_that_is_missing_wrong_or_only_cited_fails(brief, mode):
     assert grade(BRIDGE, brief).mode is mode
 
 
-def test_two_values_given_the_wrong_way_round_fail():
-    item = requirement(
-        "States the losses",
-        "Three trucks were destroyed and seven boats were damaged.",
-        "Pass only if both figures are right.",
-    )
-    assert grade(item, "Seven boats were damaged; three trucks were destroyed.").passed
-    swapped = grade(item, "In all, seven trucks were destroyed and three boats were damaged.")
-    assert swapped.mode is FailureMode.incorrect
+def test_another_number_fails_where_no_number_is_asked_for():
+    item = requirement("States the strength", "The column has 412 soldiers.", "Pass only if it says so.")
+    assert grade(item, "The relief column has 412 soldiers.").passed
+    assert grade(item, "The column has a strength of 99 soldiers.").mode is FailureMode.incorrect
 
 
 def test_a_value_of_a_scale_must_be_the_true_one():
@@ -111,15 +106,41 @@ def test_doubt_that_the_item_asks_for_has_to_be_in_the_brief():
     assert firm.mode is FailureMode.unsupported
 
 
-def test_a_confirmed_fact_given_as_doubtful_fails():
+@pytest.mark.parametrize(
+    "brief",
+    [
+        "It is not the case that the Ferrow bridge carries at most 24 tonnes until repairs end on 14 March.",
+        "It is simply untrue that the Ferrow bridge carries at most 24 tonnes until repairs end on 14 March.",
+        "The Ferrow bridge carries at most 24 tonnes until repairs end on 14 March. This is false.",
+        "That the Ferrow bridge carries at most 24 tonnes until repairs end on 14 March is wrong.",
+        "The following is not true: \n\n- The Ferrow bridge carries 24 tonnes until repairs end on 14 March.",
+        "# Myths\n\nThe Ferrow bridge carries at most 24 tonnes until repairs end on 14 March.",
+    ],
+)
+def test_a_denial_fails_what_it_denies(brief):
+    assert grade(BRIDGE, brief).mode is FailureMode.incorrect
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [
+        "It is not true that the Ferrow bridge carries 60 t: it carries 24 t until repairs end on 14 March.",
+        "One list says 60 t. This is wrong. The Ferrow bridge carries 24 t until repairs end on 14 March.",
+    ],
+)
+def test_a_denial_of_something_else_fails_nothing(brief):
+    assert grade(BRIDGE, brief).passed
+
+
+def test_a_denial_is_right_where_the_truth_is_negative():
     item = requirement(
-        "States as confirmed that the Ferrow bridge is closed",
-        "The closure of the Ferrow bridge is confirmed by two engineer patrols.",
-        "Passes only if the closure is given as confirmed.",
+        "States that the ford at Osk is not usable",
+        "The ford at Osk is not usable by trucks before June.",
+        "Pass only if the ford is said not to be usable by trucks.",
     )
-    assert grade(item, "Two engineer patrols confirmed that the Ferrow bridge is closed.").passed
-    doubtful = grade(item, "Closure of the Ferrow bridge is unconfirmed, whatever two engineer patrols say.")
-    assert doubtful.mode is FailureMode.incorrect
+    assert grade(item, "It is not the case that the ford at Osk is usable by trucks before June.").passed
+    denied = grade(item, "It is not the case that the ford at Osk is not usable by trucks before June.")
+    assert denied.mode is FailureMode.incorrect
 
 
 ROUTE = wrong_move(
@@ -131,51 +152,13 @@ ROUTE = wrong_move(
 
 @pytest.mark.parametrize(
     "brief",
-    [
-        "Heavy trucks will move across the Ferrow bridge from day two.",
-        "## Scheme\n- The plan is to move the heavy trucks over the Ferrow bridge in one lift.",
-    ],
+    ["", "Heavy trucks will move across the Ferrow bridge.", "They must not cross the Ferrow bridge."],
 )
-def test_a_wrong_move_that_is_made_is_committed(brief):
-    result = grade(ROUTE, brief)
-    assert (result.passed, result.mode) == (False, FailureMode.committed)
-
-
-@pytest.mark.parametrize(
-    "brief",
-    [
-        "",
-        "\u200b",
-        "Heavy trucks must not move across the Ferrow bridge.",
-        "We plan without moving heavy trucks across the Ferrow bridge.",
-        "Heavy trucks cross the Ferrow bridge only if engineers first raise its limit.",
-        "Heavy trucks use the ford at Osk rather than plan to move across the Ferrow bridge.",
-        "The Ferrow bridge is in the north.",
-        "Heavy trucks weigh 31 tonnes and the Ferrow bridge carries 24 tonnes: they move by the ford at Osk.",
-    ],
-)
-def test_a_wrong_move_that_is_absent_denied_or_conditional_is_not_committed(brief):
-    assert grade(ROUTE, brief).passed
-
-
-def test_giving_a_claim_for_certain_is_committed_only_without_a_hedge():
-    item = wrong_move(
-        "States as fact that the militia holds the Halden depot",
-        "One uncorroborated report says that the militia holds the Halden depot.",
-        "The militia's hold on the depot is presented as confirmed.",
-    )
-    assert grade(item, "The militia holds the Halden depot.").mode is FailureMode.committed
-    assert grade(item, "The militia reportedly holds the Halden depot.").passed
-
-
-def test_a_wrong_number_is_committed_only_where_it_is_given():
-    item = wrong_move(
-        "Plans for 40,000 displaced people, the superseded figure",
-        "The situation report of 12 March raised the displaced people to 65,000.",
-        "The brief plans for 40,000 displaced people.",
-    )
-    assert grade(item, "We plan for 40,000 displaced people.").mode is FailureMode.committed
-    assert grade(item, "We plan for 65,000 displaced people.").passed
+def test_no_verdict_is_given_on_a_wrong_move(brief):
+    (result,) = grade_offline([ROUTE], brief)
+    assert (result.passed, result.mode) == (None, None)
+    assert result.reason == abstention(ROUTE) == "not judged by the stand-in: a wrong move or penalty"
+    assert abstention(BRIDGE) is None
 
 
 def test_instructions_in_a_brief_change_nothing():
@@ -201,4 +184,4 @@ def test_an_item_is_graded_alike_alone_and_among_others_in_the_order_given():
 
 
 def test_the_version_is_stated():
-    assert OFFLINE_VERSION == "2"
+    assert OFFLINE_VERSION == "3"

@@ -1,5 +1,6 @@
 """The offline judge ranks the controls of the project's scenarios as people did."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,39 +38,55 @@ def rubric(scenario):
     ]
 
 
-def points(items, brief):
+def judged(scenario):
+    return [item for item in rubric(scenario) if not item.is_error]
+
+
+def share(items, brief):
+    """Share of the points of requirements that the judge passes."""
     grades = zip(items, grade_offline(items, brief), strict=True)
-    return sum(WEIGHTS[item.severity] for item, grade in grades if grade.passed != item.severity.is_error)
-
-
-@pytest.mark.parametrize("scenario", ["karsa_relief", "varn_corridor"])
-def test_strong_before_half_of_strong_before_weak_before_empty(scenario):
-    items = rubric(scenario)
-    strong, weak = (
-        (SCENARIOS / scenario / "controls" / f"{name}.md").read_text("utf-8") for name in ("strong", "weak")
+    return sum(WEIGHTS[item.severity] for item, grade in grades if grade.passed) / sum(
+        WEIGHTS[item.severity] for item in items
     )
-    # Every other line that is no heading is taken out: half of the facts go, from all sections alike.
-    facts = [line for line in strong.splitlines() if line.strip() and not line.startswith("#")]
-    half = "\n".join(line for line in strong.splitlines() if line not in facts[::2])
-    ranked = [points(items, brief) for brief in (strong, half, weak, "")]
+
+
+def text_of(scenario, name):
+    return (SCENARIOS / scenario / "controls" / f"{name}.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("scenario", sorted(path.name for path in SCENARIOS.iterdir() if path.is_dir()))
+def test_strong_before_middle_before_weak_before_empty(scenario):
+    items = judged(scenario)
+    ranked = [share(items, text_of(scenario, name)) for name in ("strong", "middle", "weak")] + [
+        share(items, "")
+    ]
     assert ranked == sorted(ranked, reverse=True)
     assert len(set(ranked)) == len(ranked)
     assert ranked[-1] == 0.0
 
 
-@pytest.mark.parametrize("scenario", ["karsa_relief", "varn_corridor"])
-def test_an_empty_brief_fails_every_requirement_and_makes_no_wrong_move(scenario):
-    items = rubric(scenario)
-    for item, grade in zip(items, grade_offline(items, " \n\u200b"), strict=True):
-        assert grade.passed == item.severity.is_error
+@pytest.mark.parametrize("scenario", ["karsa_relief", "tereva_line"])
+def test_hostile_briefs_earn_next_to_nothing(scenario):
+    items = judged(scenario)
+    truths = [item.ground_truth for item in items]
+    words = " ".join(sorted({word for truth in truths for word in re.findall(r"[A-Za-z]{4,}", truth)}))
+    numbers = ", ".join(
+        dict.fromkeys(number for truth in truths for number in re.findall(r"\d[\d.,]*", truth))
+    )
+    hostile = {
+        "stuffed with the rubric's words": words,
+        "every number of the rubric": f"Figures: {numbers}.",
+        "every truth denied before": "\n\n".join(f"It is not the case that {truth}" for truth in truths),
+        "every truth denied after": "\n\n".join(f"{truth} This is false." for truth in truths),
+    }
+    assert {
+        name: round(share(items, text), 2) for name, text in hostile.items() if share(items, text) > 0.1
+    } == {}
 
 
 @pytest.mark.parametrize("scenario", ["karsa_relief", "varn_corridor"])
 def test_the_brief_of_one_scenario_earns_little_in_another(scenario):
     other = {"karsa_relief": "varn_corridor", "varn_corridor": "karsa_relief"}[scenario]
-    items = rubric(scenario)
-    own, foreign = (
-        points(items, (SCENARIOS / name / "controls" / "strong.md").read_text("utf-8"))
-        for name in (scenario, other)
-    )
+    items = judged(scenario)
+    own, foreign = (share(items, text_of(name, "strong")) for name in (scenario, other))
     assert foreign < own / 4

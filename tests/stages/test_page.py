@@ -19,14 +19,17 @@ from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 from flows.stages.page import (
     Group,
+    MatrixColumn,
     attempt_page,
     brief_page,
     condition_page,
     index_page,
+    matrix_page,
     rubric_page,
     wording,
 )
 from flows.stages.page.markup import address, attribute, own
+from flows.stages.page.text import quotes_of, rendered
 
 HOSTILE = (
     '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;\u202egnp.exe\u202c zero\u200bwidth\x00'
@@ -124,10 +127,11 @@ def index(rows=(ROW,), shown=SHOWN, *, stand_in=False, notes=("Note.",), figures
     )
 
 
-def a_brief(brief=BRIEF, verdicts=VERDICTS, score=PARTLY, scenario=SCENARIO, row=ROW, *, is_stand_in=False):
-    return brief_page(
-        row, scenario, brief, score=score, verdicts=verdicts, scoring="severity", is_stand_in=is_stand_in
-    )
+def a_brief(
+    brief=BRIEF, verdicts=VERDICTS, score=PARTLY, scenario=SCENARIO, row=ROW, *, is_stand_in=False, **more
+):
+    settings = {"scoring": "severity", "is_stand_in": is_stand_in, **more}
+    return brief_page(row, scenario, brief, score=score, verdicts=verdicts, **settings)
 
 
 def a_condition(row=ROW, briefs=((BRIEF, PARTLY),), groups=None, *, is_stand_in=False):
@@ -149,7 +153,7 @@ TASK = replace(
 )
 
 
-def a_report(brief=BRIEF, n_calls=7, **facts):
+def a_report(brief=BRIEF, n_calls=7, pictures=(), beside=(None, None), **facts):
     known = {
         "scenario_id": "harbour", "seed": 1, "status": "written", "report": "a" * 64, "ended": "finished",
         "n_calls": n_calls, "word_rule": "r1/w1", "words": 4, "words_body": 4, "words_tables": 0,
@@ -158,7 +162,7 @@ def a_report(brief=BRIEF, n_calls=7, **facts):
     }  # fmt: skip
     return brief_page(
         ROW, TASK, brief, score=PARTLY, verdicts=VERDICTS, scoring="points", is_stand_in=False,
-        report=ReportFacts(**{**known, **facts}),
+        report=ReportFacts(**{**known, **facts}), pictures=pictures, beside=beside,
     )  # fmt: skip
 
 
@@ -314,12 +318,18 @@ def test_a_row_without_cells_is_refused():
 def test_counts_stand_with_their_n_and_unknown_is_no_zero():
     groups = {
         "step": [Group("tasks", "requirement", 3, 4, 1), Group("risk", "error", 0, 0, 2)],
-        "mode": [Group("partial", "requirement", 3, 4, 1)],
+        "mode": [
+            Group("omission", "requirement", 1, 4, 1),
+            Group("partial", "requirement", 3, 4, 1),
+            Group("committed", "error", 4, 5, 0),
+        ],
     }
     page = Page(a_condition(groups=groups))
     assert ["tasks", "requirement", "3", "4", "75.0%", "1"] in page.rows
     assert ["risk", "wrong move", "\u2013", "0", "\u2013", "2"] in page.rows
-    assert ["partial", "requirement", "1", "4", "25.0%", "1"] in page.rows  # failed so
+    # Of four failed requirements, one is partly there; of five wrong moves, one was made.
+    assert ["partial", "requirement", "1", "4", "25.0%", "1"] in page.rows
+    assert ["committed", "wrong move", "1", "5", "20.0%", "0"] in page.rows
     (row,) = [row for row in page.rows if row[0] == "harbour"]
     assert row == [
         "harbour", "1", "written", "\u2013bounds 0.000 to 0.333", "\u2013", "\u2013", "\u2013", "3 of 4", "4",
@@ -382,7 +392,6 @@ def test_the_filter_finds_rows_by_their_class_and_needs_no_script():
     assert [radio["id"] for radio in page.all("input")] == [
         "only-all", "only-failed", "only-missing", "only-passed",
     ]  # fmt: skip
-    assert not page.all("script")
 
 
 def test_evidence_stands_by_what_failed_and_the_rubric_has_every_item_s():
@@ -402,12 +411,70 @@ def test_evidence_stands_by_what_failed_and_the_rubric_has_every_item_s():
     assert "4: 3 requirements, 1 wrong move" in rubric.said
 
 
-def test_the_brief_is_shown_as_it_is():
-    text = "\n# Head\n\n<b>bold</b>  two spaces\n"
-    html = a_brief(replace(BRIEF, text=text))
-    page = Page(html)
-    assert text in page.said
+def test_a_brief_is_rendered_as_markdown_and_a_report_as_it_is():
+    text = "\n# Head\n\n<b>bold</b> and **strong**\n\n3. three\n7. seven\n"
+    page = Page(a_brief(replace(BRIEF, text=text)))
+    assert "<b>bold</b> and strong" in page.said
+    assert [attrs.get("value") for attrs in page.all("li")] == ["3", "7"]
+    html = a_brief(replace(BRIEF, text=text), scenario=TASK)
     assert '<pre class="own" dir="auto">\n\n# Head' in html  # HTML drops the first line feed of the two
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a link](javascript:alert(1)) and ![a picture](https://x.example/p.png)",
+        "<https://x.example> and <img src=x onerror=alert(1)> &lt;b&gt;",
+        "[//]: # (a comment)\n\n[ref]: https://x.example 'title'",
+        "```info string\ncode\n```",
+        "| a | b |\n|---|---|\n| 1 | 2 | hidden |",
+    ],
+)
+def test_markdown_leads_nowhere_and_hides_no_word(text):
+    html, _ = rendered(text, {}, is_markdown=True)
+    page = Page(html)
+    assert not {tag for tag, _ in page.elements} & {"a", "img", "script"}
+    assert set(re.findall(r"[a-z]+", text)) <= set(re.findall(r"[a-z]+", page.said))
+
+
+def test_what_the_judge_quotes_is_marked_over_emphasis_and_once():
+    reason = 'closest: "The bridge at Kerrin  carries 30 tonnes..."; and "not in the text"'
+    quotes = quotes_of([replace(VERDICTS[0], item_id="R1", reason=reason)])
+    text = "So: the **bridge**.\n\nThe bridge at *Kerrin* carries\n30 tonnes only."
+    html, seen = rendered(text, quotes, is_markdown=True)
+    assert seen == {"R1"}
+    page = Page(html)
+    assert page.all("mark")[0]["id"] == "quote-R1"
+    assert "".join(re.findall(r"<mark[^>]*>(.*?)</mark>", html)) == "The bridge at Kerrin carries30 tonnes"
+    whole = a_brief(replace(BRIEF, text=text), [replace(VERDICTS[0], reason=reason), *VERDICTS[1:]])
+    assert 'href="#quote-R1"' in whole
+
+
+def test_a_report_has_its_pages_its_file_and_its_neighbours():
+    html = a_report(
+        n_calls=2, report="f" * 64, pictures=["renders/images/ab/abc.png"], beside=("a-1.html", None)
+    )
+    page = Page(html)
+    (picture,) = page.all("img")
+    assert picture["src"] == "../../../renders/images/ab/abc.png"
+    (file,) = [attrs for attrs in page.all("a") if "download" in attrs]
+    assert file["download"] == "report.docx"
+    assert [attrs["href"] for attrs in page.all("a") if "rel" in attrs] == ["a-1.html"]
+
+
+def test_items_by_condition_count_the_seeds_that_passed():
+    columns = [
+        MatrixColumn(
+            "m", ("m", "j", "harbour-1.html"), {"R1": [True, False], "R2": [True, True], "R3": [None]}
+        ),
+        MatrixColumn(HOSTILE, ("n", "j", "harbour-1.html"), {"R1": [False, None]}),
+    ]
+    page = Page(matrix_page(SCENARIO, columns))
+    cells = {row[0][:2]: row[1:] for row in page.rows[1:]}
+    assert cells["R1"] == ["1/2", "0/1 (1 ungraded)"]
+    assert cells["R2"] == ["2/2", "\u2013"]
+    assert cells["R3"] == ["\u2013", "\u2013"]
+    assert SEEN in page.said
 
 
 def test_an_item_without_a_verdict_row_is_a_fault():
@@ -450,7 +517,7 @@ def test_hostile_text_stays_text_on_every_page(number):
     html = hostile_pages()[number]
     page = Page(html)
     assert not page.all("img")
-    assert len(page.all("script")) == (1 if number < 2 else 0)
+    assert len(page.all("script")) == (1 if number < 3 else 0)
     assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
     assert SEEN in page.said
     for bad in "\u202e\u202c\u200b\x00":
@@ -524,6 +591,7 @@ def test_a_site_is_written_whole_and_equal_verdicts_give_equal_bytes(tmp_path):
         f"{place}/index.html",
         "site/index.html",
         "site/rubric/harbour.html",
+        "site/matrix/harbour.html",
     }
     assert files == written(tmp_path / "b")
     # 6 for R1, -6 for E1, R3 open, of 18: between 0 and 1/3.
@@ -547,7 +615,7 @@ def test_every_link_of_a_site_leads_to_a_page_and_an_anchor(tmp_path):
             assert page.is_file()
             assert not anchor or f'id="{anchor}"' in page.read_text()
             followed += 1
-    assert followed == 2 + 2 + 6 + 1  # first page, condition, brief, rubric
+    assert followed == 3 + 2 + 6 + 1 + 7  # first page, condition, brief, rubric, items by condition
 
 
 def test_pages_of_what_is_gone_are_deleted_and_nothing_else(tmp_path):

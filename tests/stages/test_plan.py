@@ -12,6 +12,7 @@ import pytest
 
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import compose_points
+from flows.pipeline.commands import plan_text
 from flows.pipeline.commands.plan import plan
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import build_evaluations
@@ -38,6 +39,7 @@ from flows.stages.plan import (
     combined,
     cost_text,
     detectable_difference,
+    half_width,
     misfit,
     planned,
     room_shortfall,
@@ -174,11 +176,21 @@ def test_a_stored_outcome_is_asked_again_as_retry_says(status, answered):
 
 
 def test_the_detectable_difference_shrinks_with_the_root_of_the_scenarios():
-    assert detectable_difference(10) == pytest.approx(0.08)
-    assert detectable_difference(40) == pytest.approx(0.04)
-    assert detectable_difference(2) == pytest.approx(0.08 * math.sqrt(5))
+    assert detectable_difference(10, paired=True) == half_width(10) == pytest.approx(0.08)
+    assert detectable_difference(40, paired=True) == pytest.approx(0.04)
+    assert detectable_difference(10, paired=False) == pytest.approx(0.08 * math.sqrt(2))
     with pytest.raises(ValueError, match="0 scenarios"):
-        detectable_difference(0)
+        detectable_difference(0, paired=True)
+
+
+def test_a_plan_says_which_difference_it_means_and_that_few_scenarios_have_none():
+    for few in (1, 5):
+        assert "no difference can be told from chance" in plan_text._detectable(few)
+        assert "±" not in plan_text._detectable(few)
+    said = plan_text._detectable(10)
+    assert "±0.08 on a score" in said
+    assert "0.08 for a paired difference" in said
+    assert "0.11 for an unpaired one, sqrt(2) times as large" in said
 
 
 def test_a_prompt_and_its_reply_must_fit_the_context_together():
@@ -323,8 +335,7 @@ def test_with_nothing_stored_everything_is_left_and_nothing_is_left_behind(proje
     assert label.startswith("writer-medium-100-tiny")
     assert cells == ["2", "2 of 2", "2 of 2 (2 assumed)", "318", "540", "≥ $0.0030", "≥ $0.0030"]
     notes = "\n".join(shown.notes)
-    assert "about ±0.25 on a score" in notes  # 0.08 · sqrt(10)
-    assert "With 1 scenario expect" in notes
+    assert "With 1 scenario the table shows no interval" in notes
     assert "Context length unknown and not checked: writer, grader." in notes
     assert "Warning" not in notes
     assert not (project / "results").exists()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
-from flows.schema.settings import ScoringSettings
+from flows.schema.settings import Refusals, ScoringSettings
 from flows.schema.verdict import Verdict, VerdictStatus
-from flows.stages.score import score_brief
+from flows.stages.score import score_brief, score_briefs, score_refused
 
 SCORING = ScoringSettings(
     name="severity",
@@ -115,6 +115,68 @@ def test_nothing_graded_is_not_zero():
     assert found.score is None
     assert (found.score_low, found.score_high) == (pytest.approx(-14.5 / 16.5), 1)
     assert (found.n_graded, found.n_refused) == (0, 5)
+
+
+def test_above_the_floor_the_score_is_over_the_graded_items():
+    lenient = replace(SCORING, min_graded=0.8)
+    partly = verdicts(R5="unparsed", R9=True, R2=False, E5=False, E9=True)
+    found = score_brief(ITEMS, partly, lenient)
+    assert found.score == found.score_clamped == pytest.approx((9 - 5.5) / 11)  # without R5 of 16.5 points
+    assert (found.score_low, found.score_high) == (pytest.approx(3.5 / 16.5), pytest.approx(9 / 16.5))
+    assert (found.correct, found.passed, found.wrong) == (2 / 4, 1 / 2, 1)
+    assert found.is_partial
+    assert score_brief(ITEMS, partly, replace(SCORING, min_graded=0.81)).score is None
+
+
+def test_no_graded_requirement_has_no_score_and_no_graded_wrong_move_no_count():
+    lenient = replace(SCORING, min_graded=0.1)
+    errors_only = verdicts(R5="error", R9="error", R2="error", E5=False, E9=True)
+    assert score_brief(ITEMS, errors_only, lenient).score is None
+    requirements_only = verdicts(R5=True, R9=True, R2=False, E5="error", E9="error")
+    found = score_brief(ITEMS, requirements_only, lenient)
+    assert (found.score, found.passed, found.wrong) == (pytest.approx(14.5 / 16.5), 2 / 3, None)
+
+
+@pytest.mark.parametrize(
+    ("n", "ungraded", "counts"), [(20, 1, True), (20, 2, False), (88, 4, True), (88, 5, False)]
+)
+def test_nineteen_of_twenty_items_are_enough(n, ungraded, counts):
+    items = [item(f"R{number}", Severity.important) for number in range(n)]
+    states = {one.item_id: True if number >= ungraded else "error" for number, one in enumerate(items)}
+    assert (score_brief(items, verdicts(**states), SCORING).score == 1) is counts
+
+
+REFUSED = verdicts(R5="refused", R9="refused", R2="refused", E5="refused", E9="refused")
+
+
+def test_a_refused_brief_scores_like_an_empty_one_where_refusals_are_zero():
+    zero = replace(SCORING, refusals=Refusals.zero)
+    found = score_brief(ITEMS, REFUSED, zero, is_refused=True)
+    assert (found.score, found.score_low, found.score_high) == (0, 0, 0)
+    assert (found.correct, found.passed, found.wrong) == (2 / 5, 0, 0)
+    assert (found.n_graded, found.n_refused) == (0, 5)  # it has no verdict all the same
+    assert not found.is_partial
+    # The judge's refusal says nothing of the writer.
+    assert score_brief(ITEMS, REFUSED, zero).score is None
+    assert score_brief(ITEMS, REFUSED, SCORING, is_refused=True).score is None
+    both = [*REFUSED, *(replace(verdict, seed=3) for verdict in REFUSED)]
+    found = score_briefs({"harbour": ITEMS}, both, zero, {("harbour", 3)})
+    assert [score.score for score in found] == [None, 0]
+
+
+IMPORTED = replace(score(R5=False, R9=False, R2=False, E5=True, E9=True), n_items=0, n_graded=0, correct=None)
+
+
+def test_a_refused_attempt_that_was_imported_with_a_zero_follows_the_same_rule():
+    found = score_refused(IMPORTED, SCORING, [5.5, 9, 2, -5.5, -9])
+    assert (found.score, found.passed, found.wrong) == (None, None, None)
+    assert (found.score_low, found.score_high) == (pytest.approx(-14.5 / 16.5), 1)
+    assert score_refused(IMPORTED, replace(SCORING, clamped=True), [5.5, 9, 2, -5.5, -9]).score_low == 0
+    zero = replace(SCORING, refusals=Refusals.zero)
+    found = score_refused(IMPORTED, zero, [5.5, 9, 2, -5.5, -9])
+    assert (found.score, found.score_low, found.score_high) == (0, 0, 0)
+    assert (found.correct, found.passed, found.wrong) == (2 / 5, 0, 0)
+    assert score_refused(IMPORTED, zero, [5.5, None]).correct is None  # unknown is not zero
 
 
 IDS = ("R5", "R9", "R2", "E5", "E9")
@@ -243,3 +305,20 @@ def test_criteria_may_count_alike_by_polarity():
 def test_weights_that_do_not_fit_criteria_are_refused(weights):
     with pytest.raises(ConfigError):
         score_brief(CRITERIA, on(C1=True, C2=True, P1=True, P2=True), replace(POINTS, weights=weights))
+
+
+def test_items_on_which_the_judge_abstains_are_not_scored():
+    found = score(R5=True, R9=True, R2=False, E5="abstained", E9="abstained")
+    # 14.5 of 16.5 points, with no wrong move judged: their number is not known, and it is not 0.
+    assert (found.score, found.score_low, found.score_high) == pytest.approx((14.5 / 16.5,) * 3)
+    assert (found.correct, found.passed, found.wrong) == (pytest.approx(2 / 3), pytest.approx(2 / 3), None)
+    assert (found.n_items, found.n_graded, found.n_missing, found.n_abstained) == (5, 3, 0, 2)
+    without = score(R5=True, R9=True, R2="abstained", E5=True, E9=False)
+    assert without.score == pytest.approx((14.5 - 9) / 14.5)  # R2 is not among the points that can be had
+    assert without.wrong == 1
+
+
+def test_an_abstention_does_not_hide_a_missing_verdict():
+    found = score(R5=True, R9="error", R2=False, E5="abstained", E9="abstained")
+    assert (found.score, found.wrong, found.n_missing, found.n_abstained) == (None, None, 1, 2)
+    assert (found.score_low, found.score_high) == pytest.approx((5.5 / 16.5, 14.5 / 16.5))

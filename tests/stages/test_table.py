@@ -1,11 +1,12 @@
-"""What stands under a table: the stand-in's agreement, as a whole and by group."""
+"""What stands under a table: the judge's agreement, and what it did not judge."""
 
 import json
 from dataclasses import replace
 
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.verdict import Agreement
-from flows.stages.table import notes, to_json, to_markdown
+from flows.stages.notes import notes
+from flows.stages.table import to_json, to_markdown
 from tests.stages.test_figure import ROW
 
 MEASURED = Agreement(
@@ -14,7 +15,6 @@ MEASURED = Agreement(
     n_ungraded=0,
     accuracy=0.75,
     kappa=0.5,
-    groups=(("tier=1", 2, 1.0, None), ("polarity=negative", 2, 0.5, 0.0)),
 )
 
 
@@ -26,6 +26,8 @@ def board(*, is_stand_in):
         members=(),
         n_canary_missed=None,
         self_agreement=None,
+        measured=("labelled controls: n 4, kappa 0.50",),
+        n_abstained=12 if is_stand_in else 0,
     )
     return Leaderboard(
         benchmark="b",
@@ -37,20 +39,38 @@ def board(*, is_stand_in):
     )
 
 
-def test_the_stand_in_says_that_it_is_one_and_how_far_it_agrees_by_group():
+def markdown(board):
+    return to_markdown(board, notes(board))
+
+
+def as_json(board):
+    return to_json(board, notes(board))
+
+
+def test_the_stand_in_says_that_it_is_one_how_far_it_agrees_and_what_it_does_not_judge():
     found = notes(board(is_stand_in=True))
-    assert "stand-in" in found[0]
-    assert "accuracy 0.75, kappa 0.50, n 4" in found[0]
-    groups = "tier=1 1.00, - (n 2); wrong moves or penalties 0.50, 0.00 (n 2)"
-    assert found[1] == f"Judge j on labelled controls, accuracy and kappa: {groups}."
-    assert "- Assumed: x weighs +2." in to_markdown(board(is_stand_in=True))
-    assert found[1] in to_json(board(is_stand_in=True))
+    assert "stand-in, no judge to publish with" in found[0]
+    assert "labelled controls: n 4, kappa 0.50." in found[0]
+    assert "12 items not judged and not scored" in found[1]
+    assert "not comparable with those of a judge that grades all" in found[1]
+    assert "- Assumed: x weighs +2." in markdown(board(is_stand_in=True))
+    assert found[1] in as_json(board(is_stand_in=True))
 
 
-def test_another_judge_is_given_as_a_whole():
+def test_a_judge_that_grades_everything_says_nothing_of_it():
     found = notes(board(is_stand_in=False))
-    assert not any("tier=1" in note for note in found)
-    assert "accuracy 0.75" in found[0]
+    assert "labelled controls: n 4, kappa 0.50." in found[0]
+    assert not any("not judged" in note for note in found)
+
+
+def test_a_score_of_copied_text_is_marked_where_it_is_printed():
+    whole = board(is_stand_in=True)
+    copied, own = replace(ROW, copied=True), replace(ROW, condition="other")
+    text = markdown(replace(whole, rows=(copied, own)))
+    assert f"| {copied.score:.3f}\u2020 |" in text
+    assert f"| {own.score:.3f} |" in text
+    assert "- A score marked \u2020 is of sentences copied from the packet" in text
+    assert "\u2020" not in markdown(replace(whole, rows=(own,)))
 
 
 def test_attempts_that_scored_nothing_or_stopped_at_a_limit_are_named_with_their_counts():
@@ -106,12 +126,12 @@ def test_what_rows_differ_in_is_a_note_and_what_was_left_out_stands_in_both_file
     rows = replace(board(is_stand_in=False), differences=("Rows differ: a; b.",), left_out=("c: broken",))
     assert "Rows differ: a; b." in notes(rows)
     assert not any("c: broken" in note for note in notes(rows))  # pages list it apart
-    markdown = to_markdown(rows)
-    assert "- Rows differ: a; b." in markdown
-    assert markdown.endswith("- Left out: c: broken.\n")
-    content = json.loads(to_json(rows))
+    text = markdown(rows)
+    assert "- Rows differ: a; b." in text
+    assert text.endswith("- Left out: c: broken.\n")
+    content = json.loads(as_json(rows))
     assert (content["differences"], content["left_out"]) == (["Rows differ: a; b."], ["c: broken"])
-    assert "Left out" not in to_markdown(board(is_stand_in=False))
+    assert "Left out" not in markdown(board(is_stand_in=False))
 
 
 def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
@@ -124,6 +144,6 @@ def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
         "at 95%, up to 25.0% of all scenarios may score otherwise: the rule of three on scenarios, 3/n and "
         "100% at most (Hanley and Lippman-Hand 1983)."
     )
-    assert note in to_markdown(found)
-    assert [row["ci_unlike"] for row in json.loads(to_json(found))["rows"]] == [0.25, 0.25, None]
+    assert note in markdown(found)
+    assert [row["ci_unlike"] for row in json.loads(as_json(found))["rows"]] == [0.25, 0.25, None]
     assert not any("no width" in note for note in notes(replace(found, rows=(ROW,))))

@@ -13,6 +13,7 @@ UNGRADED = {
     "error": VerdictStatus.error,
     "refused": VerdictStatus.refused,
     "unparsed": VerdictStatus.unparsed,
+    "abstained": VerdictStatus.abstained,
 }
 
 
@@ -104,3 +105,10 @@ def test_verdicts_come_in_rubric_order_and_know_their_brief():
     assert [(v.scenario_id, v.seed, v.item_id, v.passed) for v in found] == [
         ("alder", 2, "R1", True), ("alder", 2, "E1", False),
     ]  # fmt: skip
+
+
+def test_a_member_that_abstains_has_no_vote():
+    assert decide(ERROR, 2, ["failed"], ["failed"], ["abstained"]).passed is False
+    assert decide(ERROR, 2, ["failed"], ["abstained"], ["abstained"]).status is VerdictStatus.abstained
+    missing = decide(ERROR, 2, ["failed"], ["abstained"], ["unparsed"])
+    assert missing.status is VerdictStatus.unparsed  # asked again, as the vote may be had

@@ -97,7 +97,7 @@ class Done:
 
     @property
     def paid(self) -> int:
-        return int(re.findall(r"(\d+) paid", self.out)[-1])
+        return int(re.findall(r"(\d+) new", self.out)[-1])
 
     @property
     def replayed(self) -> int:

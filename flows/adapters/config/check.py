@@ -6,7 +6,6 @@ the nearest valid value.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,8 @@ from typing import Any, cast, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from flows.adapters.config.secrets import refuse_secrets
+from flows.adapters.config.messages import explained, nearest, nearest_key
+from flows.adapters.config.secrets import check_address, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import MA_BENCH, Dimensions
@@ -24,6 +24,7 @@ from flows.schema.settings import (
     Effort,
     Harness,
     JudgeKind,
+    JudgeMode,
     JudgeSettings,
     ModelSettings,
     ProtocolName,
@@ -39,7 +40,7 @@ _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 _TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})
 """Reserved names in the folder of results or data."""
 
-_FEW = 20  # most words listed in a message
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")  # 3,000
 
 
 def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
@@ -58,11 +59,19 @@ def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
     try:
         settings = _adapter().validate_json(json.dumps(container), strict=True)
     except ValidationError as error:
-        raise Problems.of("configuration", [_explained(detail) for detail in error.errors()]) from None
+        keys = sorted(_key_names())
+        raise _together([explained(detail, keys) for detail in error.errors()], overrides) from None
     problems = [ConfigError(key, found, expected) for key, found, expected in _out_of_range(settings)]
     if problems:
-        raise Problems.of(" ".join(overrides) or "configuration", list[StaffbenchError](problems))
+        raise _together(problems, overrides)
     return settings
+
+
+def _together(problems: Sequence[ConfigError], overrides: Sequence[str]) -> StaffbenchError:
+    """Return one error for all; a single one stands by itself."""
+    if len(problems) == 1:
+        return problems[0]
+    return Problems.of(" ".join(overrides) or "configuration", list[StaffbenchError](problems))
 
 
 @cache
@@ -87,22 +96,13 @@ def _refuse_unfit(section: str, settings: Any) -> None:
             "the endpoint's address",
             f"add {section}.api_base=http://.../v1",
         )
+    address = settings.get("api_base")
+    if remote and isinstance(address, str) and settings.get("transport") != Transport.gguf.value:
+        check_address(f"{section}.api_base", address)
     if remote and settings.get("transport") == Transport.gguf.value and not settings.get("api_base"):
         raise ConfigError(
             f"{section}.api_base", "not set", "the path of a GGUF file", f"add {section}.api_base=FILE.gguf"
         )
-
-
-def _explained(detail: Any) -> ConfigError:
-    key = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "unexpected_keyword_argument":
-        return ConfigError(key, "no such key", nearest(key, sorted(_key_names())))
-    message = str(detail["msg"]).removeprefix("Input should be ")
-    found = repr(detail["input"])
-    if detail["type"] == "enum":
-        valid = [word.strip(" '") for word in message.replace(" or ", ", ").split(",")]
-        return ConfigError(key, found, nearest(str(detail["input"]), valid))
-    return ConfigError(key, found, message)
 
 
 def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
@@ -112,7 +112,6 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "seeds": s.seeds,
         "word_cap.words": s.word_cap.words,
         "prompt.words": s.prompt.words,
-        "scoring.resamples": s.scoring.resamples,
         "runner.concurrency": s.runner.concurrency,
         "runner.requests_per_minute": s.runner.requests_per_minute,
         "runner.tokens_per_minute": s.runner.tokens_per_minute,
@@ -153,6 +152,12 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
             found.append((key, repr(name), fit))
     if not 0 < s.scoring.interval_level < 1:
         found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
+    if s.scoring.resamples < 2:  # noqa: PLR2004 -- a bootstrap compares resamples
+        found.append(("scoring.resamples", str(s.scoring.resamples), "2 or more"))
+    if not 0 < s.scoring.min_graded <= 1:
+        found.append(("scoring.min_graded", str(s.scoring.min_graded), "more than 0, up to 1"))
+    if not 0 <= s.scoring.min_coverage <= 1:
+        found.append(("scoring.min_coverage", str(s.scoring.min_coverage), "0 to 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
     found += _unfit_protocol(s)
@@ -165,6 +170,11 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
     ]
     for where, judge in judges:
         found += _unfit_judge(where, judge)
+        if judge.quotes and not s.judge_prompt.quotes:
+            fit = "a prompt that asks for quotes, such as v1"
+            found.append(
+                (f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit)
+            )
     return found
 
 
@@ -245,6 +255,9 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
         found.append((f"{where}.repeat", str(judge.repeat), "1: the offline judge never differs from itself"))
     if judge.kind is JudgeKind.offline and judge.canaries:
         found.append((f"{where}.canaries", "true", "false: the offline judge is asked nothing"))
+    if judge.quotes and judge.mode is JudgeMode.failed_only and judge.kind is JudgeKind.remote:
+        fit = "all_items or per_item, for quotes=true: failed_only lists no item that passes"
+        found.append((f"{where}.mode", judge.mode.value, fit))
     if judge.kind is not JudgeKind.panel:
         return found
     if where != "judge":
@@ -260,8 +273,11 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
 def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> None:
     """Reject unknown axes, options and keys, with a suggestion. Hydra only names the first one."""
     for override in overrides:
-        key, _, value = override.partition("=")
+        key, has_value, value = override.partition("=")
         name = key.lstrip("+~")
+        if not name or not (has_value or key.startswith("~")):
+            more = "a value with a space is written in quotes" if not has_value else ""
+            raise ConfigError(override, "not an override", "key=value", more)
         if is_member(name):
             if value not in known["judge"] and not key.startswith("~"):
                 raise ConfigError(override, f"no option {value!r}", nearest(value, known["judge"]))
@@ -269,24 +285,40 @@ def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> 
         if name.startswith(MEMBERS):  # members have the keys of a judge
             name = f"judge.{name.removeprefix(MEMBERS).partition('.')[2]}"
         if name in known:
-            any_number = name == "word_cap" and value.isdigit()
-            if value.strip("'") not in known[name] and not any_number and not key.startswith("~"):
-                raise ConfigError(override, f"no option {value!r}", nearest(value, known[name]))
+            _refuse_option(override, key, value, known[name])
             continue
         names = _key_names()
         if name not in names and not below_free_key(name) and not is_weight(name):
-            raise ConfigError(override, f"no key {name!r}", nearest(name, sorted({*names, *known})))
+            raise ConfigError(override, f"no key {name!r}", nearest_key(name, sorted({*names, *known})))
 
 
-def nearest(word: str, valid: Sequence[str]) -> str:
-    """Suggest the nearest valid words, then all others if there are few."""
-    near = difflib.get_close_matches(word, valid, n=3, cutoff=0.5)
-    others = [name for name in valid if name not in near]
-    if not near:
-        return "one of " + ", ".join(valid)
-    if len(valid) > _FEW or not others:
-        return " or ".join(near)
-    return f"{' or '.join(near)}, or another of {', '.join(others)}"
+def _refuse_option(override: str, key: str, value: str, options: Sequence[str]) -> None:
+    """Reject an unknown option of an axis; `word_cap` takes any number, too."""
+    name = key.lstrip("+~")
+    if key.startswith("~"):
+        raise ConfigError(override, "an axis can't be removed", f"another option, as in {name}={options[0]}")
+    if name == "experiment" and not key.startswith("+"):
+        raise ConfigError(override, "a grid is added to the configuration", f"+{override}")
+    if value.strip("'") in options or (name == "word_cap" and value.isdigit()):
+        return
+    if name == "word_cap":
+        raise ConfigError(override, f"no cap {value!r}", "a number of words, as in word_cap=1500, or none")
+    raise ConfigError(override, f"no option {value!r}", nearest(value, options))
+
+
+def refuse_member(overrides: Sequence[str]) -> None:
+    """Explain why Hydra rejected the choice of a panel's member."""
+    for override in overrides:
+        key = override.partition("=")[0]
+        if key.startswith(MEMBERS):
+            member = key.removeprefix(MEMBERS).partition(".")[0]
+            fit = f"judge=panel and one of its members, or +{MEMBERS}{member}=... for a further one"
+            raise ConfigError(override, "the judge has no such member", fit)
+
+
+def is_grouped_number(value: str) -> bool:
+    """True for a number with separators of thousands, which Hydra takes for a list: `3,000`."""
+    return _GROUPED.fullmatch(value) is not None
 
 
 @cache

@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 import errno
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -29,8 +30,17 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import InterpolationResolutionError, OmegaConfBaseException
 from yaml import YAMLError
 
-from flows.adapters.config.check import MEMBERS, below_free_key, checked, is_member, refuse_unknown
-from flows.adapters.config.effect import refuse_without_effect
+from flows.adapters.config.check import (
+    MEMBERS,
+    below_free_key,
+    checked,
+    is_grouped_number,
+    is_member,
+    refuse_member,
+    refuse_unknown,
+)
+from flows.adapters.config.described import options
+from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
@@ -39,6 +49,7 @@ from flows.schema.settings import Settings
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
@@ -50,7 +61,8 @@ class Point:
         settings: the validated settings.
         choices: the option chosen on each axis.
         changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
-            from their named option; a condition with a changed section has a digest in its name.
+            from their named option, and the keys that differ in them (`model.parameters.temperature`); a
+            condition with a changed section has a digest in its name.
     """
 
     settings: Settings
@@ -73,7 +85,7 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         jobs = _expand(project, list(overrides), multirun=multirun)
         points = [_compose_point(project, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
-        _refuse_file(project / results)
+        _refuse_file(project, project / results)
     return points
 
 
@@ -83,21 +95,11 @@ def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
         return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
 
 
-def options(project: Path) -> dict[str, list[str]]:
-    """Return the options by axis, without files beginning with _, which are included by others."""
-    conf = project / "conf"
-    return {
-        str(folder.relative_to(conf)): sorted(
-            file.stem for file in folder.glob("*.yaml") if not file.stem.startswith("_")
-        )
-        for folder in sorted(conf.rglob("*"))
-        if folder.is_dir()
-    }
-
-
-def _refuse_file(results: Path) -> None:
+def _refuse_file(project: Path, results: Path) -> None:
     """Reject an invalid results path, here because every command that uses results composes first."""
     named = f"results={' '.join(str(results).split())}"
+    if results == project:
+        raise ConfigError("results", "not set", "a folder, as in results=results")
     try:
         os.lstat(results / ("x" * 250) / ("x" * 250))  # as long as the names of result files
     except ValueError:
@@ -108,7 +110,7 @@ def _refuse_file(results: Path) -> None:
     there = results
     with suppress(OSError):  # an unreadable path is reported when writing to it
         there = next(folder for folder in (results, *results.parents) if folder.exists())
-    if there.is_file():
+    if there.exists() and not there.is_dir():
         raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
 
 
@@ -136,12 +138,10 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
             sweeps = parser.parse_override(override).is_sweep_override() or sweeps
         except Exception as error:
             refuse_unknown([override], _known(project))
-            raise unquoted(override, str(error), multirun=multirun) from error
+            raise unquoted(override, multirun=multirun) from error
     if sweeps and not multirun:
         (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
-        raise ConfigError(
-            first, "a list of values without -m", remedy=f"add -m for a sweep, or type {quoted(first)}"
-        )
+        raise _without_m(first, _known(project))
     grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
     if grid:
         params = _compose(project, grid)[2]
@@ -152,6 +152,14 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
     for batch in batches:
         jobs += [list(job) for job in batch]
     return jobs
+
+
+def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
+    key, _, value = override.partition("=")
+    if is_grouped_number(value):
+        return ConfigError(override, "a number with commas", f"{key}={value.replace(',', '')}")
+    text = "" if key.lstrip("+") in known else f", or type {quoted(override)} for a text with commas"
+    return ConfigError(override, "a list of values without -m", remedy=f"add -m for a sweep{text}")
 
 
 def _compose_point(project: Path, overrides: list[str]) -> Point:
@@ -166,9 +174,22 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
     presets = {
         name: _named(project, (f"judge={choices[f'judge@{MEMBERS}{name}']}",))["judge"] for name in members
     }
-    changed |= {f"{MEMBERS}{name}" for name, member in members.items() if member != presets[name]}
     refuse_without_effect(container, named, presets)
+    changed |= _keys(container, named, changed)
+    for name, member in members.items():
+        keys = changed_keys(member, presets[name])
+        changed |= {f"{MEMBERS}{name}" for _ in keys[:1]} | {f"{MEMBERS}{name}.{key}" for key in keys}
     return Point(settings, choices, frozenset(changed))
+
+
+def _keys(container: Mapping[str, Any], named: Mapping[str, Any], sections: Iterable[str]) -> set[str]:
+    """Return the dotted keys that differ in the changed sections."""
+    return {
+        f"{section}.{key}"
+        for section in sections
+        if isinstance(container[section], dict)
+        for key in changed_keys(container[section], named.get(section) or {})
+    }
 
 
 @cache
@@ -195,6 +216,7 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
     """
     known = _known(project)
     refuse_unknown(overrides, known)
+    typed = overrides
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
         parsed = [parsed_override(override) for override in overrides]
@@ -208,13 +230,29 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         config, choices, sweep = compose_options(project, options)
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
+        if all(one.key_or_group != "benchmark.name" for one in values):
+            _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
     except UNCOMPOSED as error:
+        refuse_member(typed)
         lines = str(error).split("\n")
         # YAML errors give the location only after the first line.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
-        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
+        raise ConfigError(" ".join(typed) or "conf", found, remedy=plain) from error
     return container, dict(choices), sweep
+
+
+def _name_after_data(benchmark: dict[str, Any], preset: Any, known: Sequence[str]) -> None:
+    """Name a benchmark after its folder of scenarios, if only that was set.
+
+    Under the name of the preset its results would replace those of the preset's own scenarios.
+    """
+    if benchmark["data"] == preset.data:
+        return
+    folder = Path(str(benchmark["data"]))
+    folder = folder.parent if folder.name == "tasks" else folder
+    name = _NOT_IN_NAMES.sub("_", folder.resolve().name).strip("_.") or "benchmark"
+    benchmark["name"] = f"{name}_own" if name in known else name
 
 
 def with_values(config: DictConfig, values: Sequence[Override]) -> dict[str, Any]:

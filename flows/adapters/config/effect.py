@@ -56,7 +56,7 @@ def _of_harness(container: Mapping[str, Any], named: Mapping[str, Any]) -> Itera
         return
     why = "under harness=single_prompt, which is one prompt and one reply"
     instead = "benchmark=mission_report, whose harness has limits; a reply is limited by model.output_tokens"
-    for key in _changed(container["harness"], named["harness"]):
+    for key in changed_keys(container["harness"], named["harness"]):
         if key != "name":
             yield _fault(f"harness.{key}", (why, instead))
 
@@ -64,14 +64,14 @@ def _of_harness(container: Mapping[str, Any], named: Mapping[str, Any]) -> Itera
 def _of_benchmark(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
     if container["benchmark"]["protocol"] != ProtocolName.ma_bench.value:
         return
-    if "controls" in _changed(container["benchmark"], named["benchmark"]):
+    if "controls" in changed_keys(container["benchmark"], named["benchmark"]):
         why = "under the protocol ma_bench, whose controls lie beside each scenario"
         yield _fault("benchmark.controls", (why, "benchmark.data, whose scenarios hold them"))
 
 
 def _of_judge(where: str, judge: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
     kind = judge["kind"]
-    for key in _changed(judge, named):
+    for key in changed_keys(judge, named):
         top = key.partition(".")[0]
         if top in _NO_JUDGE:
             yield _fault(f"{where}.{key}", _NO_JUDGE[top])
@@ -89,15 +89,15 @@ def _fault(key: str, fault: _Fault) -> ConfigError:
     return ConfigError(key, f"has no effect{joint}{why}", instead)
 
 
-def _changed(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
-    """Return dotted keys of the values that differ or are only in one of the two."""
+def changed_keys(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
+    """Return the dotted keys whose values differ, or which only one of the two has."""
     found: list[str] = []
     for key in [*values, *(key for key in named if key not in values)]:
         ours, theirs = values.get(key), named.get(key)
         if key in values and key in named and ours == theirs:
             continue
         if isinstance(ours, dict) and isinstance(theirs, dict) and key != "members":
-            below = _changed(cast("dict[str, Any]", ours), cast("dict[str, Any]", theirs))
+            below = changed_keys(cast("dict[str, Any]", ours), cast("dict[str, Any]", theirs))
             found += [f"{key}.{name}" for name in below]
         else:
             found.append(key)

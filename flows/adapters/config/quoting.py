@@ -11,18 +11,18 @@ from hydra.errors import HydraException
 from flows.common.errors import ConfigError
 
 
-def unquoted(override: str, why: str, *, multirun: bool) -> ConfigError:
+def unquoted(override: str, *, multirun: bool) -> ConfigError:
     """Return the error for an override that Hydra can't parse, with what to type instead."""
-    where, why = " ".join(override.split()), " ".join(why.split())
+    where = " ".join(override.split())
     _, has_value, value = override.partition("=")
     if not has_value:
         return ConfigError(where, "not an override", "key=value")
     if value[:1] + value[-1:] in ("{}", "[]"):
         expected = f"texts in double quotes within {value[0]} {value[-1]}"
-        return ConfigError(where, "not an override", expected, why)
+        return ConfigError(where, "not an override", expected)
     suggested = quoted(override, multirun=multirun)
     if not suggested or "\n" in suggested:
-        return ConfigError(where, "not an override", "key=value", why)
+        return ConfigError(where, "not an override", "key=value, with brackets and quotes closed")
     return ConfigError(where, "a value that has to be quoted", suggested)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from omegaconf import DictConfig
 
-from flows.adapters.config.check import is_weight, nearest
+from flows.adapters.config.check import is_weight
+from flows.adapters.config.messages import nearest
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError
 from flows.schema.settings import ScoringSettings
@@ -45,7 +46,8 @@ def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> 
         named: the section from its named option alone.
     """
     values = {key: value for key, value in asdict(scoring).items() if key not in ("name", "assumed")}
-    if all(named.get(key) == value for key, value in values.items()):
+    defaults = {field.name: field.default for field in fields(scoring)}
+    if all(named.get(key, defaults[key]) == value for key, value in values.items()):
         return scoring
     published: Mapping[str, Any] = named.get("weights") or {}
     own = [name for name, points in scoring.weights.items() if published.get(name) != points]

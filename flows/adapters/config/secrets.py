@@ -94,3 +94,19 @@ def _names(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in cast("list[object]", value):
             yield from _names(inner)
+
+
+def check_address(key: str, address: str) -> None:
+    """Check that an endpoint has an address with a scheme.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    try:
+        parts = urllib.parse.urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        remedy = f"write {key}=http://{address}" if "://" not in address else ""
+        raise ConfigError(f"{key}={address}", "no address", "http://HOST:PORT/v1 or https://...", remedy)

@@ -81,9 +81,10 @@ def _collected(tree: Tree, folder: Path, name: str) -> tuple[Path | None, str]:
         if path is not None:
             return path, ""
         status = as_text(fields.get("status")) or "no status"
-        # "ok" without a file means a damaged tree, not a missing report.
+        # "ok" without a file means that the tree was not kept whole, not that the report is missing.
         if status == "ok":
-            tree.note(folder, f"the manifest says that {destination} was collected; it can't be opened")
+            said = f"the manifest says that {destination} was collected; it can't be opened"
+            tree.note(folder, said, is_fault=False)
         else:
             failed = failed or status
     return tree.file(folder, f"{_USUAL}/{name}"), failed

@@ -27,10 +27,10 @@ class Tree:
         self.root = root.resolve()
         self.damage: list[Damage] = []
 
-    def note(self, where: Path | str, detail: str) -> None:
+    def note(self, where: Path | str, detail: str, *, is_fault: bool = True) -> None:
         """Record damage."""
         shown = where.relative_to(self.root).as_posix() if isinstance(where, Path) else where
-        damage = Damage(as_text(shown) or ".", as_text(detail) or "")
+        damage = Damage(as_text(shown) or ".", as_text(detail) or "", is_fault)
         if damage not in self.damage:
             self.damage.append(damage)
 

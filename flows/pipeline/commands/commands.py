@@ -1,25 +1,26 @@
-"""The commands packets, validate, report, agreement and version."""
+"""The commands packets, validate, report and agreement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points
+from flows.adapters.config.compose import compose_points, options
 from flows.adapters.config.every_option import check_options
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
-from flows.adapters.screen import Screen
-from flows.adapters.tables import table_files
-from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.adapters.screen import Progress, Screen
+from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.common.text import number
 from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
+from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.expert_labels import labels_agreement
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.results.leaderboard import (
+    board_file,
     build_leaderboard,
     delete_leaderboard,
     write_leaderboard,
@@ -35,8 +36,6 @@ from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scori
 from flows.schema.verdict import Agreement
 from flows.stages.packet import missing_evidence
 from flows.stages.rubric import rubric_notes
-
-_TABLES = ("briefs", "verdicts", "scores", "repeats", "reports", "trajectories")
 
 
 def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
@@ -81,7 +80,9 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
     else:
         problems = _validate_scenarios(project, settings, screen)
-    checked, invalid = check_options(project)
+    progress = Progress({"options": sum(map(len, options(project).values()))}, None)
+    with screen.progress(progress):
+        checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
     problems += invalid
     screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
@@ -148,10 +149,10 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             paths.append(
                 write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
             )
-            show_board(screen, board, frozenset())
+            show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
-        elif removed := _retract(folder, settings.scoring, problems):
+        elif removed := retract(folder, settings.scoring, problems):
             screen.note(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
@@ -167,7 +168,7 @@ def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
     def is_listed(path: Path) -> bool:
         found = is_below(path.resolve(), listed)
         if not found:
-            screen.note(f"Left out, not tracked by DVC: {display_path(path)} (staffbench version adds it)")
+            screen.note(f"Left out, not tracked by DVC: {display_path(path)} (staffbench track adds it)")
         return found
 
     return is_listed
@@ -177,7 +178,7 @@ def _nothing_graded(folder: Path) -> StaffbenchError:
     return StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
 
 
-def _retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
+def retract(folder: Path, scoring: ScoringSettings, problems: Sequence[StaffbenchError]) -> list[Path]:
     """Delete a leaderboard without rows; its site, if it exists, becomes a page that says why."""
     removed = delete_leaderboard(folder, scoring.name)
     site = folder / f"site{scoring_suffix(folder.name, scoring.name)}"
@@ -216,12 +217,12 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
     measured += labels_agreement(labels, graded, scenarios) if labels else []
     for judge, found in measured:
-        rows = [("group", "n", "accuracy", "kappa")]
-        rows.append(("all", str(found.n), number(found.accuracy, 2), number(found.kappa, 2)))
-        rows += [
-            (name, str(n), number(accuracy, 2), number(kappa, 2)) for name, n, accuracy, kappa in found.groups
-        ]
-        screen.table(f"{judge} against {found.labels}", rows)
+        screen.table(f"{judge} against {found.labels}", [HEAD, *agreement_rows(found)])
+        for remark in remarks(found):
+            screen.note(remark)
+    if measured:
+        screen.note("±: half of a 95% interval over scenarios. within: kappa within each brief.")
+        screen.note("by brief, BM25: kappa of raters that know only which brief it is, or match words.")
     _show_judges(judges_agreement(graded, scenarios), judges, screen)
     return _fail(problems, screen)
 
@@ -230,40 +231,29 @@ def _show_judges(
     against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
 ) -> None:
     """Show the agreement of judges with one another and with their own repeats, if any."""
-    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa")]
+    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa", "within")]
     rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
     if against:
         screen.table("judges against each other, on the same briefs", rows)
-    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa")]
+    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa", "within")]
     for note in judges:
         repeats = note.self_agreement
         if repeats is not None:
-            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-")
+            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-", "-")
             rows.append((note.judge_id, f"all {repeats.n_repeats}", *counts))
             rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in repeats.pairs]
     if len(rows) > 1:
         screen.table("repeats of the same judge", rows)
 
 
-def _agreed(found: Agreement) -> tuple[str, str, str, str]:
-    return str(found.n), str(found.n_ungraded), number(found.accuracy, 2), number(found.kappa, 2)
-
-
-def version(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Add replies and tables that runs made outside DVC to it."""
-    from flows.adapters.dvc import version_results
-
-    settings = _settings(project, overrides)
-    results = project / settings.results
-    stores = [*results.glob("*/reports/files"), *results.glob("*/renders")]
-    tables = [
-        path for kind in _TABLES for folder in results.glob(f"*/{kind}") for path in table_files(folder)
-    ]
-    files = version_results(project, [results / "completions", *sorted(set(tables)), *stores])
-    files += sorted({ignored for file in files if (ignored := file.with_name(".gitignore")).is_file()})
-    screen.note("Versioned. For git: git add " + " ".join(display_path(path) for path in files))
-    screen.note("For others: dvc push")
-    return 0
+def _agreed(found: Agreement) -> tuple[str, ...]:
+    return (
+        str(found.n),
+        str(found.n_ungraded),
+        figure(found.accuracy, found.accuracy_margin),
+        figure(found.kappa, found.kappa_margin),
+        figure(found.within, found.within_margin),
+    )
 
 
 def _settings(project: Path, overrides: Sequence[str]) -> Settings:
@@ -288,7 +278,14 @@ def _packets(
 
 
 def _fail(problems: list[StaffbenchError], screen: Screen) -> int:
-    if not problems:
+    """Show problems; return 1 for faults, and 0 if there are only results to leave out."""
+    faults: list[StaffbenchError] = []
+    for problem in problems:
+        if isinstance(problem, NotOfBenchmark):
+            screen.note(f"Left out: {problem}")
+        else:
+            faults.append(problem)
+    if not faults:
         return 0
-    screen.fault(str(Problems.of("staffbench", problems)))
+    screen.fault(str(Problems.of("staffbench", faults)))
     return 1

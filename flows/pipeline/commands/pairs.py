@@ -9,12 +9,13 @@ from flows.adapters.completions.client import Client, check_key
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.pairs import load_pairs
+from flows.common.digests import sha256_text
 from flows.common.gather import gather_then_raise
 from flows.pipeline.work.judging import ask
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeKind, JudgeSettings, Settings
 from flows.schema.verdict import Agreement
-from flows.stages.agreement import LabelledVerdict, measure_agreement
+from flows.stages.agreement import LabelledVerdict, measure_agreement, window_overlap
 from flows.stages.judge import build_requests
 
 
@@ -73,7 +74,8 @@ async def _ask_pairs(
     answers = await gather_then_raise([ask(client, judge, call, settings.retry) for call in calls])
     passed = {verdict.item_id: verdict.passed for verdicts, _ in answers for verdict in verdicts}
     return [
-        LabelledVerdict(item, label, passed[item.item_id])
-        for pairs in by_brief.values()
+        LabelledVerdict(item, label, passed[item.item_id], name, name, window_overlap([item], brief)[0])
+        for brief, pairs in by_brief.items()
+        for name in [sha256_text(brief)]
         for item, label in pairs
     ]

@@ -9,6 +9,7 @@ from flows.common.text import plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.call import CHARACTERS_PER_TOKEN
 from flows.schema.settings import JudgeKind, JudgeMode, ModelSettings, ProtocolName, Writer
+from flows.stages.aggregate import FEWEST_SCENARIOS
 from flows.stages.judge import N_CANARIES, output_room
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
@@ -20,6 +21,7 @@ from flows.stages.plan import (
     combined,
     cost_text,
     detectable_difference,
+    half_width,
     misfit,
     room_shortfall,
     summed,
@@ -124,10 +126,18 @@ def _expected(evaluation: Evaluation) -> str:
 
 
 def _detectable(n_scenarios: int) -> str:
+    n = plural(str(n_scenarios), "scenario")
+    if n_scenarios < FEWEST_SCENARIOS:
+        return (
+            f"With {n} the table shows no interval, and no difference can be told from chance: both take "
+            f"{FEWEST_SCENARIOS} scenarios."
+        )
+    paired, unpaired = (detectable_difference(n_scenarios, paired=same) for same in (True, False))
     return (
-        f"With {plural(n_scenarios, 'scenario')} expect an interval of about "
-        f"±{detectable_difference(n_scenarios):.2f} on a score; smaller differences are not detectable. This "
-        f"is the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
+        f"With {n} expect an interval of about ±{half_width(n_scenarios):.2f} on a score. The smallest "
+        f"detectable difference is about {paired:.2f} for a paired difference, of two conditions on the same "
+        f"scenarios whose scores correlate at 0.5, and {unpaired:.2f} for an unpaired one, sqrt(2) times as "
+        f"large. From the paper's ±{REFERENCE_HALF_WIDTH:.2f} at {REFERENCE_SCENARIOS} scenarios, times "
         f"sqrt({REFERENCE_SCENARIOS} / n), if scenarios vary as much here as there."
     )
 

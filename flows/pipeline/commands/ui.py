@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.adapters.tracking import store_uri
+from flows.adapters.tracking import serve_command
 from flows.common.errors import StaffbenchError
 
 
@@ -21,7 +21,8 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     Raises:
         StaffbenchError: there is nothing to show, or the port is in use.
     """
-    results = project / compose_points(project, overrides, multirun=False)[0].settings.results
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    results = project / settings.results
     if not (results / "mlflow.db").is_file():
         raise StaffbenchError(results / "mlflow.db", "not there", remedy="staffbench run first")
     with socket.socket() as probe:
@@ -32,28 +33,9 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
             raise StaffbenchError(
                 f"port {port}", "in use", remedy="choose another: staffbench ui --port N"
             ) from error
-    screen.note(f"MLflow: http://127.0.0.1:{port} (takes some seconds; Ctrl-C ends it)")
     screen.note("Prefect: make prefect serves its page at http://127.0.0.1:4200")
-    # One worker, no job runner and no genai workers: only the UI is needed.
-    environment = {
-        **os.environ,
-        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
-        "MLFLOW_DISABLE_TELEMETRY": "true",
-        "DO_NOT_TRACK": "true",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "mlflow",
-        "ui",
-        "--workers",
-        "1",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    command += ["--backend-store-uri", store_uri(results)]
+    screen.say("MLflow takes some seconds to start ...")
     sys.stdout.flush()
+    command = serve_command(results, settings.tracking.experiment, port)
     # Replaces this process, so that ending it ends the server.
-    os.execve(command[0], command, environment)  # noqa: S606 -- a fixed command
+    os.execve(command[0], command, {**os.environ, "PYTHONWARNINGS": "ignore"})  # noqa: S606 -- a fixed command

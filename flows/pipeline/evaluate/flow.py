@@ -7,11 +7,11 @@ share one limit per provider; a chain waits only for its own previous stage.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -21,15 +21,17 @@ from prefect.states import Cancelled, Completed, Failed
 
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.common.gather import gather_then_raise
+from flows.common.text import number
+from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
 from flows.pipeline.orchestration.cached_tasks import (
     StageResult,
     TaskRuns,
     run_cached,
     show_skipped,
 )
-from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.record import Outcome, ResultFiles, write_results
-from flows.pipeline.results.served import served
+from flows.pipeline.orchestration.flow_runs import log, mark_killed, marked_as_running
+from flows.pipeline.results.record import Outcome, write_results
+from flows.pipeline.results.served import served, writer_spent
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
@@ -40,85 +42,11 @@ from flows.pipeline.work.stages import (
     take_packet,
 )
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.leaderboard import Leaderboard
 from flows.schema.rows import from_row, from_rows
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Estimate
+from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.stages.notes import notes
 from flows.stages.table import to_markdown
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What is kept in memory of a completed evaluation; the rest is in its files.
-
-    Attributes:
-        n_ungraded: number of items without a verdict.
-        missing: briefs that failed, and why.
-    """
-
-    n_ungraded: int
-    missing: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Board:
-    """A leaderboard and its inputs.
-
-    Attributes:
-        leaderboard: rows and notes.
-        graded: the graded conditions, unordered.
-        scenarios: the benchmark's scenarios, by id.
-    """
-
-    leaderboard: Leaderboard
-    graded: Sequence[Graded]
-    scenarios: Mapping[str, Scenario]
-
-
-@dataclass
-class Finished:
-    """Result of a run.
-
-    Attributes:
-        outcomes: completed evaluations; some may have ungraded items.
-        faults: failed evaluations and their errors.
-        flow_run_id: Prefect's id of the run; empty before it is complete.
-        task_runs: number of task runs.
-        board: the leaderboard; None if no condition was completed.
-    """
-
-    outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
-    faults: list[tuple[Evaluation, StaffbenchError]] = field(
-        default_factory=list[tuple[Evaluation, StaffbenchError]]
-    )
-    flow_run_id: str = ""
-    task_runs: int = 0
-    board: Board | None = None
-
-
-@dataclass(frozen=True)
-class Job:
-    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it.
-
-    Attributes:
-        context: what to run.
-        on_start: called when the flow begins.
-        finished: filled in as evaluations end. Not the flow's return value, which Prefect would search for
-            futures, value by value.
-        on_step: called after each stage with its name and whether it was skipped.
-        log: called with each completed evaluation, its outcome and its files.
-        report: called at the end; writes and returns the leaderboard, None if it has no row.
-    """
-
-    context: RunContext
-    on_start: Callable[[], None]
-    on_step: Callable[[str, bool], None]
-    log: Callable[[Evaluation, Outcome, ResultFiles], None]
-    report: Callable[[Finished], Board | None]
-    finished: Finished = field(default_factory=Finished)
-
-
-JOB: ContextVar[Job] = ContextVar("JOB")
 
 
 @flow(
@@ -127,7 +55,7 @@ JOB: ContextVar[Job] = ContextVar("JOB")
     description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
     validate_parameters=False,
 )
-async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: ARG001 -- both are shown in Prefect's UI
+async def evaluate(title: str, conditions: list[str]) -> State[None]:
     """Run the job in `JOB`.
 
     Args:
@@ -135,25 +63,40 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:  # noqa: A
         conditions: names of the evaluations.
     """
     job = JOB.get()
-    finished = job.finished
+    run_id = str(flow_run.id or "")  # none without Prefect
     job.on_start()
+    running = job.context.results / ".cache" / "flow_runs"
+    if run_id:
+        await mark_killed(running)
+    with marked_as_running(running, run_id):
+        await log(run_id, f"{title}: {', '.join(conditions)}")
+        state = await _evaluate(job, title, run_id)
+        await log(run_id, f"{state.name}: {state.message}")
+        return state
+
+
+async def _evaluate(job: Job, title: str, run_id: str) -> State[None]:
+    finished = job.finished
     before = TaskRuns.count
     packets = await _read_packets(job)
     slots = asyncio.Semaphore(_chains_at_once(job.context))
     results = await asyncio.gather(
-        *(_evaluate_one(job, e, packets, slots) for e in job.context.evaluations), return_exceptions=True
+        *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
+        return_exceptions=True,
     )
     for evaluation, result in zip(job.context.evaluations, results, strict=True):
         if isinstance(result, StaffbenchError):
             finished.faults.append((evaluation, result))
+            await log(run_id, f"{evaluation.name}: {result}", logging.ERROR)
         elif isinstance(result, BaseException):
             raise result
         else:
             finished.outcomes.append((evaluation, result))
-    finished.flow_run_id, finished.task_runs = str(flow_run.id), TaskRuns.count - before
+    finished.flow_run_id, finished.task_runs = run_id, TaskRuns.count - before
     finished.board = job.report(finished)
-    if finished.board is not None:
-        table = to_markdown(finished.board.leaderboard)
+    if finished.board is not None and TaskRuns.enabled:
+        board = finished.board.leaderboard
+        table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
     return _state(finished)
 
@@ -209,6 +152,7 @@ def _chains_at_once(context: RunContext) -> int:
 
 async def _evaluate_one(
     job: Job,
+    run_id: str,
     evaluation: Evaluation,
     packets: dict[str, StaffbenchError | None],
     slots: asyncio.Semaphore,
@@ -234,13 +178,16 @@ async def _evaluate_one(
     await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
+    stored = context.client.stored if context.client else None
+    submissions = [submission for chain in chains for submission in chain.submissions]
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=from_row(Estimate, result.value),
-        submissions=[submission for chain in chains for submission in chain.submissions],
-        served=served(briefs, asked, context.client.stored) if context.client else {},
+        submissions=submissions,
+        served=served(briefs, asked, stored) if stored else {},
+        spent=writer_spent(briefs, [submission.trajectory for submission in submissions], stored),
     )
     with results_lock(context.results):
         files = write_results(context.results, evaluation, outcome, context.packets.values())
@@ -250,7 +197,21 @@ async def _evaluate_one(
         if brief.status is BriefStatus.error
     ]
     job.log(evaluation, outcome, files)
-    return Ended(outcome.estimate.n_ungraded, missing)
+    score = outcome.estimate
+    text = f"score {number(score.score)}, {score.n_briefs} of {score.n_briefs_all} briefs scored"
+    await log(run_id, f"{evaluation.name}: {text}")
+    return Ended(score.n_ungraded, missing, _unjudged(outcome.verdicts))
+
+
+def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
+    """Count the items without a verdict by status, with the first reason of each."""
+    found: dict[str, tuple[int, str]] = {}
+    for verdict in verdicts:
+        if verdict.passed is None:
+            place = f"{verdict.scenario_id}, seed {verdict.seed}, {verdict.item_id}"
+            count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
+            found[verdict.status.value] = count + 1, first
+    return found
 
 
 @dataclass(frozen=True)
@@ -288,7 +249,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
     work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
-    work = score_work(evaluation, scenario, found.verdicts, judged.address)
+    work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)
     scored = done("score", await run_cached(context.objects, name, work))
     return _Chain(
         scenario.scenario_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -17,18 +17,26 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
-from flows.adapters.screen import CallCounts, Progress, Screen, calls_text
+from flows.adapters.screen import Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
-from flows.pipeline.evaluate.showing import display_path, exit_code, show_board, show_tasks
+from flows.pipeline.evaluate.run_page import RunPage, kept_up_to_date
+from flows.pipeline.evaluate.showing import (
+    command_hint,
+    display_path,
+    exit_code,
+    show_board,
+    show_brief,
+    show_tasks,
+)
 from flows.pipeline.evaluate.signals import Signals
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, Writer
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -48,7 +56,9 @@ def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) 
     return 0
 
 
-def run_points(project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen) -> int:
+def run_points(
+    project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen, watch: bool = False
+) -> int:
     """Run every point and show the leaderboard.
 
     Args:
@@ -56,6 +66,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
         points: what to run.
         server: Prefect's server, starting or running; None inside a deployment, which has its own.
         screen: output.
+        watch: True to write a page that follows the run.
 
     Returns:
         Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
@@ -63,6 +74,8 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     Raises:
         StaffbenchError: the points can't be run, or not together; no model was called.
     """
+    from flows.pipeline.evaluate.job import build_job, counts, expected, title_of
+
     forget_pandas()
     gc.set_threshold(*_COLLECT_AFTER)
     settings = points[0].settings
@@ -70,8 +83,7 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
     evaluations = build_evaluations(project, points)
     check_shared(points)
     folder = results / settings.benchmark.name
-    first, number = evaluations[0], len(evaluations)
-    title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
+    title, params = title_of(evaluations)
     with ExitStack() as stack:
         tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
         if tracker is not None:
@@ -85,17 +97,20 @@ def run_points(project: Path, points: Sequence[Point], *, server: Server | None,
             ReportStore(folder / "reports" / "files"),
             Renders(folder / "renders"),
         )
-        progress = Progress(_expected(context), (lambda: _counts(context)) if context.client else None)
+        progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
+        names = [evaluation.name for evaluation in evaluations]
+        page = RunPage(folder / "run.html", title, progress, names) if watch else None
         signals = Signals(context, screen)
-        job = _job(context, progress, tracker, screen, on_start=signals.take)
+        job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
-            tracker.start(title)  # not earlier: it would slow down the start of Prefect's server
+            tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
         if server is not None:
             _await(server, screen)
-        lost = _run_flow(job, progress, signals, title, server, screen=screen)
+        with kept_up_to_date(page, screen):
+            lost = _run_flow(job, progress, signals, title, server, screen=screen)
         _show(context, job.finished, screen)
-        return _ended(job.finished, lost, tracker, screen)
+        return _ended(context, job.finished, lost, tracker, screen)
 
 
 def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
@@ -106,6 +121,7 @@ def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> Thre
         check_key(point.judge)
     for point in remote:
         _check_no_secret(point)
+        _check_files(point)
     for point in remote:
         if point.runner.batch:
             check_batches(_called(point), point.runner, point.budget)
@@ -129,7 +145,7 @@ def _run_flow(
     job: Job, progress: Progress, signals: Signals, title: str, server: Server | None, *, screen: Screen
 ) -> PrefectError | None:
     """Run the flow; return the loss of its server if the leaderboard was made before."""
-    from flows.pipeline.evaluate.flow import JOB
+    from flows.pipeline.evaluate.job import JOB
 
     JOB.set(job)
     lost: PrefectError | None = None
@@ -146,15 +162,21 @@ def _run_flow(
     return lost
 
 
-def _ended(finished: Finished, lost: PrefectError | None, tracker: Tracker | None, screen: Screen) -> int:
+def _ended(
+    context: RunContext,
+    finished: Finished,
+    lost: PrefectError | None,
+    tracker: Tracker | None,
+    screen: Screen,
+) -> int:
     """Wait for MLflow and return the exit code."""
     if tracker is not None and finished.outcomes:
         try:
             tracker.finish()
-            screen.note("MLflow: staffbench ui opens its page on these runs.")
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
+        _hint(context, finished, "MLflow's page on these runs", "ui", screen)
     if lost is not None:
         screen.fault(str(lost))
         return lost.exit_code
@@ -162,62 +184,36 @@ def _ended(finished: Finished, lost: PrefectError | None, tracker: Tracker | Non
 
 
 def _show(context: RunContext, finished: Finished, screen: Screen) -> None:
-    """Show the leaderboard, the paid calls and the paths of the results."""
-    if (found := finished.board) is not None:
-        board, scoring = found.leaderboard, context.evaluations[0].settings.scoring
-        show_board(screen, board, {(e.condition.label, e.judge.label) for e, _ in finished.outcomes})
-        show_tasks(screen, board, found.graded, found.scenarios, scoring)
-    if context.client is not None:
-        screen.note(calls_text(_counts(context)))
-    if found is None:
-        return
-    folder = context.results / context.evaluations[0].condition.benchmark
-    screen.note(
-        f"Results: {display_path(folder)}/ (leaderboard.md, .csv, .json; briefs/, verdicts/, scores/)"
-    )
-    screen.note(
-        "Pages: staffbench report writes them to site/index.html there, with every brief and verdict."
-    )
-
-
-def _job(
-    context: RunContext,
-    progress: Progress,
-    tracker: Tracker | None,
-    screen: Screen,
-    *,
-    on_start: Callable[[], None],
-) -> Job:
-    """Build the flow's input."""
-    from flows.pipeline.evaluate.flow import Board, Job
-    from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
-    from flows.pipeline.results.run_record import run_record
-    from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+    """Show the leaderboard, or the one brief, the paid calls and the paths of the results."""
+    from flows.pipeline.evaluate.job import counts
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
+    from flows.pipeline.results.leaderboard import board_file
 
     first = context.evaluations[0]
     folder = context.results / first.condition.benchmark
+    if (found := finished.board) is not None:
+        board, scoring = found.leaderboard, first.settings.scoring
+        if not TaskRuns.enabled and len(context.evaluations) == 1:
+            name = (first.condition.label, first.judge.label)
+            entry = next(one for one in found.graded if (one.condition, one.judge) == name)
+            show_brief(screen, entry, first.scenarios[0], scoring)
+        else:
+            new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
+            show_board(screen, board, new, display_path(folder / board_file(folder, board.scoring)))
+            show_tasks(screen, board, found.graded, found.scenarios, scoring)
+    if context.client is not None:
+        screen.note(calls_text(counts(context)))
+    if found is None:
+        return
+    screen.note(f"Results: {display_path(folder)}/ (tables in briefs/, verdicts/, scores/; settings/)")
+    _hint(context, finished, "Pages, with every brief and verdict", "report", screen)
 
-    def log(*entry: Any) -> None:
-        if tracker is not None:
-            tracker.log(run_record(context.project, *entry))
 
-    def report(finished: Finished) -> Board | None:
-        if not finished.outcomes:
-            return None
-        scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
-        with results_lock(context.results):
-            graded, problems = load_graded(folder, scenarios)
-            for problem in (*broken, *problems):
-                screen.fault(f"left out of the leaderboard: {problem}")
-            if not graded:
-                return None
-            named = left_out(folder, problems)
-            board = build_leaderboard(graded, scenarios, first.settings.scoring, context.objects, named)
-            write_leaderboard(folder, board)
-            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
-        return Board(board, graded, scenarios)
-
-    return Job(context, on_start, progress.step, log, report)
+def _hint(context: RunContext, finished: Finished, what: str, command: str, screen: Screen) -> None:
+    """Say what to type next, unless the run failed."""
+    if not finished.faults:
+        settings = context.evaluations[0].settings
+        screen.note(f"{what}: {command_hint(command, context.project, settings)}")
 
 
 async def _until_stopped(
@@ -271,31 +267,19 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
         raise result
 
 
-def _counts(context: RunContext) -> CallCounts:
-    if context.client is None:
-        return CallCounts()
-    totals = context.client.totals
-    return CallCounts(
-        replayed=totals.replayed,
-        paid=totals.paid,
-        failed=totals.failed,
-        in_flight=totals.in_flight,
-        usd=totals.price_usd,
-        usd_is_bound=totals.unknown_price > 0,
-    )
-
-
-def _expected(context: RunContext) -> dict[str, int]:
-    chains = sum(len(evaluation.scenarios) for evaluation in context.evaluations)
-    packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
-    each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
-    return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
-
-
 def _check_no_secret(settings: Settings) -> None:
     """Refuse secrets in settings, which are written to files, MLflow and Prefect."""
     for section, values in asdict(settings).items():
         check_no_secret(section, values)
+
+
+def _check_files(settings: Settings) -> None:
+    """Refuse a model file that is not there, before Prefect's server is waited for."""
+    for model in _called(settings):
+        place = model.api_base or ""
+        is_file = model.transport is Transport.gguf and not place.startswith("package:")
+        if is_file and not Path(place).expanduser().is_file():
+            raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
 
 
 def _called(settings: Settings) -> list[ModelSettings]:

@@ -2,37 +2,70 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
-from flows.pipeline.results.graded import Graded
+from flows.common.text import number, plural
+from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.settings_file import changed_keys
 from flows.pipeline.results.task_table import task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
-from flows.schema.settings import ScoringSettings
-from flows.stages.table import notes, shown_rows, word_columns
+from flows.schema.settings import ProtocolName, ScoringSettings, Settings
+from flows.stages.notes import notes
+from flows.stages.shown import changed_values, main_notes, screen_table
+from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
-    from flows.pipeline.evaluate.flow import Finished
+    from flows.pipeline.evaluate.job import Finished
+    from flows.pipeline.work.run_context import Evaluation
 
 
 INCOMPLETE = 4
 """Exit code of a run that finished with items that have no verdict."""
 
 _SHOWN_FAILURES = 5
+_SHOWN_NOTES = 3
+_RESULTS = "results"  # the folder in conf/config.yaml
+_LONGEST_NAME = 200
 
 
-def show_board(screen: Screen, board: Leaderboard, highlighted: AbstractSet[tuple[str, str]]) -> None:
-    """Print the leaderboard with its notes; `highlighted` names condition and judge of rows of this run."""
-    marked = [(row.condition, row.judge_id) in highlighted for row in board.rows]
+def show_board(
+    screen: Screen, board: Leaderboard, highlighted: AbstractSet[tuple[str, str]], where: str = ""
+) -> None:
+    """Print the leaderboard for a person, and the notes that matter most for its rows.
+
+    Args:
+        screen: output; with `only_this_run`, other rows are left out.
+        board: the leaderboard.
+        highlighted: condition and judge of the rows of this run.
+        where: path of the file with every column and note.
+    """
+    total = len(notes(board)) + len(board.left_out)
+    if screen.only_this_run:
+        own = tuple(row for row in board.rows if (row.condition, row.judge_id) in highlighted)
+        board = replace(board, rows=own)
+    if not board.rows:
+        return
     title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
-    screen.table(title, shown_rows(board), marked if highlighted else (), words=word_columns(board))
-    for note in notes(board):
-        screen.note(f"- {note}")
+    shown = screen_table(board.rows, highlighted)
+    if screen.wide:
+        screen.table(title, shown_rows(board), shown.marked, words=word_columns(board))
+    else:
+        screen.table(title, shown.rows, shown.marked, words=shown.words, caption=shown.caption)
+    main = main_notes(board)[:_SHOWN_NOTES]
+    for note in main:
+        screen.bullet(note)
+    if where:
+        more = "" if screen.wide else "all columns (or --wide) and "
+        screen.bullet(f"{where}: {more}{plural(str(total), 'note')}.")
 
 
 def show_tasks(
@@ -48,7 +81,46 @@ def show_tasks(
         ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
-        screen.table(title, rows, words=len(rows[0]))
+        screen.table(title, rows)
+
+
+def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: ScoringSettings) -> None:
+    """Print the score of one brief and the verdict on every item, failed ones first."""
+    estimate = scored(entry, {scenario.scenario_id: scenario}, scoring).estimate
+    verdicts = {verdict.item_id: verdict.passed for verdict in entry.verdicts}
+    rows: list[tuple[int, tuple[str, str, str]]] = []
+    counts = {True: [0, 0], False: [0, 0]}
+    for item in scenario.items:
+        passed = verdicts.get(item.item_id)
+        word = _VERDICTS[item.is_error, passed]
+        weight = item.points if item.severity is None else item.severity.replace("_", " ")
+        rows.append((list(_VERDICTS.values()).index(word), (word, str(weight), item.requirement)))
+        counts[item.is_error][0] += passed is (not item.is_error)
+        counts[item.is_error][1] += 1
+    rows.sort(key=lambda row: row[0])
+    table = [("verdict", "severity", "requirement or wrong move"), *(row for _, row in rows)]
+    screen.table(f"{scenario.scenario_id}: {entry.model}, judged by {entry.judge}", table, words=3)
+    met, made = counts[False], counts[True]
+    screen.note(
+        f"Score {number(estimate.score)} (1 is every requirement and no wrong move): "
+        f"{met[0]} of {met[1]} requirements met, {made[0]} of {made[1]} described wrong moves made."
+    )
+    if entry.about["judge"]["is_stand_in"]:
+        screen.note(
+            f"Judge {entry.judge} is a deterministic stand-in, no judge to publish with. "
+            "judge=NAME chooses a model: staffbench list judges."
+        )
+
+
+_VERDICTS: dict[tuple[bool, bool | None], str] = {
+    (False, False): "not met",
+    (True, False): "made",
+    (False, None): "no verdict",
+    (True, None): "no verdict",
+    (False, True): "met",
+    (True, True): "not made",
+}
+"""The verdict on an item in words, by whether it is a wrong move and whether it passed; failures first."""
 
 
 def exit_code(finished: Finished, screen: Screen) -> int:
@@ -65,13 +137,27 @@ def exit_code(finished: Finished, screen: Screen) -> int:
     if ungraded:
         for failure in _failures(finished):
             screen.fault(failure)
+        screen.fault(f"{ungraded} items have no verdict; they are counted, not scored: {_kinds(finished)}")
         screen.fault(
-            f"{ungraded} items have no verdict; they are counted, not scored. The same command retries "
-            "failed calls and unparsable replies (retry=refused: also refusals; retry=partial: also texts "
-            "without a known end)."
+            "The same command retries failed calls and unparsable replies (retry=refused: also refusals; "
+            "retry=partial: also texts without a known end)."
         )
         return INCOMPLETE
     return 0
+
+
+def _kinds(finished: Finished) -> str:
+    """Count the missing verdicts by kind, with the first reason of each and the file that has all."""
+    kinds: Counter[str] = Counter()
+    first: dict[str, tuple[str, str]] = {}
+    for evaluation, ended in finished.outcomes:
+        file = f"verdicts/{evaluation.condition.label}/{evaluation.judge.label}.parquet"
+        for status, (count, reason) in ended.unjudged.items():
+            kinds[status] += count
+            first.setdefault(status, (reason, file))
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    reasons = "; ".join(f"{kind}, first: {reason} (all in {file})" for kind, (reason, file) in first.items())
+    return f"{counts}. {reasons}."
 
 
 def _failures(finished: Finished) -> list[str]:
@@ -88,3 +174,36 @@ def display_path(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def command_hint(command: str, project: Path, settings: Settings) -> str:
+    """Return a command with the benchmark and the results folder in use."""
+    benchmark, parts = settings.benchmark, ["staffbench", command]
+    if (project / "conf" / "benchmark" / f"{benchmark.name}.yaml").is_file():
+        parts += [f"benchmark={benchmark.name}"] if benchmark.name != ProtocolName.ma_bench.value else []
+    else:  # another name for other data under the same protocol
+        parts += [f"benchmark={benchmark.protocol.value}", f"benchmark.name={benchmark.name}"]
+        parts.append(shlex.quote(f"benchmark.data={benchmark.data}"))
+    if settings.results != _RESULTS:
+        parts.append(shlex.quote(f"results={settings.results}"))
+    return " ".join(parts)
+
+
+def varied(evaluations: Sequence[Evaluation]) -> str:
+    """Return what tells the conditions of a run apart, and what was overridden, as a suffix of its name."""
+    values: dict[str, dict[str, None]] = {}
+    for evaluation in evaluations:
+        condition = evaluation.condition
+        named = {"model": condition.model, "effort": condition.effort, "cap": str(condition.word_cap)}
+        named |= {"prompt": condition.prompt, "judge": evaluation.judge.name}
+        for key, value in named.items() if len(evaluations) > 1 else ():
+            values.setdefault(key, {})[value] = None
+        for key, value in changed_values(asdict(evaluation.settings), changed_keys(evaluation)).items():
+            values.setdefault(f"={key}", {})[value] = None
+    told = [
+        f"{key.removeprefix('=')} {', '.join(found)}"
+        for key, found in values.items()
+        if len(found) > 1 or key.startswith("=")
+    ]
+    text = "".join(f" · {one}" for one in told)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -9,6 +9,7 @@ from typing import Any
 
 from flows.adapters.screen import Screen
 from flows.pipeline.work.run_context import RunContext
+from flows.readers.guarded import stop_reading
 
 
 class Signals:
@@ -22,6 +23,7 @@ class Signals:
     def begin(self) -> None:
         """Install the handlers; a second signal cancels the current task."""
         self._run = asyncio.current_task()
+        stop_reading(stopped=False)
         self.take()
 
     def take(self) -> None:
@@ -42,4 +44,5 @@ class Signals:
             )
         else:
             screen.say("Stopping: calls in flight finish and are stored. Press Ctrl-C again to abandon them.")
+        stop_reading()  # a packet may take minutes, and costs nothing to read again
         context.stop()

@@ -50,7 +50,8 @@ def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> in
         screen: output.
 
     Returns:
-        0; 1 if a part of the job was unreadable, which is then named.
+        0; 1 if a part of the job was unreadable, which is then named. A collected file that is not kept with
+        the job is named too, and is no fault.
 
     Raises:
         ConfigError: the folder does not exist.
@@ -181,9 +182,16 @@ def _show_criteria(system: SystemSummary, screen: Screen, *, listed: bool) -> No
 
 def _show_damage(job: HarborJob, screen: Screen) -> int:
     """Name the unreadable parts of a job; return 1 if there are any, else 0."""
-    for damage in job.damage:
+    faults = [damage for damage in job.damage if damage.is_fault]
+    for damage in faults:
         screen.fault(f"{_plain(damage.where)}: {_plain(damage.detail)}")
-    return 1 if job.damage else 0
+    if others := [damage for damage in job.damage if not damage.is_fault]:
+        first = f"{_plain(others[0].where)}: {_plain(others[0].detail)}"
+        screen.note(
+            f"No fault: {len(others)} files are not kept with the job, and no reward depends on them. "
+            f"The first: {first}."
+        )
+    return 1 if faults else 0
 
 
 def _names(system: SystemSummary) -> tuple[str, str]:

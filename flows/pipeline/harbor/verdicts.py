@@ -45,7 +45,7 @@ def _ungraded(verdict: CriterionVerdict) -> tuple[VerdictStatus, str]:
 
 
 def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | None) -> BriefScore:
-    """Build an attempt's score row; shares are null unless every criterion has a verdict.
+    """Build an attempt's score row; shares are null if a verdict is missing.
 
     Args:
         attempt: the attempt.
@@ -59,11 +59,12 @@ def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | N
     lowest = low if score is None else score
     if lowest is None:
         raise ValueError(f"{attempt.trial.name}: no score and no lower bound")
-    n_graded = sum(verdict.passed is not None for verdict in verdicts)
-    is_complete = bool(verdicts) and n_graded == len(verdicts)
+    graded = {verdict.item_id for verdict in verdicts if verdict.passed is not None}
+    is_complete = bool(graded) and not any(verdict.status.is_missing for verdict in verdicts)
     penalties = {v.criterion_id for v in attempt.trial.criteria if v.is_penalty}
     passed = {verdict.item_id for verdict in verdicts if verdict.passed}
-    n_required = len(verdicts) - len(penalties)
+    n_required = len(graded - penalties)
+    unjudged = bool(penalties) and not penalties & graded
     statuses = [verdict.status for verdict in verdicts]
     return BriefScore(
         scenario_id=attempt.trial.task,
@@ -72,11 +73,11 @@ def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | N
         score_clamped=attempt.clamped,
         score_low=lowest,
         score_high=1.0 if score is None else score,
-        correct=len(passed) / len(verdicts) if is_complete else None,
+        correct=len(passed) / len(graded) if is_complete else None,
         passed=len(passed - penalties) / n_required if is_complete and n_required else None,
-        wrong=len(penalties - passed) if is_complete else None,
+        wrong=len(penalties & graded - passed) if is_complete and not unjudged else None,
         n_items=len(verdicts),
-        n_graded=n_graded,
+        n_graded=len(graded),
         n_refused=statuses.count(VerdictStatus.refused),
         n_unparsed=statuses.count(VerdictStatus.unparsed),
         n_error=statuses.count(VerdictStatus.error),

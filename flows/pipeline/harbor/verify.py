@@ -23,6 +23,7 @@ from flows.adapters.task_trees.tests_folder import read_grading, read_tests
 from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
+from flows.common.text import count_of
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
@@ -192,17 +193,19 @@ class _Verifier:
         return 0
 
     def _write_graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
-        found = score_brief(scenario.items, verdicts, scoring)
+        # A reward has no bounds beside it, so every item must be graded.
+        found = score_brief(scenario.items, verdicts, replace(scoring, min_graded=1.0))
         by_id = {verdict.item_id: verdict for verdict in verdicts}
         criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]
         self.write("judgment.json", {**self.about, "score": found.score, "criteria": criteria})
         reward = found.score_clamped if scoring.clamped else found.score
         if reward is None:
-            n_open = len(criteria) - found.n_graded
+            n_open = found.n_missing
             self.screen.fault(f"no reward: {n_open} of {len(criteria)} items have no verdict")
             return UNGRADED
         self.write("reward.json", {"reward": reward})
-        self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {len(criteria)} items")
+        graded = count_of(found.n_graded, found.n_items)
+        self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {graded} items")
         return 0
 
 

@@ -86,6 +86,10 @@ class Renders:
         layout = await self.layout(data, suffix, images=True, caller=caller)
         return Layout(layout.pages, layout.images[number - 1 : number] if number > 0 else (), layout.said)
 
+    def path_of(self, image: bytes) -> Path:
+        """Return the path of a stored image."""
+        return self._image(sha256_bytes(image))
+
     async def _measured(self, data: bytes, suffix: str, kind: str, caller: str) -> Layout:
         name = f"{sha256_bytes(data)}{suffix}-{kind}-{DPI}-v{RENDER_VERSION}"
         async with self._locks.setdefault(name, asyncio.Lock()):

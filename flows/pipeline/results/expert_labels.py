@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from flows.pipeline.results.graded import Graded
-from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import Agreement, ExpertLabel
-from flows.stages.agreement import LabelledVerdict, compare_verdicts, measure_agreement
+from flows.stages.agreement import LabelledVerdict, Repeated, compare_verdicts, measure_agreement, window_overlap
 
 _Place = tuple[str, str, int, str]
 """Condition, scenario, seed, item."""
@@ -29,30 +29,41 @@ def labels_agreement(
         A judge or rater and its agreement with a rater, sorted by name.
 
     Raises:
-        Problems: lists labels on briefs or items without a verdict.
+        ScenarioError: labels on briefs or items without a verdict.
     """
     items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
     verdicts: dict[str, dict[_Place, bool | None]] = {}
+    texts: dict[tuple[str, str, int], str | None] = {}
     for entry in graded:
         if not entry.is_foreign:
+            texts |= {(entry.condition, *brief): text for brief, text in entry.texts.items()}
             passed_by_place = verdicts.setdefault(entry.judge, {})
             passed_by_place |= {(entry.condition, *place): passed for place, passed in entry.passed.items()}
     known = {place for passed_by_place in verdicts.values() for place in passed_by_place}
     unknown = sorted({_place(label) for label in labels} - known)
     if unknown:
-        problems: list[StaffbenchError] = [
-            ScenarioError("labels", f"no verdict on {' '.join(map(str, place))}", "one in results/")
-            for place in unknown
-        ]
-        raise Problems.of("labels", problems)
+        first = " ".join(map(str, unknown[0]))
+        raise ScenarioError(
+            "labels",
+            f"no verdict on {first}" + (f", nor on {len(unknown) - 1} others" if len(unknown) > 1 else ""),
+            "labels of briefs and items with a verdict in results/",
+        )
     raters: dict[str, list[ExpertLabel]] = {}
     for label in labels:
         raters.setdefault(label.rater, []).append(label)
+    overlaps = _overlaps(labels, texts, scenarios)
     found: list[tuple[str, Agreement]] = []
     for judge, passed in sorted(verdicts.items()):
         for rater, rated in sorted(raters.items()):
             pairs = [
-                LabelledVerdict(_item(items, label), label.passed, passed[_place(label)])
+                LabelledVerdict(
+                    _item(items, label),
+                    label.passed,
+                    passed[_place(label)],
+                    label.scenario_id,
+                    _brief(label),
+                    overlaps[_place(label)],
+                )
                 for label in rated
                 if _place(label) in passed
             ]
@@ -61,7 +72,9 @@ def labels_agreement(
     for first, second in combinations(sorted(raters), 2):
         other = {_place(label): label.passed for label in raters[second]}
         both = [
-            (_item(items, label), label.passed, other[_place(label)])
+            Repeated(
+                _item(items, label), (label.passed, other[_place(label)]), label.scenario_id, _brief(label)
+            )
             for label in raters[first]
             if _place(label) in other
         ]
@@ -72,6 +85,24 @@ def labels_agreement(
 
 def _place(label: ExpertLabel) -> _Place:
     return label.condition, label.scenario_id, label.seed, label.item_id
+
+
+def _brief(label: ExpertLabel) -> str:
+    return f"{label.condition}/{label.seed}"
+
+
+def _overlaps(
+    labels: Sequence[ExpertLabel],
+    texts: Mapping[tuple[str, str, int], str | None],
+    scenarios: Mapping[str, Scenario],
+) -> dict[_Place, float | None]:
+    """Return the overlap of each labelled item with its brief; None for a brief without a text."""
+    found: dict[_Place, float | None] = {}
+    for condition, name, seed in {_place(label)[:3] for label in labels}:
+        items, text = scenarios[name].items, texts.get((condition, name, seed))
+        values = [None] * len(items) if text is None else window_overlap(items, text)
+        found |= {(condition, name, seed, item.item_id): v for item, v in zip(items, values, strict=True)}
+    return found
 
 
 def _item(items: Mapping[tuple[str, str], Item], label: ExpertLabel) -> Item:

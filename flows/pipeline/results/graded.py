@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from flows.common.digests import canonical_json
+from flows.schema.brief import BriefStatus
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
-from flows.stages.score import SCORE_VERSION, score_briefs
+from flows.stages.score import SCORE_VERSION, score_briefs, score_refused
 
 SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
 """Versions of the rules for stored scores."""
@@ -49,6 +50,7 @@ class Graded:
         reports: facts of the report files, by scenario and seed; empty if briefs are text.
         scores: from another harness's verifier; None if they follow from the verdicts.
         known: cache of scores by weights, including those stored by the run.
+        settings: content of its settings file; None if there is none.
     """
 
     about: Mapping[str, Any]
@@ -58,6 +60,7 @@ class Graded:
     reports: Mapping[tuple[str, int], ReportFacts] = field(default_factory=dict[tuple[str, int], ReportFacts])
     scores: Sequence[BriefScore] | None = None
     known: dict[str, Scored] = field(default_factory=dict[str, Scored], compare=False)
+    settings: Mapping[str, Any] | None = None
 
     @property
     def condition(self) -> str:
@@ -83,6 +86,40 @@ class Graded:
     def has_attempts(self) -> bool:
         """True if a model wrote reports in a loop of tool calls."""
         return any(report.n_calls for report in self.reports.values())
+
+    @property
+    def refused(self) -> set[tuple[str, int]]:
+        """Scenario and seed of the briefs that the writer refused."""
+        return {
+            (brief["scenario_id"], brief["seed"])
+            for brief in self.briefs
+            if brief["status"] == BriefStatus.refused.value
+        }
+
+    @property
+    def copies(self) -> set[tuple[str, int]]:
+        """Scenario and seed of the briefs that no model wrote and that repeat another seed's text.
+
+        Controls and baselines write the same text for each seed: one observation, not several.
+        """
+        if self.is_foreign or self.has_attempts:
+            return set()
+        seen: set[tuple[str, str]] = set()
+        found: set[tuple[str, int]] = set()
+        for brief in sorted(self.briefs, key=lambda brief: brief["seed"]):
+            text = brief["text"]
+            if text is None or brief["completion"] is not None:
+                continue
+            if (brief["scenario_id"], text) in seen:
+                found.add((brief["scenario_id"], brief["seed"]))
+            seen.add((brief["scenario_id"], text))
+        return found
+
+    @property
+    def verdicts_once(self) -> list[Verdict]:
+        """The verdicts, without those on copies."""
+        copies = self.copies
+        return [v for v in self.verdicts if (v.scenario_id, v.seed) not in copies]
 
     @property
     def texts(self) -> dict[tuple[str, int], str | None]:
@@ -132,10 +169,19 @@ def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
 
 def _score(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
     names = list(entry.about["scenarios"])
-    if entry.scores is not None:
-        seeds = dict(Counter(score.scenario_id for score in entry.scores))
-        # The protocol decides whether attempts are clamped, whatever the weights of other rows.
-        clamped = bool(entry.about["harbor"].get("clamped", True))  # old imports were reports only
-        return Scored(entry.scores, aggregate(entry.scores, names, seeds, replace(scoring, clamped=clamped)))
-    scores = score_briefs({name: scenarios[name].items for name in names}, entry.verdicts, scoring)
-    return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))
+    if entry.scores is None:
+        items = {name: scenarios[name].items for name in names}
+        scores = score_briefs(items, entry.verdicts, scoring, entry.refused)
+        return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))
+    seeds = dict(Counter(score.scenario_id for score in entry.scores))
+    # The protocol decides whether attempts are clamped, whatever the weights of other rows.
+    harbor = entry.about["harbor"]
+    scoring = replace(scoring, clamped=bool(harbor.get("clamped", True)))  # old imports were reports only
+    points = {name: [row[1] for row in rows] for name, rows in harbor.get("criteria", {}).items()}
+    scores = [
+        score_refused(score, scoring, points.get(score.scenario_id, ()))
+        if (score.scenario_id, score.seed) in entry.refused
+        else score
+        for score in entry.scores
+    ]
+    return Scored(scores, aggregate(scores, names, seeds, scoring))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -12,18 +13,25 @@ from flows.adapters.scenario_files import CONTROLS
 from flows.adapters.objects import ObjectStore
 from flows.adapters.pairs import load_pairs
 from flows.pipeline.work.digests import rubric_digest
+from flows.pipeline.results.agreement_text import phrase
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.inputs.scenarios import CONTROL_REPORTS
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Control, Item, Scenario
-from flows.schema.verdict import Agreement, SelfAgreement, Verdict
+from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement, Verdict, VerdictStatus
+from flows.stages.aggregate import interval_over
+from flows.stages import agreement as stage
 from flows.stages.agreement import (
     LabelledVerdict,
+    Repeated,
     compare_verdicts,
     measure_agreement,
     measure_self_agreement,
+    window_overlap,
 )
+from flows.stages.judge import place_effect, shown_order
 from flows.stages.offline import OFFLINE_VERSION, TUNED_ON, grade_offline
 from flows.stages.offline.reference import REFERENCE_TUNED_ON, REFERENCE_VERSION
 
@@ -34,7 +42,10 @@ _SHOWN_DIGITS = 16
 
 
 def judge_note(
-    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], objects: ObjectStore
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    objects: ObjectStore,
+    scoring: ScoringSettings,
 ) -> JudgeNote:
     """Build the leaderboard's note on a judge.
 
@@ -45,6 +56,7 @@ def judge_note(
         graded: everything that the judge graded; not empty, and of one label.
         scenarios: with their controls.
         objects: cache of the offline judge's agreement.
+        scoring: method and level of intervals.
     """
     judge: Mapping[str, Any] = graded[0].about["judge"]
     # Imported jobs have no such count.
@@ -58,10 +70,50 @@ def judge_note(
         judge_id=str(judge["label"]),
         is_stand_in=bool(judge["is_stand_in"]),
         agreements=agreements,
+        measured=tuple(map(phrase, agreements)),
+        n_abstained=sum(v.status is VerdictStatus.abstained for entry in graded for v in entry.verdicts),
         members=tuple(judge["members"]),
         n_canary_missed=sum(known) if len(known) == len(missed) else None,
         self_agreement=self_agreement(graded, scenarios),
+        place_effect=measure_place_effect(graded, scenarios, scoring),
     )
+
+
+def measure_place_effect(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> PlaceEffect | None:
+    """Measure what an item's place in the rubric does to its verdict, from repeats in different orders.
+
+    Args:
+        graded: everything that the judge graded; equal briefs of a scenario count once.
+        scenarios: by id.
+        scoring: method and level of the interval.
+    """
+    shuffled = [entry for entry in graded if entry.about.get("items_shuffled")]
+    gradings: dict[str, list[list[tuple[float, bool]]]] = {}
+    for entry, _, verdicts in _each_brief_once(shuffled):
+        repeats = entry.passed_at_each_repeat
+        for v in verdicts:
+            places = _places(scenarios[v.scenario_id], len(repeats[v.scenario_id, v.seed, v.item_id]))
+            own = zip(places[v.item_id], repeats[v.scenario_id, v.seed, v.item_id], strict=True)
+            gradings.setdefault(v.scenario_id, []).append([(at, is_) for at, is_ in own if is_ is not None])
+    changes = {name: place_effect(own) for name, own in gradings.items()}
+    known = {name: change for name, change in changes.items() if change is not None}
+    if not known:
+        return None
+    n = sum(len(own) for name in known for own in gradings[name] if len(own) > 1)
+    values = list(known.values())
+    return PlaceEffect(math.fsum(values) / len(values), interval_over(values, scoring), n)
+
+
+def _places(scenario: Scenario, n_repeats: int) -> dict[str, list[float]]:
+    """Return the place of each item, from 0 to 1, at each repeat."""
+    last = max(1, len(scenario.items) - 1)
+    found: dict[str, list[float]] = {}
+    for repeat in range(1, n_repeats + 1):
+        for number, item in enumerate(shown_order(scenario.items, repeat)):
+            found.setdefault(item.item_id, []).append(number / last)
+    return found
 
 
 def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> tuple[Agreement, ...]:
@@ -84,15 +136,16 @@ def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenari
         for name, scenario in scenarios.items()
         for control in labelled_controls(scenario)
     }
-    items = _items(scenarios)
     found = [
         measure_agreement(
             LABELLED_CONTROLS + suffix,
             [
-                LabelledVerdict(items[v.scenario_id, v.item_id], control.labels[v.item_id], v.passed)
+                pair
                 for _, text, verdicts in _each_brief_once(entries)
-                for v in verdicts
-                if (control := controls.get((v.scenario_id, text))) is not None
+                if (control := controls.get((verdicts[0].scenario_id, text))) is not None
+                for pair in _beside_labels(
+                    scenarios[verdicts[0].scenario_id], control, {v.item_id: v.passed for v in verdicts}
+                )
             ],
         )
         for (_, suffix), entries in sorted(_by_digest(graded).items())
@@ -117,11 +170,16 @@ def judges_agreement(
     found: list[tuple[str, Agreement]] = []
     for first, second in combinations(sorted(by_judge), 2):
         shared = [name for name in by_judge[first] if name in by_judge[second]]
-        pairs: list[tuple[Item, bool | None, bool | None]] = []
+        pairs: list[Repeated] = []
         for entry, _, verdicts in _each_brief_once([by_judge[first][name] for name in shared]):
             other = by_judge[second][entry.condition].passed
             pairs += [
-                (items[v.scenario_id, v.item_id], v.passed, other[v.scenario_id, v.seed, v.item_id])
+                Repeated(
+                    items[v.scenario_id, v.item_id],
+                    (v.passed, other[v.scenario_id, v.seed, v.item_id]),
+                    v.scenario_id,
+                    f"{entry.condition}/{v.seed}",
+                )
                 for v in verdicts
             ]
         if pairs:
@@ -142,11 +200,17 @@ def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) 
     repeated = [entry for entry in graded if entry.repeats]
     if len(_by_digest(repeated)) > 1:
         return None
-    answers: list[tuple[Item, list[bool | None]]] = []
+    answers: list[Repeated] = []
     for entry, _, verdicts in _each_brief_once(repeated):
         repeats = entry.passed_at_each_repeat
         answers += [
-            (items[v.scenario_id, v.item_id], repeats[v.scenario_id, v.seed, v.item_id]) for v in verdicts
+            Repeated(
+                items[v.scenario_id, v.item_id],
+                repeats[v.scenario_id, v.seed, v.item_id],
+                v.scenario_id,
+                f"{entry.condition}/{v.seed}",
+            )
+            for v in verdicts
         ]
     return measure_self_agreement(answers)
 
@@ -192,7 +256,7 @@ def offline_agreements(scenarios: Mapping[str, Scenario], objects: ObjectStore) 
         ("tuned on", {name: found for name, found in scenarios.items() if name in tuned}),
     )
     return tuple(
-        _offline_agreement(f"{LABELLED_CONTROLS} {how} ({', '.join(part)})", part, objects)
+        _offline_agreement(f"{LABELLED_CONTROLS} {how}", part, objects)
         for how, part in parts
         if any(labelled_controls(scenario) for scenario in part.values())
     )
@@ -210,22 +274,45 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
         for name, scenario in sorted(scenarios.items())
         for control in labelled_controls(scenario)
     ]
-    key = sha256_text(canonical_json([OFFLINE_VERSION, REFERENCE_VERSION, labels, controls]))
+    key = sha256_text(
+        canonical_json([OFFLINE_VERSION, REFERENCE_VERSION, stage.STAGE_VERSION, labels, controls])
+    )
     stored: Any = objects.recall("agreement", key)
     if stored is not None:
-        fields: dict[str, Any] = {**stored, "groups": tuple(tuple(group) for group in stored["groups"])}
-        return Agreement(**fields)
+        return _recalled(stored)
     pairs: list[LabelledVerdict] = []
     for scenario in scenarios.values():
-        items = {item.item_id: item for item in scenario.items}
         for control in labelled_controls(scenario):
-            pairs += [
-                LabelledVerdict(items[grade.item_id], control.labels[grade.item_id], grade.passed)
-                for grade in grade_offline(scenario.items, control.text, scenario.reference)
-            ]
+            grades = grade_offline(scenario.items, control.text, scenario.reference)
+            pairs += _beside_labels(scenario, control, {each.item_id: each.passed for each in grades})
     measured = measure_agreement(labels, pairs)
     objects.remember("agreement", key, asdict(measured))
     return measured
+
+
+def _recalled(stored: dict[str, Any]) -> Agreement:
+    groups = tuple(_recalled(group) for group in stored["groups"])
+    baselines = tuple((str(rater), float(kappa)) for rater, kappa in stored["baselines"])
+    fields: dict[str, Any] = {**stored, "groups": groups, "baselines": baselines}
+    return Agreement(**fields)
+
+
+def _beside_labels(
+    scenario: Scenario, control: Control, passed: Mapping[str, bool | None]
+) -> list[LabelledVerdict]:
+    """Return each item of a control with its label and verdict."""
+    overlaps = window_overlap(scenario.items, control.text)
+    return [
+        LabelledVerdict(
+            item,
+            control.labels[item.item_id],
+            passed[item.item_id],
+            scenario.scenario_id,
+            control.name,
+            overlap,
+        )
+        for item, overlap in zip(scenario.items, overlaps, strict=True)
+    ]
 
 
 def pairs_agreement(folder: Path) -> list[Agreement]:
@@ -237,5 +324,9 @@ def pairs_agreement(folder: Path) -> list[Agreement]:
     parts: dict[str, list[LabelledVerdict]] = {}
     for part, item, label, brief in load_pairs(folder):
         grade = grade_offline([item], brief)[0]
-        parts.setdefault(part, []).append(LabelledVerdict(item, label, grade.passed))
+        overlap = window_overlap([item], brief)[0]
+        name = sha256_text(brief)
+        parts.setdefault(part, []).append(
+            LabelledVerdict(item, label, grade.passed, name, name, overlap)
+        )
     return [measure_agreement(f"judge pairs, {part}", pairs) for part, pairs in sorted(parts.items())]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from flows.common.files import write_whole
+from flows.common.text import number
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.judge_agreement import judge_note
@@ -17,8 +21,11 @@ from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.settings import ScoringSettings, scoring_suffix
-from flows.stages.aggregate import most_unlike
+from flows.stages.shown import RowSettings, differing
+from flows.schema.settings import Refusals, ScoringSettings, Writer, scoring_suffix
+from flows.schema.verdict import VerdictStatus
+from flows.stages.aggregate import covered_whole, most_unlike, ranked
+from flows.stages.notes import notes
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
@@ -41,8 +48,7 @@ def build_leaderboard(
     Raises:
         StaffbenchError: verdicts do not match their rubric.
     """
-    rows = [_row(entry, scenarios, scoring) for entry in graded]
-    rows.sort(key=lambda row: (row.score is None, -(row.score or 0.0), row.condition, row.judge_id))
+    rows = _rows(graded, scenarios, scoring)
     judges: dict[str, list[Graded]] = {}
     for entry in graded:
         judges.setdefault(entry.judge, []).append(entry)
@@ -51,11 +57,18 @@ def build_leaderboard(
         benchmark=str(graded[0].about["condition"]["benchmark"]) if graded else "",
         scoring=scoring.name,
         rows=tuple(rows),
-        judges=tuple(judge_note(own, scenarios, objects) for _, own in sorted(judges.items())),
-        assumptions=(*assumed, *_assumed_limits(graded), *_prompt_additions(graded)),
+        judges=tuple(judge_note(own, scenarios, objects, scoring) for _, own in sorted(judges.items())),
+        assumptions=(
+            *assumed,
+            *_assumed_limits(graded),
+            *_prompt_additions(graded),
+            _assumed_refusals(scoring),
+        ),
         model_notes=tuple(sorted(_model_notes(graded))),
         differences=(*differences(graded), *served_notes(graded)),
         left_out=tuple(left_out),
+        rules=scoring,
+        other_refusals=tuple(_other_refusals(rows, graded, scenarios, scoring)),
     )
 
 
@@ -70,6 +83,61 @@ def _prompt_additions(graded: Sequence[Graded]) -> list[str]:
     for prompt, addition in sorted(found):
         asked.setdefault(prompt, []).append(addition)
     return [f"prompt {name} also asks for {'; '.join(texts)}" for name, texts in asked.items()]
+def _row_settings(entry: Graded) -> RowSettings:
+    condition, judge, found = entry.about["condition"], entry.about["judge"], entry.settings or {}
+    return RowSettings(
+        tuple(str(condition[name]) for name in ("model", "effort", "word_cap", "harness")) + (judge["name"],),
+        condition["prompt"],
+        (judge["name"], judge["effort"], judge["mode"], judge["prompt"]),
+        (condition["digest"], judge["digest"]),
+        found.get("settings"),
+        found.get("changed", ()),
+    )
+
+
+def _spent(entry: Graded) -> dict[str, Any]:
+    """Return the row's fields of cost; none for files without them."""
+    parts: Mapping[str, Mapping[str, Any] | None] = entry.about.get("spent", {})
+    return {
+        f"{prefix}{name}": value
+        for prefix, part in (("", parts.get("writer")), ("judge_", parts.get("judge")))
+        if part is not None
+        for name, value in part.items()
+    }
+def _assumed_refusals(scoring: ScoringSettings) -> str:
+    rules = {Refusals.unscored: "has no score", Refusals.zero: "scores like an empty one"}
+    return (
+        f"a text that its writer refused {rules[scoring.refusals]} (scoring.refusals="
+        f"{scoring.refusals.value}); MA-Bench's paper counts refusals as outputs and does not say how they score"
+    )
+
+
+def _other_refusals(
+    rows: Sequence[LeaderboardRow],
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> list[str]:
+    """Rank by the other rule for refusals; return a text for each judge whose ranking it changes."""
+    if not any(entry.refused for entry in graded):
+        return []
+    other = Refusals.zero if scoring.refusals is Refusals.unscored else Refusals.unscored
+    changed = replace(scoring, refusals=other)
+    others = _rows(graded, scenarios, changed)
+    found: list[str] = []
+    for judge in sorted({row.judge_id for row in rows}):
+        here, there = (
+            [(row.rank, row.condition) for row in board if row.judge_id == judge and row.rank is not None]
+            for board in (rows, others)
+        )
+        if here != there:
+            places = [
+                f"{row.rank} {row.condition} ({number(row.score)})"
+                for row in others
+                if row.judge_id == judge and row.rank is not None
+            ]
+            found.append(f"scoring.refusals={other.value}, judge {judge}: {', '.join(places) or 'no row is ranked'}")
+    return found
 
 
 def _assumed_limits(graded: Sequence[Graded]) -> list[str]:
@@ -110,7 +178,8 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
     Raises:
         StoreError: a file can't be written.
     """
-    texts = (to_json(board), to_csv(board), to_markdown(board), to_metrics(board))
+    under = notes(board)
+    texts = (to_json(board, under), to_csv(board), to_markdown(board, under), to_metrics(board))
     paths = [folder / name for name in _board_files(folder, board.scoring)]
     for path, text in zip(paths, texts, strict=True):
         write_whole(path, text)
@@ -149,6 +218,25 @@ def _board_files(folder: Path, scoring: str) -> tuple[str, ...]:
 
 def _task_file(folder: Path, scoring: str) -> str:
     return f"tasks{scoring_suffix(folder.name, scoring)}.md"
+def board_file(folder: Path, scoring: str) -> str:
+    """Return the name of the Markdown file, which has all columns and notes."""
+    return _board_files(folder, scoring)[2]
+
+
+def _rows(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> list[LeaderboardRow]:
+    """Build the rows, sorted and ranked."""
+    differs = differing([_row_settings(entry) for entry in graded])
+    return ranked(
+        [
+            (
+                replace(_row(entry, scenarios, scoring), differs=pairs),
+                covered_whole(scored(entry, scenarios, scoring).scores),
+            )
+            for entry, pairs in zip(graded, differs, strict=True)
+        ]
+    )
 
 
 def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> LeaderboardRow:
@@ -167,7 +255,7 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         score=estimate.score,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
-        ci_level=scoring.interval_level if interval else None,
+        ci_level=interval.level if interval else None,
         ci_method=interval.method if interval else None,
         score_low=estimate.score_low,
         score_high=estimate.score_high,
@@ -200,9 +288,42 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_unmeasured=_unmeasured(entry.reports.values()),
         n_missing=statuses.count(BriefStatus.missing),
         n_corrupt=statuses.count(BriefStatus.corrupt),
-        ci_unlike=most_unlike(interval, estimate.n_scenarios, scoring.interval_level),
+        copied=condition["model"] == Writer.extractive.value and bool(judge["is_stand_in"]),
+        ci_unlike=most_unlike(interval, estimate.n_scenarios),
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
+        **_spent(entry),
+        n_partial=estimate.n_partial,
+        n_texts=_texts(entry, scenarios, scoring),
+        correct_empty=_correct_empty(entry, scenarios),
     )
+
+
+def _texts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> int | None:
+    """Number of different scored texts, if seeds repeat texts that no model wrote; else None."""
+    copies = entry.copies
+    scores = scored(entry, scenarios, scoring).by_brief
+    own = sum(score.score is not None for brief, score in scores.items() if brief not in copies)
+    return own if copies else None
+
+
+def _correct_empty(entry: Graded, scenarios: Mapping[str, Scenario]) -> float | None:
+    """Share of correct items of empty briefs, averaged over scenarios; None if a rubric is unknown.
+
+    Items that the judge does not grade by design don't count.
+    """
+    names = [str(name) for name in entry.about["scenarios"]]
+    if entry.is_foreign or not names:
+        return None
+    unasked = {
+        (v.scenario_id, v.item_id)
+        for v in entry.verdicts
+        if v.status is not VerdictStatus.graded and not v.status.is_missing
+    }
+    shares: list[float] = []
+    for name in names:
+        asked = [item.is_error for item in scenarios[name].items if (name, item.item_id) not in unasked]
+        shares.append(sum(asked) / len(asked))
+    return math.fsum(shares) / len(shares)
 
 
 def _over_limit(reports: Iterable[ReportFacts]) -> int | None:

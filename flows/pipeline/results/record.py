@@ -11,14 +11,16 @@ from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.graded import SCORE_VERSIONS
+from flows.pipeline.results.settings_file import write_settings
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Submission
 from flows.schema.brief import Brief
 from flows.common.digests import canonical_json, sha256_text
+from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import Writer, scoring_suffix
+from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -34,6 +36,7 @@ class Outcome:
         estimate: of the condition.
         submissions: report files with their trajectories; empty if briefs are text.
         served: as returned by `served.served`.
+        spent: what the writer's replies cost; None if one of them is not stored.
     """
 
     briefs: Sequence[Brief]
@@ -42,6 +45,12 @@ class Outcome:
     estimate: Estimate
     submissions: Sequence[Submission] = ()
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    spent: Spent | None = None
+
+    @property
+    def judge_spent(self) -> Spent:
+        """What the judge's replies cost."""
+        return spent_together(judged.spent for judged in self.judged.values())
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -143,8 +152,13 @@ def write_results(
         "judge_versions": judge_versions(evaluation),
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
+        "spent": {
+            "writer": None if outcome.spent is None else asdict(outcome.spent),
+            "judge": asdict(outcome.judge_spent),
+        },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
+        "items_shuffled": _are_items_shuffled(evaluation.settings.judge),
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
@@ -191,7 +205,13 @@ def write_results(
         "score_versions": SCORE_VERSIONS,
     }
     write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
+    write_settings(results / condition.benchmark, evaluation)
     return files
+
+
+def _are_items_shuffled(judge: JudgeSettings) -> bool:
+    """True if repeats of the judge are shown the rubric in different orders."""
+    return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
 
 
 def _write_submissions(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from flows.adapters.provenance import environment, git_revision, now
 from flows.adapters.tracking import RunRecord
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.record import Outcome, ResultFiles
+from flows.pipeline.results.settings_file import as_yaml, changed_keys
 from flows.common.digests import canonical_json, sha256_text
+from flows.schema.completion import Spent
 from flows.schema.rows import as_row
 from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
+from flows.stages.shown import changed_values
 
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
 
@@ -50,6 +53,8 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         "scoring": settings.scoring.name,
         "seeds": str(settings.seeds),
         "scenarios": " ".join(scenario.scenario_id for scenario in evaluation.scenarios),
+        # What was overridden: else MLflow's comparison of two runs would show no difference.
+        **changed_values(asdict(settings), changed_keys(evaluation)),
     }
     tags = {
         "condition": condition.label,
@@ -71,7 +76,12 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
         metrics=_metrics(evaluation, outcome),
         tags=tags,
-        texts={"settings.yaml": _as_yaml(_plain(asdict(settings)))},
+        texts={
+            "settings.yaml": as_yaml(asdict(settings)),
+            # MLflow's page shows CSV files; Parquet files it only offers to download.
+            "scores.csv": _as_csv([as_row(score) for score in outcome.scores]),
+            "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
+        },
         files=[
             str(files.scores),
             str(files.verdicts),
@@ -90,7 +100,7 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "score_high": estimate.score_high,
         "ci_low": interval.low if interval else None,
         "ci_high": interval.high if interval else None,
-        "ci_unlike": most_unlike(interval, estimate.n_scenarios, evaluation.settings.scoring.interval_level),
+        "ci_unlike": most_unlike(interval, estimate.n_scenarios),
         "correct": estimate.correct,
         "passed": estimate.passed,
         "wrong": estimate.wrong,
@@ -100,6 +110,8 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "n_cut": sum(brief.cut for brief in outcome.briefs),
         "n_refused": sum(brief.status.value == "refused" for brief in outcome.briefs),
         "n_canary_missed": outcome.n_canary_missed,
+        **{f"writer.{name}": value for name, value in asdict(outcome.spent or Spent()).items() if outcome.spent},
+        **{f"judge.{name}": value for name, value in asdict(outcome.judge_spent).items()},
     }
     by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
     groupings: tuple[Grouping, ...] = ("step", "tier", "severity")
@@ -119,15 +131,9 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
-    """Replace enumeration members by their values, for YAML."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType] -- asdict
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- asdict
-    return getattr(value, "value", value)
-
-
-def _as_yaml(value: Any) -> str:
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the C dumper is ten times faster
-    return yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True)
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

@@ -1,15 +1,15 @@
-"""Notes on replies by another model than requested, and on paid texts that are not graded."""
+"""Notes on replies by another model than requested and on paid texts that are not graded; costs of replies."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from flows.pipeline.results.graded import Graded
 from flows.schema.brief import Brief
-from flows.schema.completion import Completion
+from flows.schema.completion import Completion, Spent, spent_on
 
 # Parts that names of the same model may differ in: the provider before it; dates and revisions after it.
 _SERVED_BY = re.compile(
@@ -56,6 +56,25 @@ def served(
     partial = sum(bool(reply and reply.fragment) for reply in replies)
     found: dict[str, Any] = {"asked": asked, "answered_by": others} if others else {}
     return found | ({"partial": partial} if partial else {})
+
+
+def writer_spent(
+    briefs: Sequence[Brief],
+    trajectories: Iterable[Sequence[Mapping[str, Any]]],
+    completion: Callable[[str], Completion | None] | None,
+) -> Spent | None:
+    """Add up what the replies behind the briefs of a condition cost; None if one is not stored.
+
+    Args:
+        briefs: of one condition.
+        trajectories: events of its attempts.
+        completion: returns a stored reply by its key; None in a run without calls.
+    """
+    keys = {brief.completion for brief in briefs if brief.completion is not None}
+    keys |= {event["completion"] for events in trajectories for event in events if "completion" in event}
+    replies = [completion(key) if completion is not None else None for key in sorted(keys)]
+    known = [reply for reply in replies if reply is not None]
+    return spent_on(known) if len(known) == len(replies) else None
 
 
 def served_notes(graded: Sequence[Graded]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.site_attempts import attempt_pages
+from flows.pipeline.results.site_attempts import attempt_pages, page_pictures
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
 from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
@@ -23,15 +23,18 @@ from flows.stages.aggregate import Count, Grouping, breakdowns
 from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
 from flows.stages.page import (
     Group,
+    MatrixColumn,
     address,
     brief_file,
     brief_page,
     condition_page,
     index_page,
+    matrix_page,
     rubric_page,
     wording,
 )
-from flows.stages.table import FEW_SCENARIOS, notes, shown_rows
+from flows.stages.notes import notes
+from flows.stages.table import shown_rows
 
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
 _TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
@@ -104,7 +107,8 @@ def write_site(
     )
     pages = chain(
         ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
-        *(_condition_pages(board, condition, scenarios) for condition in conditions),
+        ((f"matrix/{file}", _matrix(scenarios[name], conditions)) for name, file in rubrics.items()),
+        *(_condition_pages(folder, board, condition, scenarios) for condition in conditions),
         attempt_pages(folder, graded),
         [("index.html", index)],  # last, since it links to the others
     )
@@ -141,7 +145,7 @@ def _conditions(
                     for brief in briefs
                 ],
                 entry.reports,
-                breakdowns(items, entry.verdicts, _TASK_GROUPINGS if tasks else _GROUPINGS),
+                breakdowns(items, entry.verdicts_once, _TASK_GROUPINGS if tasks else _GROUPINGS),
                 tasks,
             )
         )
@@ -160,7 +164,6 @@ def _figures(
         name=f"{ids}-score",
         judge=judge,
         scoring=board.scoring,
-        few_scenarios=FEW_SCENARIOS,
     )
     modes = mode_figure([_modes(condition) for condition in shown], name=f"{ids}-mode", judge=judge)
     if any("scenario" in condition.counts for condition in shown):
@@ -225,12 +228,34 @@ def _pooled(condition: _Condition, kind: str) -> Rate | None:
     )
 
 
+def _matrix(scenario: Scenario, conditions: Sequence[_Condition]) -> str:
+    """Render the verdicts on a scenario's items by condition."""
+    models = [(condition.row.model, condition.row.judge) for condition in conditions]
+    columns: list[MatrixColumn] = []
+    for condition in conditions:
+        row = condition.row
+        briefs = [(brief, verdicts) for brief, _, verdicts in condition.briefs if brief.scenario_id == scenario.scenario_id]
+        if not briefs:
+            continue
+        passed: dict[str, list[bool | None]] = {}
+        for _, verdicts in briefs:
+            for verdict in verdicts:
+                passed.setdefault(verdict.item_id, []).append(verdict.passed)
+        is_one = models.count((row.model, row.judge)) == 1
+        name = f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
+        page = (row.condition, row.judge_id, brief_file(briefs[0][0]))
+        columns.append(MatrixColumn(name, page, passed))
+    return matrix_page(scenario, columns)
+
+
 def _condition_pages(
-    board: Leaderboard, condition: _Condition, scenarios: Mapping[str, Scenario]
+    folder: Path, board: Leaderboard, condition: _Condition, scenarios: Mapping[str, Scenario]
 ) -> Iterator[tuple[str, str]]:
     """Yield path and page of a condition and its briefs, one at a time since a site can be large."""
     place = f"{condition.row.condition}/{condition.row.judge_id}"
-    for brief, score, verdicts in condition.briefs:
+    files = [brief_file(brief) for brief, _, _ in condition.briefs]
+    for number, (brief, score, verdicts) in enumerate(condition.briefs):
+        report = condition.reports.get((brief.scenario_id, brief.seed))
         page = brief_page(
             condition.row,
             scenarios[brief.scenario_id],
@@ -239,7 +264,9 @@ def _condition_pages(
             verdicts=verdicts,
             scoring=board.scoring,
             is_stand_in=condition.is_stand_in,
-            report=condition.reports.get((brief.scenario_id, brief.seed)),
+            report=report,
+            pictures=page_pictures(folder, report),
+            beside=(files[number - 1] if number else None, (*files, None)[number + 1]),
         )
         yield f"{place}/{brief_file(brief)}", page
     page = condition_page(

@@ -1,14 +1,17 @@
-"""Pages of attempts, from the trajectories table."""
+"""Pages of attempts, from the trajectories table, and pictures of the pages of their reports."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import TRAJECTORIES, read_table
+from flows.pipeline.native.renders import Renders
 from flows.pipeline.results.graded import Graded
+from flows.schema.report_task import ReportFacts
 from flows.stages.page import attempt_page, attempt_path
 
 
@@ -36,3 +39,24 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
             attempt = (entry.condition, row["scenario_id"], row["seed"])
             page = attempt_page(*attempt, events.get(attempt[1:], []), judges=sorted(judges[entry.condition]))
             yield "/".join(attempt_path(*attempt)), page
+
+
+def page_pictures(folder: Path, report: ReportFacts | None) -> list[str]:
+    """Return the paths, below `folder`, of the pictures of a report's pages, in order.
+
+    Only of reports that a model wrote: those of controls and of the baseline are not versioned, and the site
+    must not depend on what happens to lie on a disk. A missing picture is made, where LibreOffice is installed.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        report: facts about the file; None for a brief that is a text.
+    """
+    if report is None or report.report is None or not report.n_calls:
+        return []
+    try:
+        data = (folder / "reports" / "files" / f"{report.report}.docx").read_bytes()
+    except OSError:
+        return []  # not pulled
+    renders = Renders(folder / "renders")
+    layout = asyncio.run(renders.layout(data, ".docx", images=True))
+    return [str(renders.path_of(image).relative_to(folder)) for image in layout.images]

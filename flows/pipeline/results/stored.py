@@ -13,8 +13,9 @@ from flows.common.locks import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
+from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.work.kinds import kind_of
-from flows.common.errors import StaffbenchError, StoreError
+from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
 from flows.schema.report_task import ReportFacts
 from flows.schema.rows import from_row, from_rows
@@ -98,9 +99,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
     again = f"run that condition again (model={model}); stored replies are not paid for again"
     for scenario_id, digest in about["rubrics"].items():
         if scenario_id not in scenarios:
-            raise StoreError(
-                path, f"verdicts on {scenario_id}, which is not there", "a scenario of the benchmark"
-            )
+            raise NotOfBenchmark(path, f"verdicts on {scenario_id}, which is not a scenario of the benchmark")
         if rubric_digest(scenarios[scenario_id]) != digest:
             raise StoreError(
                 path, f"verdicts on another rubric of {scenario_id}", "the rubric as it is", again
@@ -119,6 +118,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         _load_repeats(folder, about, again),
         _load_reports(folder, about, briefs, again),
         known=_load_scores(folder, about),
+        settings=read_settings(folder, about),
     )
 
 

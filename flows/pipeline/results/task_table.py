@@ -41,9 +41,10 @@ def task_table(
 
 
 def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
-    """Transpose the table, so that each task is a column; `narrow` omits the descriptions."""
+    """Transpose the table, so that each task is a column; `narrow` keeps only scores."""
     columns = list(zip(*rows, strict=True))
-    return [columns[0], *columns[4 if narrow else 1 :]]
+    published = columns[7:8] if any(text not in ("-", "") for text in columns[7][1:]) else []
+    return [columns[0], *(published + columns[8:] if narrow else columns[1:])]
 
 
 def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:

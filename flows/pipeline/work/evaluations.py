@@ -80,6 +80,7 @@ def evaluation_of(
         _is_self_judged(settings) or any(voter.self_judged for voter in voters),
         kind_of(settings.benchmark),
         voters,
+        frozenset(changed),
     )
 
 
@@ -87,9 +88,14 @@ def _missing_folder(project: Path, settings: Settings, scenario_id: str) -> list
     """Check that external briefs have a folder for this scenario."""
     if settings.model.writer is not Writer.files:
         return []
-    folder = project / (settings.model.folder or "") / scenario_id
+    given = project / (settings.model.folder or "")
+    folder = given / scenario_id
     if folder.is_dir():
         return []
+    if given.is_file():
+        if settings.seeds == 1 and settings.benchmark.scenarios == [scenario_id]:
+            return []
+        return [ConfigError("model.folder", f"{given} is one file", "one scenario and seeds=1")]
     expected = f"a folder of {kind_of(settings.benchmark).brief}s for each scenario"
     return [ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")]
 

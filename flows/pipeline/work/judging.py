@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flows.adapters.completions.threaded_client import ThreadedClient
@@ -15,7 +16,7 @@ from flows.pipeline.work.digests import rubric_digest
 from flows.pipeline.work.run_context import Evaluation, Pages, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.completion import Image
+from flows.schema.completion import Completion, Image, Spent, spent_on
 from flows.schema.condition import judge_fields, quorum_of
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
@@ -35,10 +36,10 @@ from flows.stages.judge import (
     verdicts_for_missing,
     verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, abstention, grade_offline
 from flows.stages.offline.reference import REFERENCE_VERSION
 
-_FORMAT = "1"  # of what the stage stores
+_FORMAT = "2"  # of what the stage stores
 _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
 
 
@@ -52,12 +53,18 @@ class Judged:
         hidden: by seed, the kinds of hidden characters that were removed from the brief for the judge;
             briefs without any are omitted.
         n_canary_missed: replies rejected because of a canary; None without canaries.
+        spent: what the judge's replies cost, rejected ones included.
     """
 
     verdicts: Sequence[Verdict]
     repeats: Sequence[tuple[int, Verdict]]
     hidden: Mapping[int, Sequence[str]]
     n_canary_missed: int | None
+    spent: Spent
+
+
+_REPLIES: ContextVar[list[Completion]] = ContextVar("_REPLIES")
+"""The judge's replies of the stage that is running, for what they cost."""
 
 
 def judged_of(value: dict[str, Any]) -> Judged:
@@ -67,6 +74,7 @@ def judged_of(value: dict[str, Any]) -> Judged:
         [(number, from_row(Verdict, row)) for number, row in value["repeats"]],
         {int(seed): kinds for seed, kinds in value["hidden"].items()},
         value["n_canary_missed"],
+        from_row(Spent, value["spent"]),
     )
 
 
@@ -94,6 +102,8 @@ def judge_work(
     async def make() -> dict[str, Any]:
         # First, while the cache of shielded texts, which requests use too, is filled.
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
+        replies: list[Completion] = []
+        _REPLIES.set(replies)  # tasks that are started below add to this list
         gradings = await gather_then_raise(
             [_grade(context, evaluation, scenario, brief, pages) for brief in briefs]
         )
@@ -103,6 +113,7 @@ def judge_work(
             "repeats": [[number, as_row(v)] for grading in gradings for number, v in grading.repeats],
             "hidden": {seed: list(found) for seed, found in kinds.items() if found},
             "n_canary_missed": sum(grading.n_canary_missed for grading in gradings) if tested else None,
+            "spent": as_row(spent_on(replies)),
             # A failed vote is retried even if the other votes made a majority.
             "statuses": sorted({status for grading in gradings for status in grading.statuses}),
         }
@@ -152,7 +163,11 @@ async def _grade(
 ) -> _Grading:
     unasked = evaluation.kind.unjudged_reason(brief, evaluation.settings.judge)
     if unasked is not None:
-        return _Grading.once(verdicts_for_no_report(scenario.items, brief, unasked))
+        unjudged = verdicts_for_no_report(scenario.items, brief, unasked)
+        if evaluation.settings.judge.kind is JudgeKind.offline:
+            # The same items in each seed, whether there is a report or not.
+            unjudged = [_abstaining(scenario, verdict) for verdict in unjudged]
+        return _Grading.once(unjudged)
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
@@ -175,7 +190,7 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
                 brief.scenario_id,
                 brief.seed,
                 grade.item_id,
-                VerdictStatus.graded,
+                VerdictStatus.abstained if grade.passed is None else VerdictStatus.graded,
                 grade.passed,
                 grade.mode,
                 grade.reason,
@@ -183,6 +198,14 @@ def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
             for grade in grade_offline(scenario.items, text, scenario.reference)
         ]
     )
+
+
+def _abstaining(scenario: Scenario, verdict: Verdict) -> Verdict:
+    item = next(item for item in scenario.items if item.item_id == verdict.item_id)
+    why = abstention(item, scenario.reference)
+    if why is None:
+        return verdict
+    return replace(verdict, status=VerdictStatus.abstained, passed=None, mode=None, reason=why)
 
 
 async def _grade_by_panel(
@@ -265,6 +288,7 @@ async def ask(
     missed = 0
     while True:
         outcome = await client.complete(call.request, judge, asked)
+        _REPLIES.get([]).append(outcome.completion)
         missed += misses_canary(call, outcome.completion)
         found = judge_outcome(call, outcome.completion, call.attempt + 1)
         if not isinstance(found, JudgeCall):

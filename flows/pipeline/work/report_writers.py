@@ -97,7 +97,12 @@ def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> P
 
     The task's folder must exist: a misspelt folder is not a missing report.
     """
-    folder = project / (settings.model.folder or "") / scenario.scenario_id
+    given = project / (settings.model.folder or "")
+    if given.is_file():
+        if given.suffix.lower() != ".docx":
+            raise ScenarioError(given, "not a Word file", "a .docx file")
+        return given
+    folder = given / scenario.scenario_id
     if not folder.is_dir():
         raise ScenarioError(
             folder,

@@ -115,6 +115,7 @@ class Evaluation:
         self_judged: True if the judge or a panel member is the writer.
         kind: implementation of the benchmark's protocol.
         voters: the same condition under each panel member; empty for other judges.
+        changed: sections and keys that differ from their named options, as in `Point`.
     """
 
     settings: Settings
@@ -124,6 +125,7 @@ class Evaluation:
     self_judged: bool
     kind: BenchmarkKind
     voters: tuple[Evaluation, ...] = ()
+    changed: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from flows.pipeline.inputs.packets import load_packet, packet_key, packet_path
 from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import items_digest
 from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.schema.brief import Brief, BriefStatus
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
@@ -46,19 +47,29 @@ def take_packet(context: RunContext, evaluation: Evaluation, scenario: Scenario)
     return context.packets[folder]
 
 
-def score_work(evaluation: Evaluation, scenario: Scenario, verdicts: Sequence[Verdict], source: str) -> Work:
+def score_work(
+    evaluation: Evaluation,
+    scenario: Scenario,
+    briefs: Sequence[Brief],
+    verdicts: Sequence[Verdict],
+    source: str,
+) -> Work:
     """Score each brief."""
     settings = evaluation.settings
+    scoring = settings.scoring
+    refused = {(b.scenario_id, b.seed) for b in briefs if b.status is BriefStatus.refused}
 
     async def make() -> list[dict[str, Any]]:
         ordered = sorted(verdicts, key=lambda verdict: verdict.seed)
-        scores = score_briefs({scenario.scenario_id: scenario.items}, ordered, settings.scoring)
+        scores = score_briefs({scenario.scenario_id: scenario.items}, ordered, scoring, refused)
         return [as_row(score) for score in scores]
 
     inputs = {
         "scenario": scenario.scenario_id,
         "version": SCORE_VERSION,
-        "weights": settings.scoring.weights,
+        "weights": scoring.weights,
+        "min_graded": scoring.min_graded,
+        "refused": [scoring.refusals.value, *sorted(seed for _, seed in refused)],
         "items": items_digest(scenario.items),
         "verdicts": source,
     }
@@ -78,8 +89,10 @@ def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources
         "scores": dict(zip(names, sources, strict=True)),
         "seeds": settings.seeds,
         "clamped": settings.scoring.clamped,
+        "interval": settings.scoring.interval.value,
         "level": settings.scoring.interval_level,
         "resamples": settings.scoring.resamples,
+        "min_coverage": settings.scoring.min_coverage,
     }
     return Work("aggregate", inputs, make)
 

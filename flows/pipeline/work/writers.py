@@ -14,6 +14,7 @@ from flows.readers import READER_VERSIONS
 from flows.readers.guarded import read_guarded_bytes
 from flows.readers.read import source
 from flows.readers.text.decode import decoded
+from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice, Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings, Writer
@@ -37,7 +38,7 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
             made_of = sha256_text(scenario.controls[settings.model.label].text)
         case Writer.files:
             files = [_brief_file(project, settings, scenario, seed) for seed in seeds]
-            made_of = [[file.name, sha256_file(file), READER_VERSIONS] for file in files]
+            made_of = [file and [file.name, sha256_file(file), READER_VERSIONS] for file in files]
         case Writer.empty | Writer.absent | Writer.corrupt | Writer.remote:
             made_of = None
     return {"writer": settings.model.writer.value, "made_of": made_of, "seeds": seeds}
@@ -46,8 +47,10 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
 def write_local(project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int) -> Written:
     """Write the brief of a local writer for one seed.
 
+    A brief file that is not there has the status `error`, so that the others are graded.
+
     Raises:
-        ScenarioError: the writer is `files`, and no brief exists for this scenario and seed.
+        ScenarioError: several files are the brief of this scenario and seed.
         ReadError: the brief can't be read.
     """
     match settings.model.writer:
@@ -57,7 +60,11 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
         case Writer.control:
             return written(scenario.controls[settings.model.label].text, seed)
         case Writer.files:
-            text, notices = read_brief(_brief_file(project, settings, scenario, seed))
+            file = _brief_file(project, settings, scenario, seed)
+            if file is None:
+                names = ", ".join(f"{seed}{suffix}" for suffix in _SUFFIXES)
+                return Written(seed, BriefStatus.error, None, detail=f"no file; expected one of {names}")
+            text, notices = read_brief(file)
             return replace(written(text, seed), detail=notices)
         case Writer.empty:
             return written("", seed)
@@ -95,10 +102,14 @@ def format_notices(notices: Sequence[Notice]) -> str:
     return "; ".join(lines[:_MAX_NOTICES] + ([f"and {more} more"] if more > 0 else []))
 
 
-def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path:
-    folder = project / (settings.model.folder or "") / scenario.scenario_id
+def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path | None:
+    """Return the file of a brief; None if there is none."""
+    given = project / (settings.model.folder or "")
+    if given.is_file():
+        return given
+    folder = given / scenario.scenario_id
     found = [path for suffix in _SUFFIXES if (path := folder / f"{seed}{suffix}").is_file()]
-    if len(found) != 1:
-        what = "no brief" if not found else "more than one brief: " + ", ".join(path.name for path in found)
-        raise ScenarioError(folder / str(seed), what, f"one of {', '.join(f'{seed}{s}' for s in _SUFFIXES)}")
-    return found[0]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise ScenarioError(folder / str(seed), f"more than one brief: {names}", "one")
+    return found[0] if found else None

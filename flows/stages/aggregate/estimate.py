@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flows.common.errors import ScenarioError
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Interval
-from flows.stages.aggregate.interval import bootstrap
+from flows.stages.aggregate.interval import interval_over
 
 
 def aggregate(
@@ -20,18 +20,20 @@ def aggregate(
 ) -> Estimate:
     """Estimate a condition's scores under one judge.
 
-    Means are over briefs with every item graded, which are counted. Bounds are over all expected briefs:
-    whatever the missing verdicts would have been, the complete mean is between them. The mean of the
-    graded briefs may be outside the bounds.
+    Means are over briefs with a score, which are counted. They are None if less than
+    `scoring.min_coverage` of the expected briefs have one. Bounds are over all expected briefs: whatever the
+    missing verdicts would have been, the complete mean is between them. The mean of the scored briefs may be
+    outside the bounds.
 
-    With `scoring.clamped`, each brief's score is clamped to [0, 1] in the mean, interval and bounds.
+    With `scoring.clamped`, each brief's score is clamped to [0, 1] in the mean, interval and bounds. An
+    interval ends where scores end: at 1, and at 0 if they are clamped.
 
     Args:
         scores: one for each expected scenario and seed, in any order, including refused and failed
             briefs, which have nothing graded.
         scenario_ids: the expected scenarios.
         seeds_expected: expected briefs per scenario, numbered from 1; by scenario if they differ.
-        scoring: clamping, level of the interval and number of resamples.
+        scoring: clamping, the interval and the floor of coverage.
 
     Raises:
         ScenarioError: an expected brief has no score or two, or a score is of an unexpected brief.
@@ -41,25 +43,40 @@ def aggregate(
         seeds_expected = dict.fromkeys(scenario_ids, seeds_expected)
     _check_cover(scores, scenario_ids, seeds_expected)
 
+    n_briefs, n_briefs_all = sum(score.score is not None for score in scores), sum(seeds_expected.values())
+    is_shown = n_briefs > 0 and n_briefs >= scoring.min_coverage * n_briefs_all
+
     def mean_of(value: Callable[[BriefScore], float | None]) -> float | None:
         return _mean(list(_scenario_means(scores, value).values()))
 
+    def shown(value: Callable[[BriefScore], float | None]) -> float | None:
+        return mean_of(value) if is_shown else None
+
     by_scenario = _scenario_means(scores, lambda score: _counted(score, scoring))
     return Estimate(
-        score=_mean(list(by_scenario.values())),
-        interval=bootstrap(list(by_scenario.values()), scoring),
+        score=shown(lambda score: _counted(score, scoring)),
+        interval=_possible(interval_over(list(by_scenario.values()), scoring), scoring) if is_shown else None,
         score_low=mean_of(lambda score: _bound(score.score_low, scoring)),
         score_high=mean_of(lambda score: _bound(score.score_high, scoring)),
-        score_clamped=mean_of(lambda score: score.score_clamped),
-        correct=mean_of(lambda score: score.correct),
-        passed=mean_of(lambda score: score.passed),
-        wrong=mean_of(lambda score: score.wrong),
+        score_clamped=shown(lambda score: score.score_clamped),
+        correct=shown(lambda score: score.correct),
+        passed=shown(lambda score: score.passed),
+        wrong=shown(lambda score: score.wrong),
         n_scenarios=len(by_scenario),
         n_scenarios_all=len(scenario_ids),
-        n_briefs=sum(score.score is not None for score in scores),
-        n_briefs_all=sum(seeds_expected.values()),
-        n_ungraded=sum(score.n_items - score.n_graded for score in scores),
+        n_briefs=n_briefs,
+        n_briefs_all=n_briefs_all,
+        n_ungraded=sum(score.n_missing for score in scores),
+        n_partial=sum(score.is_partial for score in scores),
     )
+
+
+def _possible(interval: Interval | None, scoring: ScoringSettings) -> Interval | None:
+    """Cut the ends at the highest possible score, and at the lowest of clamped ones."""
+    if interval is None:
+        return None
+    low = max(interval.low, 0.0) if scoring.clamped else interval.low
+    return replace(interval, low=low, high=min(interval.high, 1.0))
 
 
 def _counted(score: BriefScore, scoring: ScoringSettings) -> float | None:
@@ -114,7 +131,7 @@ class Difference:
     Attributes:
         difference: mean over scenarios of the first score minus the second; None if they share no scored
             scenario.
-        interval: over scenarios; None if they share fewer than two.
+        interval: over scenarios, or their range if they are too few; None if they share fewer than two.
         n_scenarios: scenarios compared.
         n_scenarios_all: expected scenarios.
     """
@@ -138,7 +155,7 @@ def paired_difference(
 
     Raises:
         ScenarioError: a score is of an unexpected scenario, or a condition has two of one brief.
-        ConfigError: as `bootstrap`.
+        ConfigError: as `interval_over`.
     """
     means: list[dict[str, float]] = []
     for scores in (first, second):
@@ -150,4 +167,4 @@ def paired_difference(
         means.append(_scenario_means(scores, lambda score: _counted(score, scoring)))
     both = [name for name in scenario_ids if name in means[0] and name in means[1]]
     differences = [means[0][name] - means[1][name] for name in both]
-    return Difference(_mean(differences), bootstrap(differences, scoring), len(both), len(scenario_ids))
+    return Difference(_mean(differences), interval_over(differences, scoring), len(both), len(scenario_ids))

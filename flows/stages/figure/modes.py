@@ -23,6 +23,7 @@ from flows.stages.figure.svg import (
 
 _RIGHT = LABEL_WIDTH + AREA_WIDTH
 _LEGEND = 26.0  # its height
+_TALL = ROW + 12  # with a line of counts below the bar
 _PATTERNS = (
     '<rect class="f0" width="8" height="8"/>',
     '<path class="f1" d="M-2 2L2 -2M0 8L8 0M6 10L10 6" stroke-width="2.5"/>',
@@ -51,7 +52,7 @@ class ModeRow:
 
 
 def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
-    """Draw the share of graded requirements that failed, stacked by mode, with counts.
+    """Draw how failed requirements divide into modes, stacked to 100%, with counts.
 
     Args:
         rows: conditions of one judge, in drawing order. Modes are drawn in the order of the rows; those
@@ -61,7 +62,7 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
     """
     modes = list(dict.fromkeys(mode for row in rows for mode, count in row.failed.items() if count))
     top = TOP + _LEGEND
-    bottom = top + ROW * len(rows)
+    bottom = top + _TALL * len(rows)
     body = [_patterns(name, len(modes))]
     for number, mode in enumerate(modes):
         x = LABEL_WIDTH + 116 * number
@@ -75,7 +76,7 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
     body.append(text(_RIGHT + 242, top - 8, "wrong moves made", "s"))
     alt: list[str] = []
     for number, row in enumerate(rows):
-        y = top + ROW * (number + 0.5)
+        y = top + _TALL * number + ROW / 2
         failed, made = _phrase(row.requirements), _phrase(row.wrong)
         body.append(row_label(row.label, y))
         body += _bar(row, modes, name, y)
@@ -83,7 +84,7 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
         body.append(text(_RIGHT + 242, y + 4, made, "s"))
         parts = ", ".join(f"{mode} {count}" for mode, count in row.failed.items())
         alt.append(f"{row.label}: requirements failed {failed}: {parts}; wrong moves made {made}")
-    subtitle = [f"{by_judge(judge)} Share of graded requirements, pooled over briefs; numbers are counts."]
+    subtitle = [f"{by_judge(judge)} Share of failed requirements, pooled over briefs; numbers are counts."]
     size = (_RIGHT + 460, bottom + 30)
     return frame(
         name,
@@ -97,16 +98,23 @@ def mode_figure(rows: Sequence[ModeRow], *, name: str, judge: str) -> str:
 
 def _bar(row: ModeRow, modes: Sequence[str], name: str, y: float) -> list[str]:
     drawn: list[str] = []
-    x = LABEL_WIDTH
+    x, free = LABEL_WIDTH, 0.0  # `free`: where the next count below the bar may begin
+    n_failed = sum(row.failed.values())
     for place, mode in enumerate(modes):
         count = row.failed.get(mode, 0)
         if not count:
             continue
-        width = count / row.requirements.n * AREA_WIDTH
+        width = count / n_failed * AREA_WIDTH
         segment = _segment(f"{name}-{place}", x, y - 10, width, 20)
         drawn.append(titled(f"{row.label}, {mode}: {count}", segment))
-        if width > 8 * len(str(count)) + 8:  # else the number overlaps its neighbours
-            drawn.append(text(x + width / 2, y + 4, str(count), "m halo"))
+        middle, needed = x + width / 2, 7 * len(str(count)) + 6
+        if width > needed + 4:
+            drawn.append(text(middle, y + 4, str(count), "m halo"))
+        else:  # too narrow: below the bar, right of the count before it, with a line to its segment
+            at = max(middle, free + needed / 2)
+            free = at + needed / 2
+            drawn.append(line(middle, y + 10, at, y + 14, "zero"))
+            drawn.append(text(at, y + 24, str(count), "t m"))
         x += width
     return drawn
 

@@ -21,12 +21,13 @@ from flows.stages.figure.svg import (
 
 _MOST_STEPS = 8  # tick labels that fit side by side
 _RIGHT = LABEL_WIDTH + AREA_WIDTH
+_COUNTS = _RIGHT + 456  # right of the longest interval and of the longest counts
 
 
-def score_figure(
-    rows: Sequence[LeaderboardRow], *, name: str, judge: str, scoring: str, few_scenarios: int
-) -> str:
+def score_figure(rows: Sequence[LeaderboardRow], *, name: str, judge: str, scoring: str) -> str:
     """Draw scores by condition with intervals, best first, on an axis that includes 0 and 1.
+
+    Rows outside the ranking follow it.
 
     A perfect brief scores 1, an empty one 0. If verdicts are missing, a dotted line spans the bounds (all
     missing ones failed, all passed).
@@ -36,9 +37,8 @@ def score_figure(
         name: unique within a page; letters, digits and hyphens.
         judge: the judge's label.
         scoring: name of the weights.
-        few_scenarios: with fewer scenarios, the figure says that an interval is too narrow.
     """
-    rows = sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0), row.condition))
+    rows = sorted(rows, key=_order)
     low, high, ticks = _axis([value for row in rows for value in _extent(row)])
 
     def at(value: float) -> float:
@@ -48,7 +48,7 @@ def score_figure(
     body = [
         text(_RIGHT + 24, TOP - 8, "score", "s"),
         text(_RIGHT + 76, TOP - 8, "interval or bounds", "s"),
-        text(_RIGHT + 336, TOP - 8, "scenarios / briefs", "s e"),
+        text(_COUNTS, TOP - 8, "scenarios / briefs", "s e"),
         text(LABEL_WIDTH + AREA_WIDTH / 2, bottom + 36, "0: an empty brief, 1: a perfect one", "s m"),
     ]
     for tick in ticks:
@@ -58,30 +58,33 @@ def score_figure(
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         score = "none" if row.score is None else f"{row.score:.3f}"
-        counts = (
-            f"{count_of(row.n_scenarios, row.n_scenarios_all)} / {count_of(row.n_briefs, row.n_briefs_all)}"
-        )
+        briefs = count_of(row.n_briefs, row.n_briefs_all) if row.n_texts is None else f"{row.n_texts} texts"
+        counts = f"{count_of(row.n_scenarios, row.n_scenarios_all)} / {briefs}"
         body += [
             row_label(row.condition, y),
             *_marks(row, y, at),
             text(_RIGHT + 24, y + 4, score),
             text(_RIGHT + 76, y + 4, _span(row), "s"),
-            text(_RIGHT + 336, y + 4, counts, "e"),
+            text(_COUNTS, y + 4, counts, "e"),
         ]
         alt.append(f"{row.condition}: score {score}, {_span(row)}, scenarios / briefs {counts}")
-    subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows, few_scenarios)}"]
+    subtitle = [f"{by_judge(judge)} Dot: score. {_interval_note(rows)}"]
     if any(row.ci_unlike is not None for row in rows):
         subtitle.append("Without a bar: all scenarios scored alike; the note says how many more may not.")
-    if any(row.n_ungraded for row in rows):
+    if any(row.has_bounds for row in rows):
         subtitle.append("Dotted: the bounds, if every missing verdict had failed or had passed.")
     title = f"Score by condition ({scoring} scoring)"
-    size = (_RIGHT + 348, bottom + 48)
+    size = (_COUNTS + 12, bottom + 48)
     return frame(name, title, subtitle=subtitle, size=size, body=body, alt=alt)
+
+
+def _order(row: LeaderboardRow) -> tuple[bool, bool, float, str]:
+    return row.score is None, row.rank is None, -(row.score or 0.0), row.condition
 
 
 def _marks(row: LeaderboardRow, y: float, at: Callable[[float], float]) -> list[str]:
     marks: list[str] = []
-    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+    if row.has_bounds and row.score_low is not None and row.score_high is not None:
         # Drawn below the interval so as not to hide it.
         below = y if row.score is None else y + 9
         marks.append(line(at(row.score_low), below, at(row.score_high), below, "bound"))
@@ -98,7 +101,7 @@ def _marks(row: LeaderboardRow, y: float, at: Callable[[float], float]) -> list[
 
 def _extent(row: LeaderboardRow) -> list[float]:
     values = [row.score, row.ci_low, row.ci_high]
-    if row.n_ungraded:
+    if row.has_bounds:
         values += [row.score_low, row.score_high]
     return [value for value in values if value is not None]
 
@@ -115,20 +118,19 @@ def _axis(values: Sequence[float]) -> tuple[float, float, list[float]]:
     return first * step, last * step, [round(number * step, 9) for number in range(first, last + 1)]
 
 
-def _interval_note(rows: Sequence[LeaderboardRow], few_scenarios: int) -> str:
+def _interval_note(rows: Sequence[LeaderboardRow]) -> str:
     drawn = [row for row in rows if row.ci_low is not None]
-    if not drawn:
-        return "No intervals: they take at least 2 scenarios."
     levels = sorted({f"{100 * row.ci_level:g}%" for row in drawn if row.ci_level is not None})
-    note = f"Bar: {' or '.join(levels)} interval over scenarios"
-    fewest = min(row.n_scenarios for row in drawn)
-    return f"{note}; too narrow with only {fewest} of them." if fewest < few_scenarios else f"{note}."
+    notes = [f"{' or '.join(levels)} interval over scenarios"] if levels else []
+    if fewest := sorted({row.n_scenarios for row in drawn if row.ci_level is None}):
+        notes.append(f"range of {' or '.join(map(str, fewest))} scenarios, no interval")
+    return f"Bar: {'; '.join(notes)}." if notes else "No intervals: they take at least 2 scenarios."
 
 
 def _span(row: LeaderboardRow) -> str:
     if row.ci_low is not None and row.ci_high is not None:
         alike = "" if row.ci_unlike is None else f", up to {percent(row.ci_unlike)} otherwise"
         return f"{row.ci_low:.3f} to {row.ci_high:.3f}{alike}"
-    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+    if row.has_bounds:
         return f"bounds {row.score_low:.3f}, {row.score_high:.3f}"
     return "no interval"

@@ -6,6 +6,8 @@ becomes a verdict. `majority` combines the verdicts of a panel's members or of a
 """
 
 from flows.stages.judge.canary import N_CANARIES, with_canaries
+from flows.stages.judge.order import place_effect, shown_order
+from flows.stages.judge.quotes import is_quoted
 from flows.stages.judge.reply import (
     ItemVerdict,
     MissedCanary,
@@ -20,8 +22,8 @@ from flows.stages.judge.shield import shield
 from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing, verdicts_for_no_report
 from flows.stages.judge.vote import VOTE_VERSION, majority
 
-JUDGE_VERSION = "3"
-"""Increment when the shield, the rendering of items, the canaries or the reading of replies changes."""
+JUDGE_VERSION = "4"
+"""Increment when the shield, the rendering or order of items, the canaries or how replies are read change."""
 
 __all__ = [
     "JUDGE_VERSION",
@@ -32,14 +34,17 @@ __all__ = [
     "MissedCanary",
     "RejectedReply",
     "build_requests",
+    "is_quoted",
     "judge_outcome",
     "majority",
     "misses_canary",
     "output_room",
+    "place_effect",
     "read_reply",
     "reject_if_cut",
     "render_items",
     "shield",
+    "shown_order",
     "verdicts_for_brief",
     "verdicts_for_missing",
     "verdicts_for_no_report",

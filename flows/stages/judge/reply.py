@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus
 from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, VerdictStatus
+from flows.stages.judge.quotes import is_quoted
 from flows.stages.judge.request import JudgeCall, with_fault
 
 _LONGEST_QUOTE = 80  # characters of a reply that a fault quotes
@@ -121,11 +122,11 @@ def reject_if_cut(completion: Completion) -> None:
 
 
 def read_reply(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
-    """Read the verdicts in a reply, in the order of the items, without canaries.
+    """Read the verdicts in a reply, in the order shown, without canaries.
 
     Requirements that `failed_only` does not list are passed; errors that it does not list were not
     committed. Where every item is listed, `met` means passed for a requirement and committed for an
-    error.
+    error. Where quotes are asked for, each item that is met needs one that is in the brief.
 
     Raises:
         RejectedReply: the reply is not exactly one JSON object of the requested format.
@@ -150,13 +151,36 @@ def _read(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
         entries = _entries(reply["failed"], "failed", ("id", "mode", "reason"), errors)
         return [_from_failed(item_id, error, entries.get(item_id)) for item_id, error in errors.items()]
     _expect_keys(reply, ("verdicts",), "the object")
-    entries = _entries(reply["verdicts"], "verdicts", ("id", "met", "reason"), errors)
+    keys = ("id", "met", "reason") if call.quoted is None else ("id", "met", "quote", "reason")
+    entries = _entries(reply["verdicts"], "verdicts", keys, errors)
     missing = [item_id for item_id in errors if item_id not in entries]
     if missing:
         raise RejectedReply(
             f"{len(entries)} of {len(errors)} items are in the list; missing is {_quoted(missing[0])}"
         )
-    return [_from_met(item_id, error, entries[item_id]) for item_id, error in errors.items()]
+    verdicts = [_from_met(item_id, error, entries[item_id]) for item_id, error in errors.items()]
+    if call.quoted is None:
+        return verdicts
+    unquoted = [name for name in errors if not _has_quote(entries[name], call.quoted)]
+    if unquoted:
+        more = f" and {len(unquoted) - 1} more" if len(unquoted) > 1 else ""
+        raise RejectedReply(f"met is true and the quote is not in the brief for {_quoted(unquoted[0])}{more}")
+    return [_with_quote(verdict, entries[verdict.item_id]) for verdict in verdicts]
+
+
+def _has_quote(entry: dict[str, Any], brief_text: str) -> bool:
+    """True if an item that is met has a quote of the brief, and one that is not met needs none."""
+    quote = entry["quote"]
+    if not isinstance(quote, str) or any("\ud800" <= character <= "\udfff" for character in quote):
+        raise RejectedReply(f"quote of {_quoted(entry['id'])} is no text")
+    return not entry["met"] or is_quoted(quote, brief_text)
+
+
+def _with_quote(verdict: ItemVerdict, entry: dict[str, Any]) -> ItemVerdict:
+    """Put the quote before the reason."""
+    if not entry["met"]:
+        return verdict
+    return replace(verdict, reason=f"\u201c{entry['quote']}\u201d {verdict.reason}".strip())
 
 
 def _from_failed(item_id: str, error: bool, entry: dict[str, Any] | None) -> ItemVerdict:

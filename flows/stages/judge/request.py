@@ -14,6 +14,7 @@ from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
 from flows.schema.verdict import FailureMode
 from flows.stages.judge.canary import with_canaries
+from flows.stages.judge.order import shown_order
 from flows.stages.judge.shield import escape, shield
 
 _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
@@ -30,6 +31,7 @@ class JudgeCall:
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
         attempt: number of this attempt, from 1.
         canaries: ids of the canary items; may be empty.
+        quoted: the brief, in which the reply's quotes must be; None if none are asked for.
     """
 
     request: Request
@@ -38,6 +40,7 @@ class JudgeCall:
     rejected: str
     attempt: int = 1
     canaries: tuple[str, ...] = ()
+    quoted: str | None = None
 
     @property
     def item_ids(self) -> tuple[str, ...]:
@@ -80,10 +83,11 @@ def output_room(n_items: int, judge: JudgeSettings) -> int:
     The limit grows with the rubric so that long replies are not cut. `build_call` lowers it to the model's
     maximum.
     """
-    return judge.tokens_per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
+    per_item = judge.tokens_per_item * (2 if judge.quotes else 1)  # a quote is about as long as a reason
+    return per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
 
 
-def _response_format(mode: JudgeMode) -> Mapping[str, Any]:
+def _response_format(mode: JudgeMode, *, quotes: bool) -> Mapping[str, Any]:
     """Return the JSON schema of the reply, the same for every rubric, so a provider compiles it once."""
     text: dict[str, Any] = {"type": "string"}
     if mode is JudgeMode.failed_only:
@@ -91,7 +95,8 @@ def _response_format(mode: JudgeMode) -> Mapping[str, Any]:
         entry = {"id": text, "mode": modes, "reason": text}
         reply = {"items": {"type": "integer"}, "failed": _list_of(entry)}
     else:
-        reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, "reason": text})}
+        quote = {"quote": text} if quotes else {}
+        reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, **quote, "reason": text})}
     return {
         "type": "json_schema",
         "json_schema": {"name": "grading", "strict": True, "schema": _object_of(reply)},
@@ -123,7 +128,9 @@ def build_requests(
 ) -> list[JudgeCall]:
     """Build the calls that grade one brief: one for the whole rubric or one per item.
 
-    With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. The
+    With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. With
+    `judge.quotes`, each item that is met needs a quote of the brief. From the second repeat on the rubric is
+    shuffled. The
     request does not depend on the writer or its repeat, so equal briefs are judged and paid for once.
 
     Args:
@@ -148,12 +155,15 @@ def build_requests(
     if not items:
         raise ScenarioError("rubric", "no items", "at least one")
     shown, canaries = with_canaries(items) if judge.canaries else (tuple(items), ())
-    groups = [(item,) for item in shown] if judge.mode is JudgeMode.per_item else [shown]
+    per_item = judge.mode is JudgeMode.per_item
+    groups = [(item,) for item in shown] if per_item else [shown_order(shown, seed)]
     template = {
         JudgeMode.failed_only: prompt.failed_only,
         JudgeMode.all_items: prompt.all_items,
         JudgeMode.per_item: prompt.per_item,
     }[judge.mode]
+    if judge.quotes:
+        template = f"{template}\n\n{prompt.quotes}"
     brief, _ = shield(brief_text)
     shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
     calls: list[JudgeCall] = []
@@ -165,10 +175,19 @@ def build_requests(
             [Message("system", prompt.system), Message("user", render(template, values), tuple(pages))],
             seed,
             output_tokens=output_room(len(group), judge),
-            response_format=_response_format(judge.mode),
+            response_format=_response_format(judge.mode, quotes=judge.quotes),
         )
         own = tuple(item.item_id for item in group if item.item_id in canaries)
-        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected, canaries=own))
+        calls.append(
+            JudgeCall(
+                request,
+                judge.mode,
+                group,
+                prompt.rejected,
+                canaries=own,
+                quoted=brief if judge.quotes else None,
+            )
+        )
     return calls
 
 

@@ -13,7 +13,7 @@ VOTE_VERSION = "1"
 """Increment when the same votes give another verdict."""
 
 # Of several reasons for a missing verdict, the one that a rerun can fix comes first.
-_UNGRADED = (VerdictStatus.error, VerdictStatus.refused, VerdictStatus.unparsed)
+_UNGRADED = (VerdictStatus.error, VerdictStatus.refused, VerdictStatus.unparsed, VerdictStatus.abstained)
 
 
 def majority(
@@ -22,8 +22,8 @@ def majority(
     """Return one verdict on each item, in rubric order, with all votes as its reason.
 
     Votes without a verdict are not counted. With fewer than `quorum` verdicts the item has none: its
-    status is that of a missing vote, `error` before `refused` before `unparsed`, so that calls that can be
-    retried are retried.
+    status is that of a missing vote, `error` before `refused` before `unparsed` before `abstained`, so that
+    calls that can be retried are retried.
 
     A brief says what more than half of the counted votes find in it. On a tie a requirement is failed
     (MA-Bench, 4.3: what is unclear is failed) and a wrong move was not made, as single judges are instructed

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flows.stages.offline.numerals import spell_in_digits
 
 _MINUTES_A_DAY = 24 * 60
-_HALF_DAY = 12
 
 _Reading = tuple[str, float, float | None]  # dimension, value, face
 
@@ -27,9 +25,6 @@ class Quantity:
         value: in the dimension's unit.
         face: the number as written, without unit; None for dates and written-out times.
         tolerance: relative tolerance; above 0 if the text says "about".
-        share: percentage of a whole, as in "two of its four"; else None.
-        loose: True for "a day" without "about" or "half": often a rate, so it can match a number but
-            does not require one.
     """
 
     text: str
@@ -37,8 +32,6 @@ class Quantity:
     value: float
     face: float | None
     tolerance: float
-    share: float | None = None
-    loose: bool = False
 
 
 # Dimension, size in its unit, names; `_` is a space within a name.
@@ -93,7 +86,6 @@ _MAGNITUDES = {
     "bn": 1e9,
 }
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -122,16 +114,12 @@ _TOKEN = re.compile(
         [\s-]*(?:of\s+)?(?P<dmy_m>{_MONTH}){_YEAR})
     |(?P<mdy>\b(?P<mdy_m>{_MONTH})\s+(?P<mdy_d>\d\d?){_ORD}\b(?:,\s*(?:19|20)\d\d\b)?
         (?![:.,]?\d|\s*(?:{_UNIT}|{_MAGNITUDE})\b))
-    |(?P<colon>\b(?P<colon_h>[01]?\d|2[0-4]):(?P<colon_m>[0-5]\d)(?::\d\d)?
-        (?:\s?(?P<colon_x>am|pm)\b|\s?{_ZONE}\b)?)
-    |(?P<ampm>\b(?P<ampm_h>1?\d)(?:\.(?P<ampm_m>[0-5]\d))?\s?(?P<ampm_x>am|pm)\b)
+    |(?P<colon>\b(?P<colon_h>[01]?\d|2[0-4]):(?P<colon_m>[0-5]\d)(?::\d\d)?(?:\s?{_ZONE}\b)?)
     |(?P<mil>\b(?P<mil_h>[01]\d|2[0-4])(?P<mil_m>[0-5]\d)(?P<mil_x>\s?{_ZONE}\b)?
         (?![\d,.]\d|%|\s?(?:k|m|km|t|kg)\b))
-    |(?P<noon>\b(?:noon|midday|midnight)\b)
     |(?P<nth>\bthe\s+(?P<nth_d>[0-3]?\d){_TH}\b(?=\s*(?:[.,;:)]|$|(?:and|or|to|at|is|we|it|when|with)\b)))
     |(?P<label>\b(?P<label_of>{_LABEL})\s+(?:no\.?\s*)?(?P<label_n>\d+)\b
         (?![:.,]?\d|\s*(?:%|{_UNIT}|{_MAGNITUDE}|{_MONTH})\b))
-    |(?P<dday>\b[a-z]\s?[+-]\s?\d+\b)
     |(?P<number>(?<![\w.])(?P<lo>{_NUMBER})
         (?:\s?(?:-|to|and)\s?(?P<hi>{_NUMBER})(?=[\s-]*(?:{_UNIT}|{_MAGNITUDE}|%)(?!\w))
         |-(?P<hi2>{_NUMBER})(?![\w/]))?
@@ -149,7 +137,6 @@ _ABOUT = re.compile(
 )
 _CLOSE = 1e-6
 _ABOUT_DIGITS = 0.05
-_SHARE_ROUNDING = 0.01  # "two thirds" is 66.67 %
 _ABOUT_WORDS = 0.15  # "just under an hour" is looser than "about 50 minutes"
 
 
@@ -166,28 +153,11 @@ def scan(text: str) -> list[str | Quantity]:
             tokens.append(match[0])
         elif kind == "label":
             tokens.extend((match["label_of"], match["label_n"]))
-        elif kind == "dday":
-            tokens.append(re.sub(r"\s", "", match[0]))
         else:
             about = _ABOUT.search(text, max(0, match.start() - 24), match.start()) is not None
             for dimension, value, face in _read(kind, match):
                 tolerance = (_ABOUT_WORDS if kind == "whole" else _ABOUT_DIGITS) if about else 0.0
-                loose = kind == "whole" and not about and not match["halfof"]
-                tokens.append(Quantity(match[0], dimension, value, face, tolerance, loose=loose))
-    return _with_shares(tokens)
-
-
-def _with_shares(tokens: list[str | Quantity]) -> list[str | Quantity]:
-    """Set the share in "two of four", with at most two words between "of" and the whole."""
-    for place, of in enumerate(tokens):
-        part = tokens[place - 1] if place else ""
-        if of != "of" or isinstance(part, str) or part.dimension:
-            continue
-        for whole in tokens[place + 1 : place + 4]:
-            if not isinstance(whole, str):
-                if not whole.dimension and part.value < whole.value:
-                    tokens[place - 1] = replace(part, share=100 * part.value / whole.value)
-                break
+                tokens.append(Quantity(match[0], dimension, value, face, tolerance))
     return tokens
 
 
@@ -202,8 +172,6 @@ def _read(kind: str | None, match: re.Match[str]) -> list[_Reading]:
         found = [(dimension, size * (0.5 if group["halfof"] else 1.0), None)]
     elif kind == "nth":
         found = [("day", float(group["nth_d"]), None)]
-    elif kind == "noon":
-        found = [("clock", 0.0 if match[0] == "midnight" else _MINUTES_A_DAY / 2, None)]
     elif kind == "dtg":
         month = group["dtg_mon"] or group["dtg_mon2"]
         day = _dates(month, group["dtg_d"]) if month else [("day", float(group["dtg_d"]), None)]
@@ -211,7 +179,7 @@ def _read(kind: str | None, match: re.Match[str]) -> list[_Reading]:
     elif kind in ("iso", "dmy", "mdy"):
         found = _dates(group[f"{kind}_m"], group[f"{kind}_d"], group.get(f"{kind}_e"))
     else:
-        time = _clock(group[f"{kind}_h"], group[f"{kind}_m"], group.get(f"{kind}_x"))
+        time = _clock(group[f"{kind}_h"], group[f"{kind}_m"])
         # "at 1120" is a time and "1120 residents" a number: an ambiguous one keeps its face.
         bare = kind == "mil" and not group["mil_x"]
         found = [(*time[:2], float(group["mil_h"] + group["mil_m"])) if bare else time]
@@ -223,11 +191,8 @@ def _dates(month: str, *days: str | None) -> list[_Reading]:
     return [("date", 100.0 * number + int(day), None) for day in days if day]
 
 
-def _clock(hour: str, minute: str | None, half: str | None = None) -> _Reading:
-    hours = int(hour)
-    if half in ("am", "pm"):
-        hours = hours % _HALF_DAY + (_HALF_DAY if half == "pm" else 0)
-    return "clock", float((hours * 60 + int(minute or 0)) % _MINUTES_A_DAY), None
+def _clock(hour: str, minute: str) -> _Reading:
+    return "clock", float((int(hour) * 60 + int(minute)) % _MINUTES_A_DAY), None
 
 
 def _measure(group: dict[str, str | None]) -> list[_Reading]:
@@ -263,27 +228,3 @@ def same(wanted: Quantity, offered: Quantity) -> bool:
 
 def _near(one: float, other: float, close: float) -> bool:
     return abs(one - other) <= close * max(abs(one), abs(other))
-
-
-def derived_match(wanted: Quantity, offered: Sequence[Quantity]) -> bool:
-    """True if `wanted` follows from others, as a time between two times or a ratio of two counts.
-
-    "Asked for at 0739, landed at 0832" implies "after 53 minutes", and "two of its four vehicles" implies
-    "half of its vehicles".
-    """
-    close = max(wanted.tolerance, _CLOSE)
-    if wanted.dimension == "percent":
-        shares = [q.share for q in offered if q.share is not None]
-        return any(_near(wanted.value, share, max(close, _SHARE_ROUNDING)) for share in shares)
-    if wanted.dimension != "duration":
-        return False
-    clocks = [q.value for q in offered if q.dimension == "clock"]
-    days = [_day_of_year(q.value) for q in offered if q.dimension == "date"]
-    spans = [(later - earlier) % _MINUTES_A_DAY for earlier in clocks for later in clocks]
-    spans += [abs(later - earlier) * _MINUTES_A_DAY for earlier in days for later in days]
-    return any(span and _near(wanted.value, span, close) for span in spans)
-
-
-def _day_of_year(date: float) -> float:
-    month, day = divmod(date, 100)
-    return _DAYS_BEFORE[int(month) - 1] + day if 1 <= month <= len(_MONTHS) else day

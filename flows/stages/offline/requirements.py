@@ -1,162 +1,127 @@
-"""The rule for requirements: does the brief state the truth, with its numbers and certainty?"""
+"""The rule: does a passage of the text state the truth, with its numbers and certainty?"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from flows.schema.scenario import Item
 from flows.schema.verdict import FailureMode
-from flows.stages.offline import certainty, scales
-from flows.stages.offline.index import BriefIndex, Target, Window
+from flows.stages.offline import markers
+from flows.stages.offline.passages import Passage, Target, TextIndex, read
 from flows.stages.offline.quantities import Quantity, same, scan
 from flows.stages.offline.result import ItemGrade
-from flows.stages.offline.swaps import counted, swapped
 from flows.stages.offline.text import plain, strip_citations
-from flows.stages.offline.words import DOUBT_KEYS
 
-_LONGEST = 3
-_ENOUGH = 0.37
-_WEIGHTS = (1.0, 0.5, 1.0)  # requirement, ground truth, pass condition
-_ANY_OF = re.compile(r"\b(?:at least (?:one|two|three)|any|one|two|three) of\b")
-_ALL_BUT_NUMBERS = 0.6  # above it a missing number makes the item partial
+_ENOUGH = 0.35  # share of what is asked for
+_WEIGHTS = (0.5, 0.5, 1.0)  # requirement, ground truth, pass condition
+_ALL_BUT_NUMBERS = 0.6  # share from which a missing number makes the item partial, not omitted
 _EXACT = re.compile(r"\b(?:is|are) (?:right|correct|accurate|exact)\b")
+# "At least two of the three" counts what follows and is no figure to give.
 _COUNTED = re.compile(
     r"\b(?:at least|any|the|these|those|all) (?:one|two|three|four|\d)\b|\b(?:one|two|three|\d) of\b:?"
 )
-_DAY = re.compile(r"[a-z][+-]\d+")
-_OR, _AND = ("or",), ("and",)
-_NEAR = 4  # maximum tokens between two numbers joined by "or"
-_SMALL = 20  # smaller numbers are common and may mean something else
+_NEAR = 4  # most tokens between two numbers that an "or" joins
 
 
-def grade_requirement(item: Item, brief: BriefIndex) -> ItemGrade:
-    """Pass an item if one passage of the brief has what it requires.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a text must say to meet an item.
 
-    Checks in order: enough of its words (omission), its numbers (partial or, if there is another number of
-    the same kind, incorrect), no contrary value (incorrect), required doubt (unsupported), required certainty
-    (incorrect).
+    Attributes:
+        target: its words and quantities.
+        enough: least share of them.
+        numbers: quantities that the passage must give, one of every list.
+        truth: what is true, as written.
+        doubtful: True if the passage must leave it open.
     """
-    wanted = Target.weighed(
-        *zip((item.requirement, item.ground_truth, item.pass_condition), _WEIGHTS, strict=True)
+
+    target: Target
+    enough: float
+    numbers: Sequence[Sequence[Quantity]]
+    truth: str
+    doubtful: bool
+
+
+@lru_cache(maxsize=4096)  # a sweep grades hundreds of briefs by the same items
+def wanted_of(item: Item) -> Wanted:
+    """Return what a brief must say to meet a requirement."""
+    texts = (item.requirement, item.ground_truth, item.pass_condition)
+    numbers = number_groups(item.pass_condition)
+    if not numbers and _EXACT.search(_lower(item.pass_condition)):
+        numbers = [[quantity] for quantity in read(_lower(item.ground_truth))[1]]
+    return Wanted(
+        target=Target.of(*zip(texts, _WEIGHTS, strict=True)),
+        enough=_ENOUGH,
+        numbers=numbers,
+        truth=item.ground_truth,
+        doubtful=markers.asks_for_doubt(_lower(item.requirement)),
     )
-    if certainty.asks_for_doubt(_asked(item)):
-        wanted = wanted.without_keys(DOUBT_KEYS)
-    window = brief.best(wanted, longest=_LONGEST, only=brief.place(item))
-    if window is None:
-        return ItemGrade(item.item_id, passed=False, mode=FailureMode.omission, reason="nothing to compare")
-    mode, why = _fault(item, wanted, brief, window)
-    reason = f'{why}; closest: "{brief.quote(window)}"'
-    return ItemGrade(item.item_id, passed=mode is None, mode=mode, reason=reason)
 
 
-def _required(item: Item) -> list[list[Quantity | str]]:
-    """Return the numbers that the brief must give: one of every list; a string is a day such as d+4.
+def grade(item_id: str, wanted: Wanted, text: TextIndex) -> ItemGrade:
+    """Grade the passage of `text` with most of what is wanted.
 
-    Numbers joined by "or", and a number in brackets after another, are alternatives. A number with words as
-    its alternative ("approval, or 24 hours' notice") is not required.
+    Checks in order: enough of the words (omission), the numbers (partial), nothing contrary or denied
+    (incorrect), required doubt (unsupported).
     """
-    condition = plain(item.pass_condition).lower()
-    tokens = scan(strip_citations(_COUNTED.sub(" ", condition)).replace("(", " or "))
-    if _ANY_OF.search(condition):
-        numbers: list[Quantity | str] = [
-            token for token in tokens if not isinstance(token, str) and not token.loose
-        ]
-        return [numbers] if numbers else []
-    groups: list[list[Quantity | str]] = []
-    since = _NEAR + 1  # tokens since the last number
-    joined = loose = skipped = False
-    for token in tokens:
-        if token in _OR:
-            joined, loose = since <= _NEAR, since > _NEAR
-        elif token in _AND:
-            joined = loose = False
-        elif isinstance(token, str) and not _DAY.fullmatch(token):
-            since += 1
-            continue
+    passage = text.best(wanted.target)
+    if passage is None:
+        return ItemGrade(item_id, passed=False, mode=FailureMode.omission, reason="nothing to compare")
+    mode, why = _fault(wanted, text, passage)
+    reason = f'{passage.share:.0%} of what is asked for{why}; closest: "{text.quote(passage)}"'
+    return ItemGrade(item_id, passed=mode is None, mode=mode, reason=reason)
+
+
+def number_groups(condition: str) -> list[list[Quantity]]:
+    """Return the quantities that a condition names; those joined by "or" or a bracket are alternatives."""
+    groups: list[list[Quantity]] = []
+    since, joined = _NEAR + 1, False  # tokens since the last quantity; whether an "or" follows it
+    for word in scan(_COUNTED.sub(" ", _lower(condition)).replace("(", " or ")):
+        if isinstance(word, Quantity):
+            if joined and groups:
+                groups[-1].append(word)
+            else:
+                groups.append([word])
+            since, joined = 0, False
         else:
-            if not isinstance(token, str) and token.loose:
-                continue
-            skipped = loose or (joined and skipped)  # an alternative of a number that is not required
-            if joined and groups and not skipped:
-                groups[-1].append(token)
-            elif not skipped:
-                groups.append([token])
-            since, joined, loose = 0, False, False
-    if not groups and _EXACT.search(condition):
-        return [[quantity] for quantity in Target.of(item.ground_truth).quantities]
+            joined = since <= _NEAR if word == "or" else joined and word != "and"
+            since += 1
     return groups
 
 
-def _fault(item: Item, wanted: Target, brief: BriefIndex, window: Window) -> tuple[FailureMode | None, str]:
-    share = f"{window.coverage:.0%} of what is asked for"
-    if window.coverage < _ENOUGH:
-        return FailureMode.omission, f"{share}, missing {', '.join(window.missing)}"
-    required = _required(item)
-    absent = [group[0] for group in required if not _given(group, wanted, brief, window)]
+def _fault(wanted: Wanted, text: TextIndex, passage: Passage) -> tuple[FailureMode | None, str]:
+    if passage.share < wanted.enough:
+        return FailureMode.omission, f", missing {', '.join(passage.missing) or 'its numbers'}"
+    if wrong := _wrong_number(wanted, text, passage):
+        return wrong
+    said = text.text(passage)
+    if found := markers.contrary(_lower(wanted.truth), said):
+        return FailureMode.incorrect, f", {found[1]} where {found[0]} is true"
+    if markers.denies(wanted.truth, text, passage):
+        return FailureMode.incorrect, ", which it denies"
+    if wanted.doubtful and not markers.is_hedged(said):
+        return FailureMode.unsupported, ", given as certain"
+    return None, ""
+
+
+def _wrong_number(wanted: Wanted, text: TextIndex, passage: Passage) -> tuple[FailureMode, str] | None:
+    offered = text.quantities(passage)
+    absent = [each[0] for each in wanted.numbers if not any(same(one, q) for one in each for q in offered)]
     if absent:
-        known = [*wanted.quantities, *(q for group in required for q in group if not isinstance(q, str))]
-        mode = FailureMode.partial
-        if _another(absent, brief, window, known):
-            mode = FailureMode.incorrect
-        elif len(absent) == len(required) and window.coverage < _ALL_BUT_NUMBERS:
-            mode = FailureMode.omission
-        names = ", ".join(one if isinstance(one, str) else one.text for one in absent)
-        return mode, f"{share}, without {names}"
-    text = brief.text(window)
-    if not required:
-        # The condition has no number, so none is required, but a wrong one is not allowed.
-        truths: list[Quantity | str] = list(Target.of(item.ground_truth).quantities)
-        missing = [number for number in truths if not _given([number], wanted, brief, window)]
-        if missing and len(missing) == len(truths) and _another(missing, brief, window, wanted.quantities):
-            return FailureMode.incorrect, f"{share}, with other numbers than are true"
-    true = strip_citations(plain(item.ground_truth)).lower()
-    exchanged = swapped(counted(true), counted(text))
-    if exchanged:
-        return FailureMode.incorrect, f"{exchanged[0].text} and {exchanged[1].text} have changed places"
-    contrary = scales.contradiction(scales.values(true), scales.values(text))
-    if contrary:
-        return FailureMode.incorrect, f"{contrary[1]} where {contrary[0]} is true"
-    return _doubt(item, text) or (None, share)
-
-
-def _asked(item: Item) -> str:
-    return plain(f"{item.requirement} {item.pass_condition}").lower()
-
-
-def _doubt(item: Item, text: str) -> tuple[FailureMode, str] | None:
-    asked = _asked(item)
-    if certainty.asks_for_doubt(asked):
-        if not certainty.is_hedged(text):
-            return FailureMode.unsupported, "given as certain"
-    elif certainty.asks_for_firmness(asked) and certainty.asks_for_doubt(text):
-        return FailureMode.incorrect, "given as doubtful"
+        few = len(absent) == len(wanted.numbers) and passage.share < _ALL_BUT_NUMBERS
+        mode = FailureMode.omission if few else FailureMode.partial
+        return mode, f", without {', '.join(one.text for one in absent)}"
+    if not wanted.numbers and passage.first == passage.last:
+        # No number is required. But in a single sentence other numbers stand in the place of the true ones.
+        true = read(_lower(wanted.truth))[1]
+        others = any(one.dimension == q.dimension for one in true for q in offered)
+        if others and not any(same(one, q) for one in true for q in offered):
+            return FailureMode.incorrect, f", without {true[0].text}"
     return None
 
 
-def _given(group: Sequence[Quantity | str], wanted: Target, brief: BriefIndex, window: Window) -> bool:
-    """True if the window gives one of `group` about something in the item."""
-    text = brief.text(window)
-    for one in group:
-        if isinstance(one, str):
-            if one in re.sub(r"\s*([+])\s*", r"\1", text):
-                return True
-        elif not brief.missing_quantities([one], window):
-            heads = [words for number, words in counted(text) if same(one, number)]
-            keys = set(wanted.keys)
-            if one.dimension or one.value >= _SMALL or not heads or any(not w or w & keys for w in heads):
-                return True
-    return False
-
-
-def _another(
-    absent: Sequence[Quantity | str], brief: BriefIndex, window: Window, known: Sequence[Quantity]
-) -> bool:
-    """True if the window gives a number of the same kind as an absent one that is not in the item."""
-    strange = brief.strange_quantities(known, window)
-    return any(
-        quantity.dimension == one.dimension
-        for quantity in strange
-        for one in absent
-        if not isinstance(one, str)
-    )
+def _lower(text: str) -> str:
+    return strip_citations(plain(text)).lower()

@@ -9,16 +9,16 @@ from flows.schema.verdict import FailureMode
 
 @dataclass(frozen=True, slots=True)
 class ItemGrade:
-    """One item of one brief, graded by rule.
+    """One item of one text, graded by rule.
 
     Attributes:
         item_id: the item.
-        passed: for a wrong move, True means that the brief did not make it.
-        mode: how it failed; None if it passed.
-        reason: the reason and the passage of the brief. Never empty.
+        passed: None if the judge gives no verdict on such items.
+        mode: how it failed; None unless it failed.
+        reason: the reason and the passage of the text. Never empty.
     """
 
     item_id: str
-    passed: bool
+    passed: bool | None
     mode: FailureMode | None
     reason: str

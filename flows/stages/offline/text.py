@@ -44,7 +44,7 @@ _POINTER = rf"(?:{_SOURCE_NOUN}s?\b\.?\s*(?:no\.?\s*)?(?:[a-z]\b|\d[\w.]*)|{_FIL
 _BRACKETED = re.compile(
     rf"\[[^\[\]\n]{{0,300}}?(?:{_POINTER})[^\[\]\n]{{0,300}}\]|\[\^?[\d,;\s-]{{1,12}}\](?!\()", re.IGNORECASE
 )
-_PARENTHESIS = re.compile(r"\(([^()\n]{0,300})\)")
+_EMPTY = re.compile(r"\((?:[\s,;-]|and|see)*\)")
 _BARE_POINTER = re.compile(
     rf"\b(?:see|at|in|per|cf\.?|source:?|ref:?|described in|according to)?\s*"
     rf"(?:\b(?:doc(?:ument)?|report|annex|appendix|encl(?:osure)?)\s+(?:\d+|[A-Z])\b,?\s*)?"
@@ -52,27 +52,15 @@ _BARE_POINTER = re.compile(
     rf"\bdoc(?:ument)?s?\.?\s+\d+(?:\s*(?:-|to|and|,)\s*\d+)*|{_FILE})",
     re.IGNORECASE,
 )
-_POINTER_RE = re.compile(_POINTER, re.IGNORECASE)
-_NOT_POINTER = re.compile(rf"{_POINTER}|[\d.,;:\s§-]|\band\b|\bto\b|\bsee\b|\bof\b", re.IGNORECASE)
 
 
 def strip_citations(text: str) -> str:
     """Remove references to documents, paragraphs, pages and files from `text`.
 
-    A brief must not gain words or numbers from its citations. A parenthesis is only removed if it contains
-    little but references, so "(Serial 4, 12 boats)" keeps its boats.
+    A brief must not gain words or numbers from its citations.
     """
     text = _BRACKETED.sub(" ", text)
-    text = _PARENTHESIS.sub(_keep_remark, text)
-    return _BARE_POINTER.sub(" ", text)
-
-
-def _keep_remark(match: re.Match[str]) -> str:
-    inside = match.group(1)
-    if not _POINTER_RE.search(inside):
-        return match.group(0)
-    rest = _NOT_POINTER.sub("", inside)
-    return " " if len(rest) <= 12 else match.group(0)  # noqa: PLR2004 -- about two words of a title
+    return _EMPTY.sub(" ", _BARE_POINTER.sub(" ", text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +86,8 @@ _BULLET = re.compile(
 _RULE = frozenset(" \t:|-")
 _MARKUP = re.compile(r"<!--.{0,2000}?-->|</?[a-zA-Z][^<>\n]{0,200}>|\*{1,3}|_{2,3}|~~|`+", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
+_LONGEST = 60  # words; more without a full stop is a list, and taken apart
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
-_ABBREVIATION = re.compile(
-    r"\b(?:(?i:no|nos|paras?|approx|ca|fig|ref|st|dr|mr|mrs|ms|gen|col|lt|maj|capt|cpt|cdr|adm|brig|sgt|vs|"
-    r"e\.g|i\.e|cf|al|incl)|[A-Z])\.[\"')\]]*$"
-)
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -155,14 +140,6 @@ def _is_rule(line: str) -> bool:
 
 
 def _split(text: str) -> list[str]:
-    """Split a paragraph into sentences; a full stop after a known abbreviation does not end one."""
-    parts: list[str] = []
-    start = 0
-    for match in _END.finditer(text):
-        head = text[start : match.start()]
-        if _ABBREVIATION.search(head):
-            continue
-        parts.append(head.strip())
-        start = match.end()
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]
+    """Split a paragraph into sentences, and one that is too long into pieces."""
+    parts = [part.split() for part in _END.split(text)]
+    return [" ".join(words[n : n + _LONGEST]) for words in parts for n in range(0, len(words), _LONGEST)]

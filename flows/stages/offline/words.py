@@ -1,91 +1,42 @@
-"""Canonical forms of words: stems, synonyms, abbreviations."""
+"""Words with content, reduced to a stem."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from flows.stages.offline.lexicon import DOUBT_WORDS, IRREGULAR, STOP_WORDS, SUFFIXES
-from flows.stages.offline.synonyms import PHRASES, SYNONYMS
-
-_STOP = frozenset(STOP_WORDS.split())
-_IRREGULAR = {form: base for form, _, base in (pair.partition(":") for pair in IRREGULAR.split())}
-_ROUNDS = 3
-_DOUBLED = 3
-
-
-def _suffixes() -> list[tuple[str, str, int]]:
-    """Return (suffix, replacement, minimum remaining letters), longest suffix first."""
-    table: list[tuple[str, str, int]] = []
-    for line in SUFFIXES.strip().splitlines():
-        least, _, suffixes = line.strip().partition(": ")
-        table.extend((s, "y" if s in ("ies", "ied") else "", int(least)) for s in suffixes.split())
-    return sorted(table, key=lambda row: -len(row[0]))
-
-
-_SUFFIXES = _suffixes()
-
-
-def stem(word: str) -> str:
-    """Return a crude stem: irregular forms by table, then without up to three common suffixes."""
-    word = word.removesuffix("'s").rstrip("'")
-    word = _IRREGULAR.get(word, word)
-    for _ in range(_ROUNDS):
-        for suffix, instead, least in _SUFFIXES:
-            if word.endswith(suffix) and len(word) - len(suffix) + len(instead) >= least:
-                if suffix == "s" and word.endswith(("ss", "us", "is")):
-                    continue
-                word = word[: -len(suffix)] + instead
-                break
-        else:
-            break
-        if len(word) > _DOUBLED and word[-1] == word[-2] and word[-1] not in "sl":
-            word = word[:-1]  # "running" by way of "runn"
-    return word
-
-
-def _synonyms() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for line in SYNONYMS.strip().splitlines():
-        stems = [stem(word) for word in line.split()]
-        for one in stems:
-            # A word in two groups belongs to the first, so that groups don't merge.
-            table.setdefault(one, table.get(stems[0], stems[0]))
-    return table
-
-
-def _phrases() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for line in PHRASES.strip().splitlines():
-        word, _, expressions = line.strip().partition(": ")
-        table.update(dict.fromkeys(expressions.split(", "), word))
-    return table
-
-
-_SYNONYMS = _synonyms()
-_PHRASES = _phrases()
-_PHRASE = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_PHRASES, key=len, reverse=True))) + r")\b")
-
-
-def join_phrases(text: str) -> str:
-    """Replace the expressions of the table in lower-case `text` with single words."""
-    return _PHRASE.sub(lambda match: _PHRASES[match[0]], text.lower())
+_WORDS = """
+    a about above advises after again all also although an and any are aren't as ascribes at be because
+    been before being below between both brief but by calls can can't cannot challenges concludes connects
+    correct correctly could couldn't d derives describe described describes did didn't do does doesn't
+    doing don't down draws during each eg either else etc even ever every explain explained explains
+    explicit explicitly fact facts fail fails few figure figures finds for from further give given gives
+    giving had has have having he her here hers herself him himself his how i identified identifies
+    identify identifying ie if in includes into is isn't it it's item items its itself just least less
+    list listed lists ll made make makes making many may me mention mentioned mentions might more most
+    much must mustn't my myself name named names naming neither never no none nor not note noted notes
+    noting now of off on once one only onto or other our ours out over own pass passes per points present
+    presented presents proposes put puts quantifies raises ranks rates rather re recognise recognises
+    recognize recognizes report reported reporting reports restates right s said same say says sees
+    separates sets she should shouldn't shows since so some state stated states stating still such t than
+    that that's the their theirs them themselves then there these they this those through thus ties to too
+    treat treated treating treats under until up upon us uses ve very via vs warns was wasn't we were
+    weren't what when where whether which while who whom whose why will with within without won't words
+    would x yet you your yours
+"""
+_STOP = frozenset(_WORDS.split())  # words without content, and verbs that items use about briefs
+_LETTERS = 6  # of a stem
 
 
 @lru_cache(maxsize=65_536)
-def canonical(word: str) -> tuple[str, ...]:
-    """Return the canonical forms of a lower-case word: none for a word without content.
+def stems(word: str) -> tuple[str, ...]:
+    """Return the stems of a lower-case word: none for one without content, several for a compound.
 
-    A compound is split ("counter-battery"), a name with digits is joined ("ch-47" to ch47).
+    A name with digits is joined: "ch-47" is ch47.
     """
     if word in _STOP:
         return ()
     if any(c.isdigit() for c in word):
         return (word if "+" in word else word.replace("-", ""),)
-    parts = re.split(r"[-/.&+]", word) if not word.isalpha() else [word]
-    stems = [stem(part) for part in parts if part and part not in _STOP]
-    return tuple(_SYNONYMS.get(one, one) for one in stems if len(one) > 1)
-
-
-DOUBT_KEYS = frozenset(key for word in DOUBT_WORDS.split() for key in canonical(word))
-"""The canonical forms of words of certainty."""
+    parts = [part for part in re.split(r"[-/.&+']", word) if len(part) > 1 and part not in _STOP]
+    return tuple(part[:_LETTERS] for part in parts)

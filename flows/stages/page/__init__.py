@@ -9,11 +9,13 @@ from flows.stages.page.brief import brief_page
 from flows.stages.page.condition import Group, brief_file, condition_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address
+from flows.stages.page.matrix import MatrixColumn, matrix_page
 from flows.stages.page.rubric import rubric_page
 from flows.stages.page.wording import Wording, wording
 
 __all__ = [
     "Group",
+    "MatrixColumn",
     "Wording",
     "address",
     "attempt_page",
@@ -22,6 +24,7 @@ __all__ = [
     "brief_page",
     "condition_page",
     "index_page",
+    "matrix_page",
     "rubric_page",
     "wording",
 ]

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from flows.common.text import count_of, percent
+from flows.common.text import count_of, percent, plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Verdict
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
 from flows.stages.page.markup import address, own
 from flows.stages.page.render import parts, render
 from flows.stages.page.rubric import anchor, placing
+from flows.stages.page.text import quotes_of, rendered
 from flows.stages.page.wording import REPORTS, Wording, wording
 
 _CHOICES = (("all", "all"), ("failed", "failed"), ("missing", "without a verdict"), ("passed", "passed"))
@@ -32,6 +33,8 @@ def brief_page(
     scoring: str,
     is_stand_in: bool,
     report: ReportFacts | None = None,
+    pictures: Sequence[str] = (),
+    beside: tuple[str | None, str | None] = (None, None),
 ) -> str:
     """Render a brief's counts, its text as graded and a filterable table of verdicts.
 
@@ -44,6 +47,8 @@ def brief_page(
         scoring: name of the weights.
         is_stand_in: True for the offline judge.
         report: facts about its file; None for a plain-text brief.
+        pictures: paths of the pictures of its pages, from the folder of the site's folder.
+        beside: file names of the pages of the brief before and after it.
 
     Raises:
         KeyError: an item has no verdict.
@@ -59,10 +64,15 @@ def brief_page(
     counts = {key: len(states) if key == "all" else states.count(key) for key, _ in _CHOICES}
     placed = "step, tier, severity" if scenario.task is None else "points"
     wanted = "criterion" if said is REPORTS else "requirement"
+    text, quoted = rendered(brief.text or "", quotes_of(verdicts), is_markdown=said is not REPORTS)
     return render(
         "brief.html",
         f"{heading}: {condition}",
-        with_script=False,
+        with_script=True,
+        text=text,
+        quoted=quoted,
+        pictures=[address("..", "..", "..", *path.split("/")) for path in pictures],
+        beside=[file and address(file) for file in beside],
         heading=heading,
         condition=condition,
         row=row,
@@ -101,7 +111,9 @@ def _about(
         ("Items graded", count_of(score.n_graded, score.n_items)),
         (f"Score ({scoring} scoring)", parts().score_cell(score)),
     ]
-    if score.n_graded < score.n_items:
+    if score.n_abstained:
+        pairs.append(("Not judged by this judge, not scored", plural(str(score.n_abstained), "item")))
+    if score.n_missing:
         reasons = f"{score.n_refused} refused, {score.n_unparsed} unparsed, {score.n_error} error"
         pairs.append(("Without a verdict", reasons))
     return pairs
@@ -111,13 +123,14 @@ def _shares(
     scenario: Scenario, by_id: dict[str, Verdict], score: BriefScore, said: Wording
 ) -> list[tuple[str, str]]:
     """Format shares with their counts; unknown if an item has no verdict."""
-    errors = sum(item.is_error for item in scenario.items)
-    requirements = len(scenario.items) - errors
+    judged = [item for item in scenario.items if by_id[item.item_id].status is not VerdictStatus.abstained]
+    errors = sum(item.is_error for item in judged)
+    requirements = len(judged) - errors
     n_passed = [bool(by_id[item.item_id].passed) for item in scenario.items if not item.is_error]
     wrong = parts().unknown() if score.wrong is None else f"{score.wrong} of {errors}"
     n_correct = sum(bool(verdict.passed) for verdict in by_id.values())
     return [
-        ("Correct", _share(score.correct, n_correct, len(scenario.items), "items")),
+        ("Correct", _share(score.correct, n_correct, len(judged), "items")),
         ("Passed", _share(score.passed, sum(n_passed), requirements, said.requirements)),
         (f"{said.errors.capitalize()} {said.made}", wrong),
     ]
@@ -141,7 +154,7 @@ def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[s
         name: str = f"reports/files/{report.report}.docx"
         if report.n_calls:
             file = address("..", "..", "..", "reports", "files", f"{report.report}.docx")
-            name = Markup('<a href="{}">{}</a>').format(file, own(name))
+            name = Markup('<a href="{}" download="report.docx">report.docx</a> ({})').format(file, own(name))
         pairs.append(("File, beside this site", name))
     for measure in report.length:
         found = "not measured" if measure.found is None else f"{measure.found:,}"

@@ -80,7 +80,7 @@ def condition_page(
 
 
 def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[tuple[str, str]]:
-    interval = f"none: it takes two {said.scenario}s"
+    interval = "none" if row.score is None else f"none: it takes two {said.scenario}s"
     if row.ci_low is not None and row.ci_high is not None:
         ends = f"{row.ci_low:.3f} to {row.ci_high:.3f}"
         interval = ends + _soft(row.ci_method or "")
@@ -101,7 +101,7 @@ def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[
         (f"Score ({scoring} scoring)", f"{number(row.score)}, clamped {number(row.score_clamped)}"),
         ("Interval", interval),
     ]
-    if row.n_ungraded:
+    if row.has_bounds:
         bounds = f"{number(row.score_low)} to {number(row.score_high)}"
         pairs.append(("Bounds", f"{bounds}, if all missing verdicts had failed or passed"))
     scenarios = plural(count_of(row.n_scenarios, row.n_scenarios_all), said.scenario)
@@ -183,26 +183,32 @@ def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) ->
     columns = [Column(name), Column("kind of item")]
     kinds = {"requirement": said.requirement, "error": said.error}
     columns += [
-        Column(name, is_number=True) for name in ("failed so" if by_mode else "passed", "of graded", "share")
+        Column(name, is_number=True)
+        for name in (("failed so", "of", "share") if by_mode else ("passed", "of graded", "share"))
     ]
     columns.append(Column("without a verdict", is_number=True))
     rows: list[list[str]] = []
+    failed = {
+        # Wrong moves have one mode: its share is of all that could have been made.
+        kind: sum(g.n if kind == "error" else g.n - g.passed for g in groups if g.kind == kind)
+        for kind in ("requirement", "error")
+    }
     for group in groups:
-        count = group.n - group.passed if by_mode else group.passed
+        count, of = (group.n - group.passed, failed[group.kind]) if by_mode else (group.passed, group.n)
         rows.append(
             [
                 words(group.name),
                 kinds.get(group.kind, group.kind),
                 str(count) if group.n else parts().unknown(),
-                str(group.n),
-                parts().percent(count / group.n if group.n else None),
+                str(of),
+                parts().percent(count / of if of else None),
                 str(group.ungraded),
             ]
         )
     what = "failed in each mode" if by_mode else f"passed by {name}"
-    caption = f"Verdicts {what}, pooled over the {said.counted}s graded by {judge}."
+    caption = f"Verdicts {what}, pooled over the different {said.brief}s graded by {judge}."
     if by_mode:
-        more = f"{_MODES}a {said.error} {said.made}."
+        more = f"{_MODES}a {said.error} {said.made}; its share is of all {said.errors} graded."
     elif any(group.kind == "error" for group in groups):
         more = f"A {said.error} is passed where it was not {said.made}."
     else:

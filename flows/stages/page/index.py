@@ -15,7 +15,7 @@ from flows.stages.page.wording import BRIEFS, Wording, meanings
 UNKNOWN = "-"
 """Cell text for an unknown value."""
 
-_NUMBER = re.compile(r"-?[\d.,]+(%| of \d+| to -?[\d.]+)?")
+_NUMBER = re.compile(r"-?[\d.,]+(%|~| of \d+| texts?| to -?[\d.]+( \(range\))?)?")
 
 
 def condition_address(row: LeaderboardRow) -> Markup:
@@ -105,7 +105,7 @@ def _row(
         cells[0] = link.format(condition_address(row), title, cells[0]) + label
     else:
         cells[0] += Markup("<br>{}").format(own(origin)) + label
-    if row.n_ungraded and row.score_low is not None and row.score_high is not None:
+    if row.has_bounds:
         bounds = Markup("<br><small>bounds<br>{:.3f} to {:.3f}</small>")
         cells[head.index("score")] += bounds.format(row.score_low, row.score_high)
     return cells

@@ -88,7 +88,7 @@ def _environment() -> Environment:
     # text failed.
     policy = Markup(
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        f"script-src 'sha256-{script_hash}'"
+        f"script-src 'sha256-{script_hash}'; img-src 'self' file:"
     )
     shared.update({"address": address, "style": style, "script": script, "policy": policy})
     return made

@@ -82,18 +82,25 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
         "or Harbor (harbor); never pooled",
         "cap": f"words of a {said.brief} that are graded; none: all of them",
         "judge": "who graded; * marks the model that also wrote",
+        "differs in": "settings, by key and value, in which it differs from other rows",
         "score": f"points of passed {said.requirements} less those of {said.errors} {said.made}, as a share "
         f"of the points of all {said.requirements}; {low}. Each {said.scenario}'s {said.repeat}s are "
         f"averaged, then the {said.scenario}s",
-        "interval": f"of the score, over {said.scenario}s; none below two",
-        "correct": f"share of all items passed, {said.requirements} and {said.errors} alike; "
+        "interval": f"of the score, over {said.scenario}s; of two to five {said.scenario}s only their range, "
+        "which is no interval",
+        "correct": f"share of graded items passed, {said.requirements} and {said.errors} alike; "
         f"{_article(said.error)} is passed where it was not {said.made}",
-        "passed": f"share of {said.requirements} passed",
+        "passed": f"share of graded {said.requirements} passed",
         "wrong": f"{said.errors} {said.made} for each {said.counted}, on average",
         "scenarios": f"{said.scenario}s that the score rests on",
-        "briefs": f"{said.counted}s that the score rests on, over all {said.scenario}s",
+        "briefs": f"{said.counted}s that the score rests on, over all {said.scenario}s; texts, where no "
+        "model wrote them: copies count once",
         "ungraded": "items without a verdict: neither passed nor failed",
         "refused": f"{said.brief}s that the provider refused to write",
+        "cost": "list price of the stored replies of writer and judge, whenever they were made; a dash "
+        "where a price is unknown",
+        "tokens": "in and out, of writer and judge, as their endpoints counted them",
+        "seconds": "duration of all calls, summed, though many ran at once",
         "cut": f"{said.brief}s cut at the word cap or at the provider's output limit",
     }
 

@@ -27,3 +27,26 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+for (const table of document.querySelectorAll("table.searched")) {
+  if (table.tBodies[0].rows.length < 2) continue;
+  const field = document.createElement("input");
+  const found = document.createElement("small");
+  field.type = "search";
+  field.className = "search";
+  field.placeholder = "Search these rows";
+  field.setAttribute("aria-label", "Search these rows");
+  found.setAttribute("role", "status");
+  const box = table.closest(".scroll") ?? table;
+  box.before(field, " ", found);
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = [...table.tBodies[0].rows];
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+    const left = rows.filter((row) => !row.hidden).length;
+    found.textContent = words.length ? `${left} of ${rows.length}` : "";
+  });
+}

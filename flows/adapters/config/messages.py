@@ -1,0 +1,84 @@
+"""Messages on a configuration: the key, what was found and what to write."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from flows.common.errors import ConfigError
+
+_FEW = 20  # most words listed in a message
+_SOME = 6  # words listed of more
+_LONGEST = 60
+_KINDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "list_type": "a list, such as {key}=[a,b]",
+    "dict_type": "keys below it, such as {key}.KEY=...",
+    "dataclass_type": "keys below it, such as {key}.KEY=...",
+    "dataclass_exact_type": "keys below it, such as {key}.KEY=...",
+    "missing": "a value; it can't be removed",
+}
+"""What is expected, by pydantic's type of error."""
+
+
+def nearest(word: str, valid: Sequence[str]) -> str:
+    """Suggest the words that are spelled alike, with the others if there are few."""
+    near = difflib.get_close_matches(word, valid, n=3, cutoff=0.6)
+    others = [name for name in valid if name not in near]
+    if not near and len(valid) > _FEW:
+        return f"one of {len(valid)}: {', '.join(valid[:_SOME])}, ..."
+    if not near:
+        return f"one of {', '.join(valid)}"
+    if len(valid) > _FEW or not others:
+        return " or ".join(near)
+    if len(others) == 1:
+        return " or ".join((*near, *others))
+    return f"{' or '.join(near)}, or another of {', '.join(others)}"
+
+
+def nearest_key(name: str, keys: Sequence[str]) -> str:
+    """Suggest keys and axes for an unknown one: the same last part, then a like spelling, then the axes."""
+    section, _, last = name.rpartition(".")
+    axes = [key for key in keys if "." not in key]
+    like = difflib.get_close_matches(last, [key.rpartition(".")[2] for key in keys], n=1, cutoff=0.75)
+    field = (
+        [f"{section}.parameters.{last} for a field of the request"] if section in ("model", "judge") else []
+    )
+    for alike in (
+        [key for key in keys if key.rpartition(".")[2] == last],
+        [axis for axis in axes if name in axis.split("_")],
+        difflib.get_close_matches(name, axes if not section else keys, n=2, cutoff=0.75) + field,
+        [key for key in keys if key.rpartition(".")[2] in like],
+    ):
+        if alike:
+            return " or ".join(alike[:3])
+    return f"one of {', '.join(axes)}, or a key below one; --cfg job shows them all"
+
+
+def explained(detail: Any, keys: Sequence[str]) -> ConfigError:
+    """Return the error for one of pydantic's, without the value of a whole section."""
+    key = ".".join(str(part) for part in detail["loc"])
+    kind, value = detail["type"], detail["input"]
+    if kind == "unexpected_keyword_argument":
+        return ConfigError(key, "no such key", nearest_key(key, keys))
+    message = str(detail["msg"]).removeprefix("Input should be ")
+    if kind == "enum":
+        valid = [word.strip(" '") for word in message.replace(" or ", ", ").split(",")]
+        return ConfigError(key, found(value), nearest(str(value), valid))
+    expected = _KINDS.get(kind, message).replace("{key}", key)
+    return ConfigError(key, "not set" if kind == "missing" else found(value), expected)
+
+
+def found(value: object) -> str:
+    """Format a value for a message: as it is written in YAML, shortened."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, dict):
+        return "keys below it"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

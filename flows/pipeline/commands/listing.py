@@ -1,0 +1,74 @@
+"""`staffbench list`: what can be chosen, and what was graded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.config.described import AXES, options, sentence
+from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError
+
+_PLURALS = {f"{axis}{'es' if axis.endswith('s') else 's'}": axis for axis in AXES}
+_OWN = ("scenarios", "conditions")
+
+
+def show_list(project: Path, what: str | None, overrides: Sequence[str], screen: Screen) -> int:
+    """Show the axes, the options of one, or a benchmark's scenarios or graded conditions.
+
+    Args:
+        project: folder of the project.
+        what: an axis, also in plural, `scenarios` or `conditions`; None for the axes.
+        overrides: Hydra overrides, which only scenarios and conditions depend on.
+        screen: output.
+
+    Raises:
+        ConfigError: there is nothing of that name.
+    """
+    if what in _OWN:
+        return _show_own(project, what, overrides, screen)
+    axis = _PLURALS.get(what or "", what)
+    if overrides or (axis is not None and axis not in AXES):
+        expected = ", ".join([*AXES, *_OWN])
+        raise ConfigError(
+            "list", f"nothing named {overrides[0] if axis in AXES else what!r}", f"one of {expected}"
+        )
+    known = options(project)
+    if axis is None:
+        rows = [(name, str(len(known.get(name, []))), text) for name, text in AXES.items()]
+        screen.table("axes of a run", [("axis", "options", "what it decides"), *rows], words=3)
+        screen.note("staffbench list AXIS shows the options of one; AXIS=OPTION chooses it.")
+        screen.note("staffbench list scenarios and staffbench list conditions show a benchmark's.")
+        return 0
+    described = [(name, sentence(project, axis, name)) for name in known.get(axis, [])]
+    rows = [(name, text) for name, text in described if text]  # without bases of other options
+    screen.table(f"{axis}: {AXES[axis]}", [("option", "what it is"), *rows], words=2)
+    sign = "+" if axis == "experiment" else ""
+    screen.note(f"staffbench run {sign}{axis}=OPTION chooses one.")
+    return 0
+
+
+def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen) -> int:
+    from flows.adapters.config.compose import compose_points
+    from flows.pipeline.results.condition_files import judges_of
+    from flows.pipeline.work.kinds import kind_of
+
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    benchmark, kind = settings.benchmark, kind_of(settings.benchmark)
+    if what == "scenarios":
+        names = kind.scenario_ids(project, benchmark, benchmark.scenarios)
+        rows = [(name, kind.load(project, benchmark, name).title) for name in names]
+        screen.table(f"{benchmark.name}: scenarios", [("scenario", "title"), *rows], words=2)
+        return 0
+    rows = [
+        (condition, judge)
+        for condition, judges in judges_of(project / settings.results / benchmark.name).items()
+        for judge in judges
+    ]
+    if not rows:
+        screen.note(
+            f"Nothing is graded in {benchmark.name} yet. First: staffbench run benchmark={benchmark.name}"
+        )
+        return 0
+    screen.table(f"{benchmark.name}: graded conditions", [("condition", "judge"), *rows], words=2)
+    return 0

@@ -1,0 +1,121 @@
+"""`staffbench remove`: delete the results of a condition."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError, StoreError
+from flows.pipeline.commands.commands import report, retract
+from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.results.condition_files import condition_files, judges_of
+from flows.pipeline.results.leaderboard import delete_leaderboard
+from flows.pipeline.results.stored import results_lock
+from flows.schema.settings import Settings
+
+
+def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *, confirmed: bool) -> int:
+    """Delete the tables of a condition, or of one judge on it, and write the leaderboard again.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides, such as the benchmark.
+        name: a condition's label or its beginning, such as the model; with `/judge` for one judge only.
+        screen: output.
+        confirmed: True to delete without asking.
+
+    Raises:
+        ConfigError: there is no such condition, or nobody can be asked.
+        StoreError: a file can't be deleted.
+    """
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    results = project / settings.results
+    folder = results / settings.benchmark.name
+    paths = _paths(folder, name)
+    screen.note(f"This removes from {display_path(folder)}:")
+    for path in paths:
+        screen.note(f"  {display_path(path)}")
+    screen.note(
+        "The leaderboard is written again without them. Stored replies stay, so that the same run makes the "
+        "tables again without paying; so do MLflow's runs, and what DVC has in its cache or remote."
+    )
+    if not confirmed and not _agreed():
+        screen.say("Nothing was removed.")
+        return 0
+    with results_lock(results):
+        for path in paths:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    path, f"can't be deleted ({error.strerror})", remedy="fix the permissions"
+                ) from error
+            if path.parent != folder and not any(path.parent.glob("*.parquet")):
+                shutil.rmtree(path.parent, ignore_errors=True)
+    _delete_other_boards(folder, screen)
+    return _write_again(project, overrides, folder, settings, screen)
+
+
+def _paths(folder: Path, name: str) -> list[Path]:
+    """Return the files to delete, with DVC's file of a condition that goes as a whole."""
+    graded, files_of = judges_of(folder), condition_files(folder)
+    begins, _, judge = name.partition("/")
+    labels = [label for label in files_of if label == begins] or [
+        label for label in files_of if label.startswith(f"{begins}-")
+    ]
+    if judge:
+        labels = [label for label in labels if judge in graded.get(label, [])]
+    if len(labels) != 1:
+        known = [f"{one}/{other}" for one in labels or files_of for other in graded.get(one, [])]
+        raise ConfigError(
+            name,
+            "several conditions" if labels else f"no such condition in {folder.name}",
+            "one of " + ", ".join(known) if known else "",
+        )
+    (label,) = labels
+    files = files_of[label]
+    if judge and graded[label] != [judge]:
+        files = [path for path in files if path.parent.name == label and _is_of(path, judge, graded[label])]
+    else:
+        files = [*files, *(path for path in [folder / f"{label}.dvc"] if path.is_file())]
+    return files
+
+
+def _is_of(path: Path, judge: str, judges: Sequence[str]) -> bool:
+    """Whether a table is of this judge: `judge.parquet`, or `judge.<scoring>.parquet` for other weights."""
+    owner = max(
+        (one for one in judges if path.stem == one or path.stem.startswith(f"{one}.")), key=len, default=""
+    )
+    return owner == judge
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigError("remove", "nobody to ask", remedy="add --yes")
+    return input("Remove them? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _delete_other_boards(folder: Path, screen: Screen) -> None:
+    """Delete the leaderboards by other weights, which would still have the row."""
+    for board in sorted(folder.glob("leaderboard.*.json")):
+        scoring = board.name.removeprefix("leaderboard.").removesuffix(".json")
+        delete_leaderboard(folder, scoring)
+        for other in (folder / f"site.{scoring}", folder / f"figures.{scoring}"):
+            shutil.rmtree(other, ignore_errors=True)
+        screen.note(
+            f"Deleted the leaderboard by {scoring}: staffbench report scoring={scoring} writes it again."
+        )
+
+
+def _write_again(
+    project: Path, overrides: Sequence[str], folder: Path, settings: Settings, screen: Screen
+) -> int:
+    if judges_of(folder):
+        return report(project, overrides, screen)
+    retract(folder, settings.scoring, [])
+    screen.note(f"No row of {settings.benchmark.name} is left.")
+    return 0

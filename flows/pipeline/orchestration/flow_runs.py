@@ -1,0 +1,91 @@
+"""What Prefect's page shows of a flow run: its log, and that an earlier one was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+from uuid import UUID
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import LogCreate
+from prefect.exceptions import PrefectException
+from prefect.states import Crashed
+
+_UNREACHED = (OSError, PrefectException)
+
+
+async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
+    """Add a line to the log of a flow run. A server that can't be reached is reported elsewhere."""
+    if not flow_run_id:
+        return
+    import httpx
+
+    # Prefect's own handler would print the line too, and report a lost server with tracebacks.
+    line = LogCreate(
+        name="staffbench",
+        level=level,
+        message=text,
+        timestamp=datetime.now(UTC),  # pyright: ignore[reportArgumentType] -- pydantic converts it
+        flow_run_id=UUID(flow_run_id),
+    )
+    with suppress(httpx.HTTPError, *_UNREACHED):
+        async with get_client() as client:
+            await client.create_logs([line])
+
+
+@contextmanager
+def marked_as_running(folder: Path, flow_run_id: str) -> Generator[None]:
+    """Keep a locked file named after the flow run during the block.
+
+    The kernel releases the lock when the process ends, so a file without a lock is of a killed run.
+    """
+    if not flow_run_id:
+        yield
+        return
+    path = folder / flow_run_id
+    file: IO[str] | None = None
+    with suppress(OSError):  # a full disk is reported by whoever writes results
+        folder.mkdir(parents=True, exist_ok=True)
+        file = path.open("w", encoding="ascii")
+        fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if file is not None:
+            with suppress(OSError):
+                path.unlink()
+            file.close()
+
+
+def _marks(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*-*-*-*-*"))
+
+
+async def mark_killed(folder: Path) -> int:
+    """Set the flow runs of killed processes to Crashed; Prefect shows them as Running for ever.
+
+    Args:
+        folder: of `marked_as_running`.
+
+    Returns:
+        Number of flow runs.
+    """
+    import httpx
+
+    count = 0
+    for path in _marks(folder):
+        with suppress(httpx.HTTPError, *_UNREACHED), path.open("r+", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            async with get_client() as client:
+                # Another server may hold that run, or its history was deleted.
+                with suppress(PrefectException):
+                    state = Crashed(message="the process was killed; found by the next run of the folder")
+                    await client.set_flow_run_state(UUID(path.name), state, force=True)
+                    count += 1
+            path.unlink()
+    return count

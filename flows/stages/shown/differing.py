@@ -1,0 +1,164 @@
+"""Name the settings in which the rows of a table differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from flows.common.digests import sha256_text
+from flows.schema.settings import Writer
+
+Pairs = tuple[tuple[str, str], ...]
+
+_NAMES = {"model": "label", "prompt": "version", "judge": "label", "judge_prompt": "version"}
+"""Sections whose options have a name, and its key; the others have one option for the whole table."""
+_SECTIONS = (*_NAMES, "harness", "benchmark")
+_NOT_COMPARED = frozenset(
+    {"label", "version", "note", "price", "api_key_env", "headers", "context_tokens", "benchmark_effort"}
+)
+"""Keys of a section that change no result."""
+_NAMING = frozenset({"name", "api_base", "provider"})
+"""Keys that make a model what its label says: named only where the same label stands for several."""
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RowSettings:
+    """One row of a table.
+
+    Attributes:
+        shown: what the table's own columns say of it; rows that differ there need no further name.
+        prompt: version of the writer's prompt.
+        judge: name, effort, mode and prompt version of its judge.
+        digests: of the condition and of the judge.
+        settings: the sections of its settings; None if they were not recorded.
+        changed: dotted keys that differ from their named options.
+    """
+
+    shown: tuple[str, ...]
+    prompt: str
+    judge: tuple[str, str | None, str | None, str | None]
+    digests: tuple[str, str]
+    settings: Mapping[str, Any] | None = None
+    changed: Collection[str] = ()
+
+
+def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
+    """Return for each row the settings that tell it from the others, as keys and values.
+
+    Within rows of the same option (of a model, say), every key with several values is named. A key that was
+    overridden is named as well, unless it has the same value in all rows. Rows that are still alike, such as
+    those of older files without settings, are told apart by their digests.
+    """
+    flat = [_flat(row.settings) for row in rows]
+    found: list[dict[str, str]] = [{} for _ in rows]
+    if len({row.prompt for row in rows}) > 1:
+        for row, values, pairs in zip(rows, flat, found, strict=True):
+            if values is None or values.get("model.writer") == Writer.remote.value:  # others read no prompt
+                pairs["prompt"] = row.prompt
+    _name_judges(rows, found)
+    _name_keys(flat, found)
+    everywhere = _common(flat)
+    for values, row, pairs in zip(flat, rows, found, strict=True):
+        known = values or {}
+        named = [key for key in row.changed if key.split(".")[-1] not in _NOT_COMPARED | _NAMING]
+        pairs |= {key: known[key] for key in named if key in known and key not in everywhere}
+    _tell_twins_apart(rows, found)
+    return [tuple((_short(key), value) for key, value in sorted(pairs.items())) for pairs in found]
+
+
+def _name_judges(rows: Sequence[RowSettings], found: Sequence[dict[str, str]]) -> None:
+    for place, key in enumerate(("judge.effort", "judge.mode", "judge_prompt"), 1):
+        for members in _grouped([row.judge[0] for row in rows]):
+            if len({rows[number].judge[place] for number in members}) > 1:
+                for number in members:
+                    found[number][key] = rows[number].judge[place] or "none"
+
+
+def _name_keys(flat: Sequence[dict[str, str] | None], found: Sequence[dict[str, str]]) -> None:
+    """Name the keys with several values among rows of the same option."""
+    for section in _SECTIONS:
+        for members in _grouped([_option(values, section) for values in flat]):
+            group = [flat[number] or {} for number in members]
+            for key in _differing_keys(group, section):
+                for number, values in zip(members, group, strict=True):
+                    found[number][key] = values.get(key, "not set")
+
+
+def changed_values(settings: Mapping[str, Any], changed: Collection[str]) -> dict[str, str]:
+    """Return the values of overridden keys by their shown names, sorted."""
+    flat = _flat(settings) or {}
+    return {_short(key): flat[key] for key in sorted(changed) if key in flat}
+
+
+def _common(flat: Sequence[dict[str, str] | None]) -> dict[str, str]:
+    """Return the keys that have the same value in all rows; none if a row's settings are unknown."""
+    first, *others = [values or {} for values in flat] or [{}]
+    return {key: text for key, text in first.items() if all(other.get(key) == text for other in others)}
+
+
+def _tell_twins_apart(rows: Sequence[RowSettings], found: Sequence[dict[str, str]]) -> None:
+    alike = [(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)]
+    for members in _grouped(alike):
+        for place, key in enumerate(("condition", "judge digest")):
+            if len({rows[number].digests[place] for number in members}) > 1:
+                for number in members:
+                    found[number][key] = rows[number].digests[place][:8]
+
+
+def _grouped(names: Sequence[Any]) -> list[list[int]]:
+    """Return the places of equal names, two or more each; None stands for a row without a name."""
+    groups: defaultdict[Any, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        if name is not None:
+            groups[name].append(place)
+    return [places for places in groups.values() if len(places) > 1]
+
+
+def _option(values: Mapping[str, str] | None, section: str) -> str | None:
+    if values is None:
+        return None
+    return values.get(f"{section}.{_NAMES[section]}") if section in _NAMES else section
+
+
+def _differing_keys(group: Sequence[Mapping[str, str]], section: str) -> list[str]:
+    keys = {key for values in group for key in values if key.startswith(f"{section}.")}
+    differ = sorted(
+        key
+        for key in keys
+        if key.split(".")[1] not in _NOT_COMPARED and len({values.get(key) for values in group}) > 1
+    )
+    # The provider of an endpoint is its address, by default.
+    same = all(values.get(f"{section}.provider") == values.get(f"{section}.api_base") for values in group)
+    return [key for key in differ if not (same and key == f"{section}.provider")]
+
+
+def _short(key: str) -> str:
+    """Return a key as it is shown: `temperature`, `judge.temperature`, `harness.max_steps`."""
+    return key.removeprefix("model.parameters.").replace(".parameters.", ".")
+
+
+def _flat(settings: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """Return every value as a text, by its dotted key."""
+    if settings is None:
+        return None
+    return {key: text for section in _SECTIONS for key, text in _leaves(section, settings.get(section))}
+
+
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in cast("Mapping[str, Any]", value).items():
+            yield from _leaves(f"{key}.{name}", inner)
+    else:
+        yield key, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        value = " ".join(map(_text, cast("list[Any]", value)))
+    text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if len(text) > _LONGEST or "\n" in text:
+        return f"text {sha256_text(text)[:8]}"
+    return text

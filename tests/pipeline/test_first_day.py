@@ -1,0 +1,135 @@
+"""What somebody tries first: one brief, a comparison, removing a row, a folder of scenarios of their own."""
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import remote, write_scenario
+
+GOOD = "The relief column has 412 soldiers. The bridge at Kerrin carries at most 30 tonnes.\n"
+
+
+def test_one_brief_is_graded_without_a_server_and_each_item_is_shown(bench):
+    (bench.folder / "My brief.md").write_text(GOOD, encoding="utf-8")
+    done = bench("grade", "My brief.md", "--scenario", "alder", PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert done.code == 0, done.err
+    assert "alder: file-my-brief, judged by offline" in done.out
+    assert "2 of 2 requirements met, 0 of 1 described wrong moves made" in done.out
+    (row,) = bench.board()
+    assert (row["score"], row["n_scenarios"], row["n_briefs"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["brief.md"], "its scenario is not given; expected one of alder, birch"),
+        (["brief.md", "--scenario", "elm"], "no scenario 'elm' in ma_bench; expected one of alder, birch"),
+        (["nothing"], "no folder or file"),
+        (["data"], "no folder of a scenario in it"),
+    ],
+)
+def test_what_can_not_be_graded_is_said_before_anything_runs(bench, words, said):
+    (bench.folder / "brief.md").write_text(GOOD, encoding="utf-8")
+    done = bench("grade", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not bench.results.exists()
+
+
+def test_a_missing_brief_is_named_and_the_others_are_graded(bench):
+    for name, seeds in (("alder", (1, 2)), ("birch", (2,))):
+        (bench.folder / "briefs" / name).mkdir(parents=True)
+        for seed in seeds:
+            (bench.folder / "briefs" / name / f"{seed}.md").write_text(GOOD, encoding="utf-8")
+    done = bench("grade", "briefs", "tracking=none")
+    assert done.code == 4, done.err
+    assert "files on birch, seed 1: no brief: no file; expected one of 1.md" in done.err
+    (row,) = bench.board()
+    assert (row["n_briefs"], row["n_briefs_all"], row["n_ungraded"]) == (3, 4, 3)
+
+
+def test_two_conditions_are_compared_and_one_is_removed(bench):
+    assert bench("run", "-m", "model=strong,weak", "seeds=1", "tracking=none").code == 0
+    done = bench("compare", "strong", "weak")
+    assert done.code == 0, done.err
+    # Weak earns nothing of 14.5 points and loses 9 in both scenarios: 1 + 9 / 14.5.
+    assert "A - B: +1.621, 95% interval 1.621 to 1.621: it excludes 0" in done.out
+    assert "Items with different shares of passes: 6 of 6." in done.out
+    (page,) = (bench.results / "ma_bench" / "compare").glob("*.html")
+    assert "States the strength of the relief column" in page.read_text(encoding="utf-8")
+    assert bench("compare", "strong", "oracle").code == 2
+    same = bench("compare", "weak", "weak")
+    assert (same.code, "no two conditions" in same.err) == (2, True)
+
+    asked = bench("remove", "weak")
+    assert (asked.code, "add --yes" in asked.err.lower()) == (2, True)
+    assert "verdicts/weak-default-3000-v1/offline.parquet" in asked.out
+    assert len(bench.board()) == 2
+    assert bench("remove", "weak", "--yes").code == 0
+    assert [row["model"] for row in bench.board()] == ["strong"]
+    assert not list(bench.results.rglob("weak*"))
+    assert bench("remove", "strong-default-3000-v1/offline", "--yes").code == 0
+    assert not (bench.results / "ma_bench" / "leaderboard.json").exists()
+
+
+def test_another_folder_of_scenarios_is_another_benchmark(bench):
+    assert bench("run", "model=strong", "seeds=1", "tracking=none").code == 0
+    board = (bench.results / "ma_bench" / "leaderboard.json").read_bytes()
+    write_scenario(bench.folder / "elsewhere" / "my scenarios", "elm", 55)
+    own = "benchmark.data=elsewhere/my scenarios"
+    done = bench("run", "model=strong", "seeds=1", "tracking=none", own)
+    assert done.code == 0, done.err
+    assert (bench.results / "ma_bench" / "leaderboard.json").read_bytes() == board
+    assert len(json.loads((bench.results / "my_scenarios" / "leaderboard.json").read_text())["rows"]) == 1
+    assert bench("report").code == 0
+
+
+def test_verdicts_on_a_scenario_that_is_gone_are_left_out_with_a_note(bench):
+    write_scenario(bench.folder / "data" / "ma_bench", "elm", 55)
+    assert bench("run", "model=strong", "seeds=1", "tracking=none").code == 0
+    assert bench("run", "model=weak", "seeds=1", "tracking=none", "benchmark.scenarios=[alder]").code == 0
+    for path in sorted((bench.folder / "data" / "ma_bench" / "elm").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (bench.folder / "data" / "ma_bench" / "elm").rmdir()
+    done = bench("report")
+    assert done.code == 0, done.err
+    assert "verdicts on elm, which is not a scenario of the benchmark" in done.out
+    assert [row["model"] for row in bench.board()] == ["weak"]
+
+
+def test_a_page_follows_the_run(bench):
+    done = bench("run", "--watch", "model=strong", "seeds=1", "tracking=none")
+    assert done.code == 0, done.err
+    page = (bench.results / "ma_bench" / "run.html").read_text(encoding="utf-8")
+    assert 'http-equiv="refresh"' not in page  # it is finished
+    assert "finished" in page
+    assert "strong-default-3000-v1 · offline" in page
+    assert "1.000" in page
+
+
+def test_a_killed_run_is_crashed_once_the_next_one_of_its_folder_begins(bench, endpoint):
+    home = Path(bench.environment["PREFECT_HOME"])
+    overrides = remote(endpoint, "runner.concurrency=1", "seeds=5")
+    endpoint.delay = 0.3
+    process = bench.start("run", *overrides)
+    marks = bench.results / ".cache" / "flow_runs"
+    deadline = time.monotonic() + 90
+    while not (marks.is_dir() and list(marks.iterdir())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (mark,) = marks.iterdir()
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert bench("run", "model=strong", "tracking=none").code == 0
+    assert list(marks.iterdir()) == []
+    with sqlite3.connect(f"file:{home}/prefect.db?mode=ro", uri=True) as database:
+        ids = (mark.name, mark.name.replace("-", ""))
+        state = database.execute("select state_type from flow_run where id in (?, ?)", ids).fetchall()
+        texts = database.execute("select message from log where name = 'staffbench'").fetchall()
+    assert state == [("CRASHED",)]
+    assert any("strong-default-3000-v1 · offline: score 1.000" in text for (text,) in texts)

@@ -1,0 +1,115 @@
+"""What the command line says of itself, and what a shell completes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from flows.__main__ import main
+from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
+from flows.pipeline.commands.arguments import COMMANDS, build_parser, completion_script
+
+
+@pytest.fixture
+def here(project, monkeypatch):
+    monkeypatch.chdir(project)
+    return project
+
+
+def test_without_a_command_the_next_step_is_said(capsys):
+    assert main([]) == 2
+    assert "staffbench run " in capsys.readouterr().err
+
+
+def test_help_has_every_command_and_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = capsys.readouterr().out
+    assert all(f"\n    {name}" in out for name in COMMANDS)
+    assert "examples:" in out
+    assert "\n    version" not in out  # the former name of track
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "grade"])
+def test_the_help_of_a_run_ends_with_the_axes(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    assert all(f"  {axis} " in out for axis in AXES)
+
+
+def test_every_axis_of_conf_has_a_sentence(project):
+    assert options(project).keys() == AXES.keys()
+
+
+@pytest.mark.parametrize("word", ["models", "model"])
+def test_a_list_has_a_sentence_on_each_option_and_no_bases(here, capsys, word):
+    assert main(["list", word]) == 0
+    out = capsys.readouterr().out
+    assert "│ gpt_5_4 " in out
+    assert "│ hosted " not in out
+    assert "│ _" not in out
+    assert sentence(here, "model", "gpt_5_4") == "GPT-5.4."
+    assert sentence(here, "model", "hosted") == ""
+    assert sentence(here, "word_cap", "500") == "words: 500"
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_every_axis_is_listed_under_its_plural_too(here, capsys, axis):
+    assert main(["list", f"{axis}{'es' if axis.endswith('s') else 's'}"]) == 0
+    assert AXES[axis].partition(" ")[0] in capsys.readouterr().out
+
+
+def test_an_unknown_axis_is_named(here, capsys):
+    assert main(["list", "modl"]) == 2
+    assert "nothing named 'modl'; expected one of benchmark, " in capsys.readouterr().err
+
+
+def test_scenarios_and_conditions_are_listed(here, capsys, tmp_path):
+    assert main(["list", "scenarios", "benchmark=smoke"]) == 0
+    assert "ferry_relief" in capsys.readouterr().out
+    assert main(["list", "conditions", "benchmark=smoke", f"results={tmp_path}"]) == 0
+    assert "Nothing is graded in smoke yet" in capsys.readouterr().out
+
+
+def test_overrides_are_completed(project):
+    known = options(project)
+    assert {"model=", "judge=", "+experiment="} <= set(overrides_to_complete(known, ""))
+    assert "model=strong" in overrides_to_complete(known, "model=st")
+    assert "+experiment=smoke" in overrides_to_complete(known, "+experiment=")
+    assert overrides_to_complete(known, "model.name=x") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_completion_script(shell):
+    assert "staffbench" in completion_script(shell)
+
+
+def test_a_shell_is_answered(project):
+    """What bash's script does: the line in the environment, the answer on file descriptor 8."""
+    line = "staffbench run model=extr"
+    script = (
+        "exec 8>&1; exec 9>/dev/null; exec \"$0\" -c 'from flows.__main__ import main; main()' >/dev/null"
+    )
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable],
+        cwd=project,
+        env={
+            "_ARGCOMPLETE": "1",
+            "_ARGCOMPLETE_IFS": "\n",
+            "_ARGCOMPLETE_COMP_WORDBREAKS": " ",
+            "COMP_LINE": line,
+            "COMP_POINT": str(len(line)),
+            "PATH": "/usr/bin:/bin",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert [word.strip() for word in done.stdout.splitlines()] == ["model=extractive"], done.stderr
+
+
+def test_the_former_name_of_track_takes_the_same_arguments():
+    assert build_parser().parse_args(["version", "benchmark=smoke"]).overrides == ["benchmark=smoke"]
