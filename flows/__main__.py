@@ -149,7 +149,8 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
 
     configure(project, project / "results")
     # One brief is graded without Prefect.
-    is_single = is_grade and Path(parsed.target).is_file() and not parsed.multirun
+    is_brief = is_grade and Path(parsed.target).suffix.lower() not in (".csv", ".jsonl")
+    is_single = is_brief and Path(parsed.target).is_file() and not parsed.multirun
     server = None if is_single else Server(home() / "server.log")
     if server is not None:
         server.start()  # while the rest is imported
@@ -205,6 +206,14 @@ def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], sc
     return compare(project, overrides, (parsed.first, parsed.second), screen, every=parsed.all)
 
 
+def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.publish.export import Publication, export
+
+    overrides = [f"benchmark={parsed.benchmark}", *overrides]
+    publication = Publication(parsed.creator, parsed.url)
+    return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
+
+
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     from flows.pipeline.commands.remove import remove
 
@@ -234,6 +243,7 @@ _COMMANDS = {
     "harbor": _harbor,
     "list": _list,
     "compare": _compare,
+    "export": _export,
     "remove": _remove,
     "track": _track,
     "version": _track,

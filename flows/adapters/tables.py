@@ -178,6 +178,11 @@ EVIDENCE: Any = _schema(
 )
 
 
+def with_text(schema: Any, name: str) -> Any:
+    """Return a schema with one more column, of texts."""
+    return schema.append(pa.field(name, _TEXT, nullable=False))
+
+
 def write_table(
     path: Path,
     schema: Any,

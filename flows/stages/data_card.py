@@ -8,9 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flows.common.text import plural
+
 _HUB = frozenset(
-    "apache-2.0 bsd-2-clause bsd-3-clause cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-4.0 cc-by-nc-nd-4.0 "
-    "cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 gpl-3.0 mit odbl pddl unlicense".split()
+    {
+        *("apache-2.0", "bsd-3-clause", "cc0-1.0", "mit", "odbl", "pddl", "unlicense"),
+        *("cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
+        *("cc-by-nc-4.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0"),
+    }
 )
 """Licences that Hugging Face's hub knows by their SPDX identifier in lower case."""
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*-[0-9.]+|MIT|Unlicense")
@@ -31,10 +36,10 @@ COLUMNS = {
     "assignment": "the instructions to the writer, before the packet",
     "benchmark": "the benchmark's name",
     "brief_status": "outcome of the request for the brief; only some have a score",
-    "canary": "a string that no other text has: its presence in a model's output shows that it read this data",
+    "canary": "a string that no other text has: a model that knows it has read this data",
     "completion": "key of the stored reply; null for a brief written elsewhere",
     "condition": "benchmark, model, effort, word cap, prompt version and harness",
-    "correct": "share of positive weight that passed",
+    "correct": "share of all items that passed; null unless every item was graded",
     "cut": "true if the word cap removed text",
     "cut_by_provider": "true if the reply ended at the provider's output limit",
     "detail": "why there is no text, or what a reader left out of the file",
@@ -60,7 +65,7 @@ COLUMNS = {
     "n_unparsed": "items without a verdict: no valid reply",
     "number": "place in its list, from 1",
     "pass_condition": "when the item passes",
-    "passed": "of a verdict: whether it passed, null unless graded; of a score: share of requirements that passed",
+    "passed": "of a verdict: whether it passed, null unless graded; of a score: share of requirements that did",
     "place": "page, sheet or paragraph in the document",
     "points": "points of a criterion; null for an item that is weighted by severity",
     "prompt": "version of the writer's prompt",
@@ -73,7 +78,7 @@ COLUMNS = {
     "requirement": "the determination or wrong move in one sentence",
     "scenario_id": "the scenario",
     "score": "weighted score, 1 for a perfect brief; null unless every item was graded",
-    "score_clamped": "the score, at least 0",
+    "score_clamped": "the score within 0 and 1",
     "score_high": "the score if every missing verdict had passed",
     "score_low": "the score if every missing verdict had failed",
     "scoring": "name of the weights",
@@ -157,7 +162,12 @@ def data_card(facts: CardFacts) -> str:
     lines = ["---", f"pretty_name: {_quoted(facts.name)}", *_licence_lines(facts.licences)]
     lines += ["tags:", "- croissant", "- benchmark", "configs:"]
     for place, table in enumerate(tables):
-        lines += [f"- config_name: {table.name}", "  data_files:", "  - split: test", f"    path: {table.path}"]
+        lines += [
+            f"- config_name: {table.name}",
+            "  data_files:",
+            "  - split: test",
+            f"    path: {table.path}",
+        ]
         lines += ["  default: true"] if place == 0 else []
     lines += ["---", "", f"# {facts.name}", "", _introduction(facts), "", "## Tables", ""]
     lines += ["| table | rows | what a row is |", "|---|---:|---|"]
@@ -265,8 +275,9 @@ def _introduction(facts: CardFacts) -> str:
     graded = any(table.name == "verdicts" and table.n_rows for table in facts.tables)
     more = ", with briefs, verdicts and scores" if graded else ""
     return (
-        f"{facts.name}: a benchmark of {facts.n_scenarios} scenarios with {n_items:,} items of rubrics{more}. "
-        "A writer turns a packet of documents into a brief, and each item of the rubric passes or fails in it. "
+        f"{facts.name}: a benchmark of {plural(facts.n_scenarios, 'scenario')} with "
+        f"{plural(n_items, 'item')} of rubrics{more}. A writer turns a packet of documents into a brief, and "
+        "each item of the rubric passes or fails in it. "
         f"Exported with staffbench {facts.version}."
     )
 
@@ -274,8 +285,8 @@ def _introduction(facts: CardFacts) -> str:
 def _use(facts: CardFacts) -> list[str]:
     real = facts.n_scenarios - facts.synthetic
     lines = [
-        "For evaluation, not for training. A score is comparable only under the same judge, word cap, prompt and "
-        "harness; the labels of condition and judge say which these were.",
+        "For evaluation, not for training. Scores are comparable only under the same judge, word cap, prompt",
+        "and harness; the labels of condition and judge say which these were.",
         "",
         f"Events, units and people are invented in {facts.synthetic} of {facts.n_scenarios} scenarios"
         + (f"; {real} are not marked as invented." if real else "."),

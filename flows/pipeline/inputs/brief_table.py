@@ -1,7 +1,8 @@
 """Briefs written elsewhere, as a table lists them: files under any names, or texts.
 
-A CSV file has a row of names first: `file`, `scenario` and `seed`, or `scenario`, `seed` and `text`. JSON Lines
-have the same names. Other columns are ignored. In `file`, `{scenario}`, `{seed}`, `*` and `?` make a pattern.
+A CSV file has a row of names first: `file`, `scenario` and `seed`, or `scenario`, `seed` and `text`. JSON
+Lines have the same names. Other columns are ignored. In `file`, `{scenario}`, `{seed}`, `*` and `?` make a
+pattern.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ BRIEF_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
 REPORT_SUFFIXES = (".docx",)
 _TABLES = ("briefs.csv", "briefs.jsonl")
 _SEED = re.compile(r"[1-9][0-9]{0,5}")
-_TOKEN = re.compile(r"\{scenario\}|\{seed\}|[*?]")
+_SIGN = re.compile(r"\{scenario\}|\{seed\}|[*?]")
+_GROUPS = {
+    "{scenario}": "(?P<scenario>[^/]+)",
+    "{seed}": f"(?P<seed>{_SEED.pattern})",
+    "*": "[^/]*",
+    "?": "[^/]",
+}
+"""What each sign of a pattern stands for, as a regular expression."""
 _MOST_FAULTS = 50
 _SHOWN = 60  # characters of a value in a message
 
@@ -41,6 +49,7 @@ class ListedBrief:
 class _Row:
     where: str
     fields: Mapping[str, Any]
+    fault: tuple[str, str] | None = None  # what it is instead of a row, and what is expected
 
 
 def find_table(given: Path) -> Path | None:
@@ -75,10 +84,10 @@ def read_brief_table(
         data = table.read_bytes()
     except OSError as error:
         raise ScenarioError(table, f"can't be read ({error.strerror})", "a readable file") from None
-    rows, problems = _rows(data, table)
+    rows = _rows(data, table)
     found: dict[tuple[str, int], ListedBrief] = {}
     places: dict[tuple[str, int], str] = {}
-    faults: list[StaffbenchError] = [ScenarioError(*problem) for problem in problems]
+    faults: list[StaffbenchError] = []
     for row in rows:
         try:
             for scenario, seed, brief in _briefs(row, table.parent, only, suffixes):
@@ -86,7 +95,9 @@ def read_brief_table(
                     expected = "one of " + ", ".join(scenarios)
                     raise ScenarioError(row.where, f"scenario: no {_shown(scenario)}", expected)  # noqa: TRY301 -- collected with the others
                 if (scenario, seed) in found:
-                    again = f"seed {seed} of {scenario} again, as in {places[scenario, seed]}"
+                    other = places[scenario, seed]
+                    again = "from two files" if other == row.where else f"again, as in {other}"
+                    again = f"seed {seed} of {scenario} {again}"
                     raise ScenarioError(row.where, again, "each seed of a scenario once")  # noqa: TRY301 -- the same
                 found[scenario, seed], places[scenario, seed] = brief, row.where
         except ScenarioError as fault:
@@ -104,17 +115,13 @@ def _shown(value: object) -> str:
 
 
 @lru_cache(maxsize=2)  # each stage of each scenario asks; the key is the whole content
-def _rows(data: bytes, table: Path) -> tuple[list[_Row], list[tuple[str, str, str]]]:
-    """Return the rows, and (place, fault, expected) of lines that are none."""
+def _rows(data: bytes, table: Path) -> list[_Row]:
     text, _ = decoded(data, table)
-    problems: list[tuple[str, str, str]] = []
-    if table.suffix.lower() == ".jsonl":
-        rows = list(_json_rows(text, table.name, problems))
-    else:
-        rows = list(_csv_rows(text, table))
-    if not rows and not problems:
+    is_json = table.suffix.lower() == ".jsonl"
+    rows = list(_json_rows(text, table.name) if is_json else _csv_rows(text, table))
+    if not rows:
         raise ScenarioError(table, "no row", "a row for each brief")
-    return rows, problems
+    return rows
 
 
 def _csv_rows(text: str, table: Path) -> Iterator[_Row]:
@@ -124,7 +131,9 @@ def _csv_rows(text: str, table: Path) -> Iterator[_Row]:
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise ScenarioError(table, f"not CSV: {error}", "fields with quotes or line breaks in quotes") from None
+        raise ScenarioError(
+            table, f"not CSV: {error}", "fields with quotes or line breaks in quotes"
+        ) from None
     names = [name.strip().lower() for name in lines[0]] if lines else []
     _check_names(names, table)
     for number, cells in enumerate(lines[1:], 2):
@@ -146,7 +155,7 @@ def _check_names(names: Sequence[str], table: Path) -> None:
         raise ConfigError(table, "a column file and a column text", "one of them")
 
 
-def _json_rows(text: str, name: str, problems: list[tuple[str, str, str]]) -> Iterator[_Row]:
+def _json_rows(text: str, name: str) -> Iterator[_Row]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -154,13 +163,13 @@ def _json_rows(text: str, name: str, problems: list[tuple[str, str, str]]) -> It
         try:
             fields: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problems.append((where, f"not JSON: {error}", "one object a line"))
+            yield _Row(where, {}, (f"not JSON: {error}", "one object a line"))
             continue
         if isinstance(fields, dict):
             given = cast("dict[str, Any]", fields)
             yield _Row(where, {key: value for key, value in given.items() if value is not None})
         else:
-            problems.append((where, f"a {type(fields).__name__}", "an object"))
+            yield _Row(where, {}, (f"a {type(fields).__name__}", "an object"))
 
 
 def _briefs(
@@ -171,21 +180,17 @@ def _briefs(
     Raises:
         ScenarioError: the row is invalid.
     """
-    scenario = row.fields.get("scenario")
-    if scenario is not None and (not isinstance(scenario, str) or not scenario.strip()):
-        raise ScenarioError(row.where, f"scenario: {_shown(scenario)}", "the id of a scenario")
-    scenario = None if scenario is None else scenario.strip()
-    given = row.fields.get("seed")
-    seed = str(given).strip() if isinstance(given, int | str) and not isinstance(given, bool) else ""
-    if given is not None and not _SEED.fullmatch(seed):
-        raise ScenarioError(row.where, f"seed: {_shown(given)}", "a whole number from 1")
+    scenario, seed = _key(row)
     file, text = row.fields.get("file"), row.fields.get("text")
     if only is not None and scenario is not None and scenario != only:
         return
-    if (file is None) == (text is None):
-        raise ScenarioError(row.where, "neither a file nor a text" if file is None else "a file and a text", "one")
+    if file is None and text is None:
+        empty = 'a file or a text; an empty brief is "" in JSON Lines'
+        raise ScenarioError(row.where, "no brief in it", empty)
+    if file is not None and text is not None:
+        raise ScenarioError(row.where, "a file and a text", "one of them")
     if file is not None:
-        yield from _files(row.where, file, scenario, seed, folder, suffixes)
+        yield from _files(row.where, file, (scenario, seed), folder, suffixes)
         return
     if suffixes == REPORT_SUFFIXES:
         raise ScenarioError(row.where, "a text", "a file: a report is a Word file")
@@ -193,25 +198,44 @@ def _briefs(
         if not value:
             raise ScenarioError(row.where, f"{name}: missing", "a value in every row")
     if not isinstance(text, str):
-        raise ScenarioError(row.where, f"text: a {type(text).__name__}", "a text")
+        raise ScenarioError(row.where, f"text: {_shown(text)}", "a text in quotes")
     yield str(scenario), int(seed), ListedBrief(None, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def _key(row: _Row) -> tuple[str | None, str]:
+    """Return the scenario and the seed of a row; None and an empty text where it leaves them to a pattern.
+
+    Raises:
+        ScenarioError: the row is none, or one of them is invalid.
+    """
+    if row.fault is not None:
+        raise ScenarioError(row.where, *row.fault)
+    scenario = row.fields.get("scenario")
+    if scenario is not None and (not isinstance(scenario, str) or not scenario.strip()):
+        raise ScenarioError(row.where, f"scenario: {_shown(scenario)}", "the id of a scenario")
+    given = row.fields.get("seed")
+    seed = str(given).strip() if isinstance(given, int | str) and not isinstance(given, bool) else ""
+    if given is not None and not _SEED.fullmatch(seed):
+        raise ScenarioError(row.where, f"seed: {_shown(given)}", "a whole number from 1")
+    return (None if scenario is None else scenario.strip()), seed
+
+
 def _files(
-    where: str, file: object, scenario: str | None, seed: str, folder: Path, suffixes: Sequence[str]
+    where: str, file: object, key: tuple[str | None, str], folder: Path, suffixes: Sequence[str]
 ) -> Iterator[tuple[str, int, ListedBrief]]:
+    scenario, seed = key
     if not isinstance(file, str) or "\0" in file:
         raise ScenarioError(where, f"file: {_shown(file)}", "a path")
     # What the row states itself is filled into the pattern.
     name = file.strip().replace("\\", "/")
     name = name if scenario is None else name.replace("{scenario}", scenario)
     name = name.replace("{seed}", seed) if seed else name
-    for key, value in (("scenario", scenario), ("seed", seed)):
-        if not value and f"{{{key}}}" not in name:
-            raise ScenarioError(where, f"{key}: missing", f"a value, or {{{key}}} in file")
+    for field, value in (("scenario", scenario), ("seed", seed)):
+        if not value and f"{{{field}}}" not in name:
+            raise ScenarioError(where, f"{field}: missing", f"a value, or {{{field}}} in file")
     found = _matching(folder, name)
     if not found:
-        kind = "no file matches" if _TOKEN.search(name) else "no file"
+        kind = "no file matches" if _SIGN.search(name) else "no file"
         raise ScenarioError(where, f"file: {kind} {_shown(name)}", f"a path that begins at {folder.name}/")
     for path, parts in found:
         if path.suffix.lower() not in suffixes:
@@ -221,23 +245,16 @@ def _files(
 
 def _matching(folder: Path, name: str) -> list[tuple[Path, Mapping[str, str]]]:
     """Return the files that match a pattern, with what stands for its names, sorted by path."""
-    if not _TOKEN.search(name):
+    if not _SIGN.search(name):
         path = folder / name
         return [(path, {})] if path.is_file() else []
-    literals, tokens = _TOKEN.split(name), _TOKEN.findall(name)
+    literals, signs = _SIGN.split(name), _SIGN.findall(name)
     search, regex, seen = glob.escape(literals[0]), re.escape(literals[0]), set[str]()
-    for token, literal in zip(tokens, literals[1:], strict=True):
-        key = token.strip("{}")
-        if key in seen:
-            group = f"(?P={key})"
-        else:
-            values = {"{scenario}": "[^/]+", "{seed}": _SEED.pattern, "*": "[^/]*", "?": "[^/]"}[token]
-            group = values if token in "*?" else f"(?P<{key}>{values})"
-            seen |= {key} if token not in "*?" else set()
-        search += ("?" if token == "?" else "*") + glob.escape(literal)  # noqa: S105 -- no password
+    for sign, literal in zip(signs, literals[1:], strict=True):
+        group = _GROUPS[sign] if sign not in seen else f"(?P={sign[1:-1]})"
+        seen |= {sign} if sign.startswith("{") else set()
+        search += ("?" if sign == "?" else "*") + glob.escape(literal)
         regex += group + re.escape(literal)
     names = sorted(glob.glob(search, root_dir=folder))  # noqa: PTH207 -- Path.glob takes no escaped pattern
     matched = ((one, re.fullmatch(regex, one.replace("\\", "/"))) for one in names)
-    return [
-        (folder / one, match.groupdict()) for one, match in matched if match and (folder / one).is_file()
-    ]
+    return [(folder / one, match.groupdict()) for one, match in matched if match and (folder / one).is_file()]

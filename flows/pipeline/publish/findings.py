@@ -15,17 +15,23 @@ from pathlib import Path
 from flows.common.text import plural
 
 _KEY = re.compile(
-    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bhf_[A-Za-z0-9]{20,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{35}|\bxox[abeprs]-[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}"
+    r"|\bhf_[A-Za-z0-9]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{35}|\bxox[abeprs]-[\w-]{10,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|\bBearer +[\w.~+/-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}"
 )
-_HOME = re.compile(r"(?:/home|/Users)/[^/\s\"']+|[A-Za-z]:[\\/]Users[\\/][^\\/\s\"']+|(?<![\w/.])/root/\S+|file://\S+")
+_HOME = re.compile(
+    r"(?:/home|/Users)/[^/\s\"']+|[A-Za-z]:[\\/]Users[\\/][^\\/\s\"']+"
+    r"|(?<![\w/.])/root/\S+|file://\S+"
+)
 _MAIL = re.compile(r"[\w.%+'-]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
 # No one has an address there (RFC 2606).
-_RESERVED = re.compile(r"@(?:[\w-]+\.)*(?:example(?:\.(?:com|net|org))?|test|invalid|localhost)$", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"@(?:[\w-]+\.)*(?:example(?:\.(?:com|net|org))?|test|invalid|localhost)$", re.IGNORECASE
+)
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _ANYONES = frozenset(
-    "admin administrator codespace debian ec2-user jovyan localhost root runner staff ubuntu user vagrant vscode".split()
+    {"admin", "administrator", "debian", "ec2-user", "jovyan", "localhost", "root", "runner"}
 )
 _SHORTEST_SECRET = 8
 _SHORTEST_NAME = 4
@@ -69,7 +75,12 @@ def find_private(
     """
     found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     secrets, machine = list(_secrets()), _machine(project)
-    named = {name: _word(name) for name in people if len(name) >= _SHORTEST_NAME}
+    # Of a short one, such as J4, only what the readers write of an author is certain: "Comment by J4".
+    named = {
+        name: _word(name if len(name) >= _SHORTEST_NAME else f"by {name}")
+        for name in people
+        if name.lower() not in SOFTWARE
+    }
     for place, text in texts:
         for kind, shown in _in_text(text, secrets, machine):
             found[kind, shown][place] = None
@@ -79,7 +90,9 @@ def find_private(
     order = ["key", "machine", "mail address", "author"]
     return [
         Finding(kind, shown, tuple(places))
-        for (kind, shown), places in sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1]))
+        for (kind, shown), places in sorted(
+            found.items(), key=lambda one: (order.index(one[0][0]), one[0][1])
+        )
     ]
 
 
@@ -103,7 +116,11 @@ def _in_text(
 
 def _secrets() -> Iterator[tuple[str, str]]:
     for name, value in os.environ.items():
-        if _SECRET_VARIABLE.search(name) and len(value.strip()) >= _SHORTEST_SECRET and not value.isalpha():
+        if (
+            _SECRET_VARIABLE.search(name)
+            and len(value.strip()) >= _SHORTEST_SECRET
+            and re.search("[A-Za-z]", value)
+        ):
             yield name, value.strip()
 
 
