@@ -65,7 +65,7 @@ COLUMNS = {
     "n_unparsed": "items without a verdict: no valid reply",
     "number": "place in its list, from 1",
     "pass_condition": "when the item passes",
-    "passed": "of a verdict: whether it passed, null unless graded; of a score: share of requirements that did",
+    "passed": "of a verdict: whether it passed, null unless graded; of a score: share that did",
     "place": "page, sheet or paragraph in the document",
     "points": "points of a criterion; null for an item that is weighted by severity",
     "prompt": "version of the writer's prompt",
