@@ -11,7 +11,9 @@ from typing import Any
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.settings import (
     Harness,
+    JudgeHarness,
     JudgeKind,
+    JudgeMode,
     JudgePromptSettings,
     JudgeSettings,
     ModelSettings,
@@ -35,6 +37,8 @@ _UNSENT = (
 """Model fields that don't change a reply, or only through the request."""
 _UNASKED = ("allow_self", "members", "quorum")
 """Fields of a remote judge that don't change its verdicts."""
+_OF_AGENT = ("harness", "max_steps")
+"""Fields of a remote judge that change its verdicts only if it is an agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Judge:
             efforts and modes belong to its members.
         is_stand_in: True for the offline judge, which every table marks.
         members: labels of a panel's members; empty for any other judge.
+        harness: the form of its calls on a report, for a panel of all its members: `agent, single_call`;
+            None for the offline judge, and for benchmarks with one form.
     """
 
     label: str
@@ -80,6 +86,7 @@ class Judge:
     prompt: str | None
     is_stand_in: bool
     members: tuple[str, ...] = ()
+    harness: str | None = None
 
 
 def condition_of(settings: Settings, changed: AbstractSet[str]) -> Condition:
@@ -119,15 +126,19 @@ def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
     """Return the judge of `settings`; `changed` as for a condition."""
     judge, prompt = settings.judge, settings.judge_prompt
     digest = _digest(judge_fields(judge, prompt))
-    if settings.benchmark.protocol is ProtocolName.mission_report:
+    has_forms = settings.benchmark.protocol is ProtocolName.mission_report
+    if has_forms:
         digest = _digest([digest, *(one.takes_images for one in (judge, *judge.members.values()))])
     offline, asked = judge.kind is JudgeKind.offline, judge.kind is JudgeKind.remote
     parts = [judge.label]
     if asked:
         parts += [judge.effort.value, judge.mode.value]
+        parts += [judge.harness.value] * (judge.harness is JudgeHarness.agent)
     if not offline:
         parts.append(prompt.version)
     members = members_of(settings, changed)
+    called = [judge] if asked else [member.judge for member, _ in members]
+    forms = {one.harness.value for one in called if one.kind is JudgeKind.remote}
     return Judge(
         label=_label(parts, digest, changed & ({"judge"} if offline else {"judge", "judge_prompt"})),
         digest=digest,
@@ -137,6 +148,7 @@ def judge_of(settings: Settings, changed: AbstractSet[str]) -> Judge:
         prompt=None if offline else prompt.version,
         is_stand_in=offline,
         members=tuple(judge_of(member, differs).label for member, differs in members),
+        harness=", ".join(sorted(forms)) or None if has_forms else None,
     )
 
 
@@ -158,7 +170,9 @@ def members_of(settings: Settings, changed: AbstractSet[str]) -> list[tuple[Sett
         member = as_asked(settings.judge, configured)
         differs = set(changed) - {"judge"}
         prompt = settings.judge_prompt
-        more = judge_fields(member, prompt) != judge_fields(configured, prompt)
+        # A benchmark sets the mode and harness of every judge, so a member has them alone, too.
+        alone = replace(configured, mode=member.mode, harness=member.harness)
+        more = judge_fields(member, prompt) != judge_fields(alone, prompt)
         if more or f"judge.members.{name}" in changed:
             differs.add("judge")
         found.append((replace(settings, judge=member), frozenset(differs)))
@@ -174,6 +188,8 @@ def as_asked(panel: JudgeSettings, member: JudgeSettings) -> JudgeSettings:
         repeat=max(member.repeat, panel.repeat),
         canaries=member.canaries or panel.canaries,
         allow_self=member.allow_self or panel.allow_self,
+        mode=panel.mode if member.mode is JudgeMode.failed_only else member.mode,
+        harness=panel.harness if member.takes_tools else member.harness,
     )
 
 
@@ -206,6 +222,9 @@ def judge_fields(judge: JudgeSettings, prompt: JudgePromptSettings) -> dict[str,
     unasked = _UNASKED if judge.quotes else (*_UNASKED, "quotes")
     sent = {key: value for key, value in sent_fields(judge).items() if key not in unasked}
     texts = {key: value for key, value in asdict(prompt).items() if key not in unasked}
+    if judge.harness is not JudgeHarness.agent:
+        sent = {key: value for key, value in sent.items() if key not in _OF_AGENT}
+        texts = {key: value for key, value in texts.items() if key != "agent"}
     return {"judge": sent, "prompt": texts}
 
 

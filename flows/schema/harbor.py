@@ -51,6 +51,7 @@ class Outcome(StrEnum):
 
     scored = "scored"  # has a valid reward
     no_report = "no_report"  # missing, corrupt or empty: 0
+    refused = "refused"  # the model or its provider refused, and there is no report
     verifier_failed = "verifier_failed"  # there may be a good report; its score is unknown
     not_verified = "not_verified"  # no verifier ran on it
     interrupted = "interrupted"  # stopped or prevented from starting by something other than the model
@@ -179,6 +180,11 @@ class Trial:
     def system(self) -> tuple[str, str, str, str]:
         """Agent, model, effort and dataset: what Harbor's means and our conditions describe."""
         return (self.agent or "", self.model or "", self.effort or "", self.dataset or "")
+
+    @property
+    def refusal(self) -> Fault | None:
+        """The exception that means that the model or its provider refused; None if there is none."""
+        return next((fault for fault in self.faults if fault.kind in REFUSALS), None)
 
     @property
     def has_valid_reward(self) -> bool:

@@ -45,6 +45,9 @@ class LeaderboardRow:
             `ci_level` on the share of scenarios that may score differently; else None.
         copied: True for text copied from the packet that the offline judge scored, which takes copied
             sentences for statements.
+        judge_call: the form of the judge's calls on a report: `agent`, `single_call`, for a panel all of its
+            members'; None where there is one form, or no call.
+        n_all_met: reports that meet every requirement and commit no error; None for briefs.
         n_at_limit: attempts that ended at a harness limit and were judged as they were then.
         differs: settings in which it differs from other rows, as keys and values.
         calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
@@ -99,6 +102,8 @@ class LeaderboardRow:
     n_corrupt: int = 0
     n_at_limit: int = 0
     ci_unlike: float | None = None
+    judge_call: str | None = None
+    n_all_met: int | None = None
     differs: tuple[tuple[str, str], ...] = ()
     calls: int | None = None
     tokens_in: int | None = None

@@ -61,6 +61,13 @@ class JudgeMode(StrEnum):
     per_item = "per_item"  # one item per call
 
 
+class JudgeHarness(StrEnum):
+    """The form of a judge's call. Verdicts of two forms are never mixed."""
+
+    single_call = "single_call"  # one request with everything, or one for each item
+    agent = "agent"  # a loop of tool calls: the judge opens the reports itself
+
+
 @dataclass(frozen=True)
 class Price(Strict):
     """List prices in US dollars per million tokens; None if unknown.
@@ -149,13 +156,13 @@ class ModelSettings(Strict):
 class JudgeSettings(ModelSettings):
     """One judge: a model, the offline stand-in or a panel, and how it is asked.
 
-    A panel has members instead of a model: only `label`, `allow_self`, `repeat`, `canaries`,
-    `members` and `quorum` mean anything for it.
+    A panel has members instead of a model: only `label`, `mode`, `harness`, `allow_self`, `repeat`,
+    `canaries`, `members` and `quorum` mean anything for it.
 
     Attributes:
         kind: who grades.
         effort: the reasoning effort.
-        mode: what one call asks for.
+        mode: what one call asks for. For a panel, the mode of each member that lists only failed items.
         max_attempts: rejected replies before the items are `unparsed`.
         tokens_per_item: output tokens for one item.
         tokens_thinking: output tokens for reasoning, added to those for the items.
@@ -164,6 +171,9 @@ class JudgeSettings(ModelSettings):
             a panel, the minimum for each remote member.
         canaries: True to add two items with known verdicts; a reply that gets one wrong is rejected. For a
             panel, applies to each remote member.
+        harness: the form of its calls; of the benchmarks only MissionReport has both. For a panel, the form
+            for every member that takes tools.
+        max_steps: replies of an agent on one report.
         members: a panel's judges, by a name that is only used in the configuration.
         quorum: how many members must have a verdict on an item for the panel to have one; None for more
             than half.
@@ -180,6 +190,8 @@ class JudgeSettings(ModelSettings):
     allow_self: bool
     repeat: int
     canaries: bool
+    harness: JudgeHarness = JudgeHarness.single_call
+    max_steps: int = 40
     # Only a panel's preset has these two: setting one on another judge is rejected.
     members: dict[str, JudgeSettings] = field(default_factory=dict[str, "JudgeSettings"])
     quorum: int | None = None

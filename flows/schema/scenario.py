@@ -180,6 +180,7 @@ class Scenario:
         task: the task, for a MissionReport task; None otherwise.
         reference: text of the expert's report, used by judges; None unless a task.
         dimensions: how its items are classed.
+        reference_file: the file that it was read from; None unless a task.
     """
 
     scenario_id: str
@@ -192,6 +193,7 @@ class Scenario:
     licence: str
     task: ReportTask | None = None
     reference: str | None = None
+    reference_file: str | None = None
     dimensions: Dimensions = MA_BENCH
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from flows.schema.models import (
     Effort,
+    JudgeHarness,
     JudgeKind,
     JudgeMode,
     JudgeSettings,
@@ -24,9 +25,10 @@ from flows.schema.models import (
 from flows.schema.scenario import Dimensions
 
 __all__ = [
-    "BenchmarkSettings", "BudgetSettings", "Effort", "EffortSettings", "Harness",
-    "HarnessSettings", "IntervalMethod", "JudgeKind", "JudgeMode", "JudgePromptSettings", "JudgeSettings",
-    "ModelSettings", "Price", "PromptSettings", "ProtocolName", "Refusals", "Retry", "RunnerSettings",
+    "BenchmarkSettings", "BudgetSettings", "Clock", "Effort", "EffortSettings", "Harness",
+    "HarnessSettings", "IntervalMethod", "JudgeHarness", "JudgeKind", "JudgeMode",
+    "JudgePromptSettings", "JudgeSettings", "ModelSettings", "Price", "PromptSettings", "ProtocolName",
+    "Refusals", "Retry", "RunnerSettings",
     "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
     "scoring_suffix",
 ]  # fmt: skip
@@ -78,6 +80,13 @@ class Harness(StrEnum):
     native = "native"  # our own tool loop in a scratch folder
 
 
+class Clock(StrEnum):
+    """What counts against a harness's limit of minutes."""
+
+    wall = "wall"  # the model's calls and the tools
+    calls = "calls"  # the model's calls only
+
+
 @dataclass(frozen=True)
 class BenchmarkSettings(Strict):
     """Which scenarios.
@@ -108,7 +117,8 @@ class HarnessSettings(Strict):
         name: the harness. Fields that do not apply to it are None.
         max_steps: replies of the model.
         max_tokens: input and output tokens of all calls, as counted by the provider; None for no limit.
-        max_minutes: minutes, summed over its calls.
+        max_minutes: minutes of one attempt.
+        clock: what counts against them.
         nudges: how often a model that stops without a report is reminded of it.
         page_chars: characters of a file per tool answer.
         assumed: which of these are not from the protocol; printed with every model result.
@@ -118,6 +128,7 @@ class HarnessSettings(Strict):
     max_steps: int | None
     max_tokens: int | None
     max_minutes: float | None
+    clock: Clock | None
     nudges: int | None
     page_chars: int | None
     assumed: list[str]
@@ -179,6 +190,8 @@ class JudgePromptSettings(Strict):
             filled in, and for reports `{{reference}}`.
         rejected: text added after a rejected reply; `{{fault}}` is filled in.
         quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
+        agent: second turn of a judge that opens the reports itself; `{{items}}`, `{{count}}` and `{{files}}`
+            are filled in. Empty if the prompt has none.
     """
 
     version: str
@@ -188,6 +201,7 @@ class JudgePromptSettings(Strict):
     per_item: str
     rejected: str
     quotes: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True)

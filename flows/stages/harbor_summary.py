@@ -5,7 +5,8 @@ The rules differ in how they treat an attempt without a reward:
 - Harbor 0.25 counts it as 0 and averages over all attempts.
 - Harbor 0.26 leaves it out, as well as a reward next to certain exceptions.
 - Ours depends on the reason. A report that is missing, corrupt or empty scores 0, as in the published
-  scoring. A failed verifier says nothing about the report: no score, but counted, with bounds. Attempts
+  scoring. A refusal without a report has no score, as in our own attempts; with a report, the report is
+  scored. A failed verifier says nothing about the report: no score, but counted, with bounds. Attempts
   are averaged within a task, then tasks. Reports are clamped to [0, 1], as in MissionReport; briefs are
   not, as in MA-Bench.
 
@@ -18,6 +19,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from flows.schema.attempt import End, attempt_status
+from flows.schema.brief import BriefStatus
 from flows.schema.harbor import (
     VERIFIER_FAULTS,
     AttemptScore,
@@ -72,10 +75,26 @@ def score_trial(trial: Trial) -> AttemptScore:
     reward = trial.reward if trial.has_valid_reward else None
     # A verifier that gave points has seen a report, even if nothing else found one.
     if trial.report_state in _NO_REPORT and not reward:
+        if status_of(trial) is BriefStatus.refused and trial.refusal is not None:
+            why = f"{trial.refusal.kind}: {trial.refusal.message}"
+            return _unscored(trial, Outcome.refused, f"{why}; {_state(trial)}")
         return AttemptScore(trial, Outcome.no_report, 0.0, 0.0, _state(trial))
     if reward is not None:
         return _scored(trial, reward)
     return _unscored(trial, *_ungraded(trial))
+
+
+def status_of(trial: Trial) -> BriefStatus:
+    """Return the status of an attempt by the rule of our own attempts; `error` if its report is unknown."""
+    if _interrupted(trial):
+        return attempt_status(End.fault, has_report=False)
+    known = {ReportState.corrupt: BriefStatus.corrupt, ReportState.empty: BriefStatus.empty}
+    if trial.report_state in known:
+        return known[trial.report_state]
+    if trial.report_state is ReportState.unknown:
+        return BriefStatus.error if trial.refusal is None else BriefStatus.refused
+    end = End.model if trial.refusal is None else End.refusal
+    return attempt_status(end, has_report=trial.report_state is ReportState.readable)
 
 
 def missed(attempt: AttemptScore) -> list[CriterionVerdict]:

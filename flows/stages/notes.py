@@ -39,6 +39,8 @@ def notes(board: Leaderboard) -> list[str]:
     found += _hidden_notes(board, _noun(board))
     found += _empty_notes(board, _noun(board))
     found += _attempt_notes(board)
+    found += call_notes(board)
+    found += _whole_notes(board)
     found += _length_notes(board)
     if any(row.harness == HARBOR for row in board.rows):
         found.append(
@@ -201,6 +203,24 @@ def _emptiness(row: LeaderboardRow) -> str:
         return how
     number_of = "all" if least == row.n_empty else str(most) if least == most else f"up to {most}"
     return f"{how} ({number_of} stopped at the output limit before a word was written)"
+
+
+def call_notes(board: Leaderboard) -> list[str]:
+    """Name the form of the judges' calls on reports; nothing without a judge that has one."""
+    forms = {row.judge_id: row.judge_call for row in board.rows if row.judge_call is not None}
+    shown = "; ".join(f"{judge} {form}" for judge, form in sorted(forms.items()))
+    return [f"Judge call: {shown}."] if shown else []
+
+
+def _whole_notes(board: Leaderboard) -> list[str]:
+    """Count the reports that meet every criterion, by row."""
+    rows = [row for row in board.rows if row.n_all_met is not None]
+    judges = {row.judge_id for row in rows}
+    shown = [
+        f"{row.condition}{f' · {row.judge_id}' * (len(judges) > 1)} {row.n_all_met} of {row.n_briefs_all}"
+        for row in rows
+    ]
+    return [f"Reports that meet every criterion: {', '.join(shown)}."] if shown else []
 
 
 def _length_notes(board: Leaderboard) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from flows.adapters.config.compose import compose_points, composed_yaml
 from flows.common.errors import StaffbenchError
-from flows.schema.condition import condition_of, file_name, judge_fields, judge_of
+from flows.schema.condition import condition_of, file_name, judge_fields, judge_of, members_of
 from flows.schema.settings import Effort
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base=http://127.0.0.1:9/v1"]
@@ -33,6 +33,72 @@ def test_the_default_point_is_the_published_condition(project):
     assert settings.scoring.weights["critically_important"] == 9
     assert settings.scoring.weights["critically_detrimental"] == -9
     assert sorted(settings.scoring.assumed) == ["detrimental", "important", "slightly_important"]
+
+
+@pytest.mark.parametrize(("key", "judge"), [(None, "offline"), ("", "offline"), ("x", "claude-opus-5-5")])
+def test_the_published_condition_of_reports(project, monkeypatch, key, judge):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    if key is not None:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    point = one(project, "benchmark=mission_report", *REMOTE)
+    settings = point.settings
+    assert (settings.effort.level, settings.seeds) == (Effort.default, 3)
+    assert (settings.harness.max_minutes, settings.harness.clock) == (60, "wall")
+    assert settings.judge.label == judge
+    assert (settings.judge.mode, settings.judge.harness) == ("all_items", "agent")
+    found = judge_of(settings, point.changed)
+    if judge == "offline":
+        assert (found.label, found.harness) == ("offline", None)
+    else:
+        assert settings.judge.effort is Effort.medium
+        assert found.label == "claude-opus-5-5-medium-all_items-agent-report_v1"
+    named = one(project, "benchmark=mission_report", "judge=gpt_6_luna").settings.judge
+    assert (named.label, named.harness) == ("gpt-6-luna", "agent")
+    assert one(project, "judge=gpt_6_luna").settings.judge.harness == "single_call"
+
+
+def test_another_form_of_the_judges_call_is_another_judge(project):
+    reports = ["benchmark=mission_report", "judge=gpt_6_luna"]
+    agent, single = one(project, *reports), one(project, *reports, "judge.harness=single_call")
+    first, second = (judge_of(point.settings, point.changed) for point in (agent, single))
+    assert (first.harness, second.harness) == ("agent", "single_call")
+    assert first.digest != second.digest
+    assert first.label != second.label
+    steps = one(project, *reports, "judge.max_steps=41")
+    assert judge_of(steps.settings, steps.changed).digest != first.digest
+    briefs = one(project, "judge=gpt_6_luna")
+    assert judge_of(briefs.settings, briefs.changed).harness is None
+
+
+def test_a_panels_members_are_asked_as_each_would_be_alone(project):
+    panel = one(project, "benchmark=mission_report", "judge=panel")
+    alone = one(project, "benchmark=mission_report", "judge=claude_opus_5_5")
+    members = [member.judge for member, _ in members_of(panel.settings, panel.changed)]
+    assert {(member.mode, member.harness) for member in members} == {("all_items", "agent")}
+    expected = judge_of(alone.settings, alone.changed)
+    assert expected.label in judge_of(panel.settings, panel.changed).members
+    assert judge_of(panel.settings, panel.changed).harness == "agent"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["judge=gpt_6_luna", "judge.harness=agent"], "a brief is no file to open; expected single_call"),
+        (
+            ["benchmark=mission_report", "judge=gpt_6_luna", "runner.batch=true"],
+            "an agent is a chain of calls",
+        ),
+        (
+            ["benchmark=mission_report", "judge=gpt_6_luna", "judge_prompt.agent=''"],
+            "has no text for an agent",
+        ),
+        (["benchmark=mission_report", "judge=gpt_6_luna", "judge.max_steps=0"], "judge.max_steps: 0"),
+        (["benchmark=mission_report", "harness.clock=null"], "harness.clock: null; expected wall or calls"),
+        (["benchmark=mission_report", "harness.clock=sun"], "harness.clock"),
+    ],
+)
+def test_what_does_not_fit_an_agent_or_its_clock_is_refused(project, overrides, said):
+    assert said in refusal(project, *overrides)
 
 
 def test_a_real_model_is_asked_for_medium_effort_and_the_baseline_for_none(project):
@@ -513,7 +579,7 @@ PANEL = ["judge=panel", "judge.members.second=offline"]
         (["judge=gpt_6_luna", "judge.folder=x"], "judge.folder: has no effect"),
         (["judge=gpt_6_luna", "judge.benchmark_effort=low"], "expected judge.effort"),
         (
-            [*PANEL, "judge.mode=per_item"],
+            [*PANEL, "judge.max_attempts=2"],
             "has no effect on a panel, which is asked nothing itself; expected",
         ),
         ([*PANEL, "judge.members.first.folder=x"], "judge.members.first.folder: has no effect"),

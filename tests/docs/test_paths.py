@@ -127,7 +127,7 @@ def test_a_part_is_imported_only_where_the_map_says(part):
 
 # Who calls whom on the way of `word_cap`, in the order of the map.
 WALK = {
-    "__main__.py": [("main", "_dispatch"), ("_dispatch", "_run"), ("_run", "compose_points")],
+    "__main__.py": [("main", "_dispatch"), ("_dispatch", "_COMMANDS"), ("_run", "compose_points")],
     "adapters/config/compose.py": [("compose_points", "_compose_point"), ("_compose_point", "_compose")],
     "pipeline/evaluate/run.py": [("run_points", "build_evaluations")],
     "pipeline/work/evaluations.py": [("build_evaluations", "evaluation_of")],

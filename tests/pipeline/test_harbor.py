@@ -71,7 +71,7 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
         ],
     ]
     assert "Harbor 0.25.0" in out
-    assert "ours: a missing, corrupt or empty report is 0; a failed verifier is no score" in out
+    assert "ours: a missing, corrupt or empty report is 0; a refusal without a report" in out
     assert "memo-01 attempt 4 (memo-01__zTHzF6G): verifier_failed: RewardFileNotFoundError" in out
     assert "criteria missed 1, penalties triggered 1, undecided 0; verdicts in 3 of 8 attempts" in out
     assert "missed c2" not in out
@@ -286,6 +286,10 @@ def test_a_refusal_is_a_refused_brief(imported, job):
     brief = next(r for r in tables["briefs"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
     assert (brief["status"], brief["text"]) == ("refused", None)
     assert brief["detail"].startswith("AgentSafetyRefusalError: no; missing: ")
+    # As an attempt of our own: no score, and no zero.
+    score = next(r for r in tables["scores"][0][0] if (r["scenario_id"], r["seed"]) == ("memo-02", 3))
+    assert (score["score"], score["brief_status"]) == (None, "refused")
+    assert score["n_refused"] == score["n_items"] > 0
 
 
 def test_a_report_that_no_verifier_saw_is_opened_here(project, job, capsys):

@@ -81,6 +81,17 @@ def test_a_plan_asks_about_pages_as_the_run_does(here, capsys):
         assert planned(here, capsys, *seeing[:-1])[0] == {"fair": ["6", "none", "2 of 6"]}
 
 
+def test_a_plan_counts_the_judgments_of_an_agent_and_not_their_price(here, capsys):
+    with ScriptedServer(verdicts) as server:
+        agent = [word for word in judged(server) if not word.startswith("judge.harness")]
+        rows, out = planned(here, capsys, "model=fair", *agent)
+        assert rows == {"fair": ["6", "none", "6 judgments"]}
+        assert "depends on the judge, up to judge.max_steps" in " ".join(out.split())
+        (line,) = [line for line in out.splitlines() if "6 judgments" in line]
+        assert line.count("unknown") == 4
+        assert server.calls == []
+
+
 def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_options):
     assert commands.validate(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr().out

@@ -94,10 +94,10 @@ def test_what_is_sent_is_the_report_the_experts_and_the_criteria_bare(here, proj
     (row,) = here.board()
     assert row["score"] == pytest.approx(1 / 5)
     assert found(here) == {
-        "C1": ("graded", True, ""),
+        "C1": ("graded", True, "C1 holds"),
         "C2": ("graded", False, "C2 fails"),
         "P1": ("graded", False, "P1 fails"),
-        "P2": ("graded", True, ""),
+        "P2": ("graded", True, "P2 holds"),
     }
     assert {row["item_id"]: row["mode"] for row in here.rows("verdicts")}["P1"] == "committed"
 
@@ -107,10 +107,11 @@ def test_a_judge_that_takes_images_sees_the_pages_and_is_another_judge(here, jud
     assert run_here(here.folder, *MINE, *judged(judge)) == 0
     assert run_here(here.folder, *MINE, *judged(judge), "judge.takes_images=true") == 0
     blind, seeing = judge.calls
-    text, picture = seeing.body["messages"][1]["content"]
-    assert text == {"type": "text", "text": blind.body["messages"][1]["content"]}
-    assert picture["type"] == "image_url"
-    assert picture["image_url"]["url"] == f"data:image/png;base64,{base64.b64encode(PAGE).decode()}"
+    text, *pictures = seeing.body["messages"][1]["content"]
+    legend = "\n\nPictures of pages: the first 1 of the report, then 1 of the expert's report."
+    assert text == {"type": "text", "text": blind.body["messages"][1]["content"] + legend}
+    url = f"data:image/png;base64,{base64.b64encode(PAGE).decode()}"
+    assert pictures == [{"type": "image_url", "image_url": {"url": url}}] * 2
     rows = here.board()
     assert len(rows) == len({row["judge_id"] for row in rows}) == 2
     assert run_here(here.folder, *MINE, *judged(judge), "judge.takes_images=true") == 0
@@ -164,12 +165,12 @@ def test_hidden_text_is_marked_for_the_judge_and_counted(here, judge):
 
 def test_a_reply_that_breaks_the_format_is_asked_again_with_what_was_wrong(here):
     with ScriptedServer(
-        lambda call: Say('{"items": 3, "failed": []}') if len(server.calls) == 1 else verdicts(call)
+        lambda call: Say('{"verdicts": []}') if len(server.calls) == 1 else verdicts(call)
     ) as server:
         assert run_here(here.folder, *MINE, *judged(server)) == 0
         first, second = (text_of(call) for call in server.calls)
     assert second.startswith(first)
-    assert "items is 3, and 4 were to be graded" in second.removeprefix(first)
+    assert "0 of 4 items are in the list; missing is 'C1'" in second.removeprefix(first)
     assert here.board()[0]["score"] == 1
 
 
@@ -248,6 +249,7 @@ def test_a_panel_of_a_model_and_the_stand_in(here, judge):
         "judge.members.first.name=judge-1",
         f"judge.members.first.api_base={judge.base}",
         "judge.members.second=offline",
+        "judge.harness=single_call",
         "~judge.members.third",
     ]
     assert run_here(here.folder, *MINE, *overrides) == 0
@@ -288,7 +290,7 @@ def test_the_pages_are_those_that_libreoffice_draws(here, judge, monkeypatch):
     monkeypatch.setattr(renders, "render", render)
     assert run_here(here.folder, *MINE, *judged(judge), "judge.takes_images=true") == 0
     (call,) = judge.calls
-    (picture,) = [part for part in call.body["messages"][1]["content"] if part["type"] == "image_url"]
+    picture, _ = [part for part in call.body["messages"][1]["content"] if part["type"] == "image_url"]
     drawn = Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].partition(",")[2])))
     assert drawn.format == "PNG"
     assert drawn.width < drawn.height  # a page upright

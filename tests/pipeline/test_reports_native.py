@@ -76,7 +76,7 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
         "harness.page_chars is 20000",
     ]
     assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
-    assert row["condition"].startswith("writer-1-medium-none-report_v1-")
+    assert row["condition"].startswith("writer-1-default-none-report_v1-")
     for brief in here.rows("briefs"):
         text = f"{CLOSED[brief['scenario_id']]} is closed until 21 May. Attempt {brief['seed']}."
         assert (brief["status"], brief["text"], brief["words_raw"]) == ("written", text, 9)
@@ -153,7 +153,7 @@ def test_a_tool_error_is_an_answer_and_the_model_goes_on(here, endpoint):
 
 
 def test_a_refusal_is_no_zero_and_is_asked_again_when_told_to(here, endpoint):
-    endpoint.turns = (*WRITES[:3], REFUSED)
+    endpoint.turns = (WRITES[0], REFUSED)
     assert run_here(here.folder, *reports(endpoint, *ONE)) == 4
     brief = one(here, "briefs")
     assert (brief["status"], brief["text"], brief["report"]) == ("refused", None, None)
@@ -162,7 +162,7 @@ def test_a_refusal_is_no_zero_and_is_asked_again_when_told_to(here, endpoint):
     assert (facts["status"], facts["ended"], facts["n_calls"], facts["words"]) == (
         "refused",
         "refused",
-        4,
+        2,
         None,
     )
     assert {(row["status"], row["passed"]) for row in here.rows("verdicts")} == {("refused", None)}
@@ -171,14 +171,29 @@ def test_a_refusal_is_no_zero_and_is_asked_again_when_told_to(here, endpoint):
     (row,) = here.board()
     assert (row["score"], row["n_refused"], row["n_ungraded"]) == (None, 1, 4)
     assert (row["score_low"], row["score_high"]) == (0, 1)
-    assert len(endpoint.billed) == 4  # no judge is asked
-    assert len(here.rows("trajectories")) == 5
+    assert len(endpoint.billed) == 2  # no judge is asked
+    assert len(here.rows("trajectories")) == 3
     assert run_here(here.folder, *reports(endpoint, *ONE)) == 4
-    assert len(endpoint.billed) == 4
+    assert len(endpoint.billed) == 2
     endpoint.turns = WRITES
     assert run_here(here.folder, *reports(endpoint, *ONE, "retry=refused")) == 0
-    assert len(endpoint.billed) == 4 + 2 + 1  # the reply that was refused, the one after it, the judge
+    assert len(endpoint.billed) == 2 + 4 + 1  # the reply that was refused, those after it, the judge
     assert here.board()[0]["score"] == pytest.approx(3 / 5)
+
+
+def test_a_report_that_is_there_when_the_model_refuses_is_graded(here, endpoint):
+    endpoint.turns = (*WRITES[:4], REFUSED)
+    assert run_here(here.folder, *reports(endpoint, *ONE)) == 0
+    brief, facts = one(here, "briefs"), one(here, "reports")
+    assert (brief["status"], brief["text"]) == ("written", TEXT)
+    assert (facts["ended"], facts["n_calls"]) == ("refused", 5)
+    (row,) = here.board()
+    assert (row["score"], row["n_refused"], row["n_all_met"]) == (pytest.approx(3 / 5), 0, 0)
+    endpoint.turns = WRITES
+    paid = len(endpoint.billed)
+    assert run_here(here.folder, *reports(endpoint, *ONE, "retry=refused")) == 0
+    assert len(endpoint.billed) == paid + 1
+    assert one(here, "reports")["ended"] == "finished"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
 from flows.pipeline.commands.commands import report
-from flows.pipeline.evaluate.showing import command_hint, varied
+from flows.pipeline.evaluate.job import varied
+from flows.pipeline.evaluate.showing import command_hint
 from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.work.evaluations import build_evaluations
 from tests.support.bench import Project, answer, remote

@@ -435,6 +435,8 @@ BAD_FAILED = {
     "omitted error": (failed(entry("E1", "omission")), "'E1', an error, is 'omission', not committed"),
     "reason null": (failed(entry("R1", reason=None)), "reason of 'R1' is no text"),
     "reason list": (failed(entry("R1", reason=[])), "reason of 'R1' is no text"),
+    "reason empty": (failed(entry("R1", reason="")), "reason of 'R1' is empty"),
+    "reason blank": (failed(entry("R1", reason=" \n")), "reason of 'R1' is empty"),
     "half a character": (failed(entry("R1", reason="\ud83d")), "half of a character"),
 }  # fmt: skip
 BAD_MET = {
@@ -446,7 +448,7 @@ BAD_MET = {
     "met null": (met(R1=True, R2=None, E1=True), "met of 'R2' is null, neither"),
     "other mode's reply": (failed(), "should have 'verdicts'"),
     "twice": (
-        json.dumps({"verdicts": [{"id": "R1", "met": True, "reason": ""}] * 2}),
+        json.dumps({"verdicts": [{"id": "R1", "met": True, "reason": "so"}] * 2}),
         "the id 'R1' is listed twice",
     ),
     "with a mode": (

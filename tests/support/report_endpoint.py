@@ -44,7 +44,7 @@ def writes(text):
         calls(("list_files", {}), ("read_file", {"path": "attachments/notes.txt"})),
         calls(("start_report", {"template": "attachments/form.docx"})),
         calls(("fill", {"entries": [{"place": "p1", "text": text}]})),
-        calls(("delete", {"place": "p2"})),
+        calls(("delete", {"places": ["p2"]})),
         Say("The report is written.", usage=COUNTED),
     )
 
@@ -61,11 +61,38 @@ def turn(call: Call, turns):
 
 
 def verdicts(call: Call, *failed):
-    """A judge's reply that fails these criteria."""
-    kinds = dict(CRITERION.findall(text_of(call)))
+    """A judge's reply that fails these criteria, in the form that is asked for."""
+    text = text_of(call)
+    kinds = dict(CRITERION.findall(text))
+    if '{"verdicts": [' in text:
+        return Say(json.dumps(decided(kinds, failed)), usage=COUNTED)
     modes = {"requirement": "omission", "error": "committed"}
     listed = [{"id": each, "mode": modes[kinds[each]], "reason": f"{each} fails"} for each in failed]
     return Say(json.dumps({"items": len(kinds), "failed": listed}), usage=COUNTED)
+
+
+def decided(kinds, failed):
+    """Every criterion as true or false: an error that fails is one that is met."""
+
+    def entry(name, kind):
+        met = (name in failed) == (kind == "error")
+        return {"id": name, "met": met, "reason": f"{name} {'fails' if name in failed else 'holds'}"}
+
+    return {"verdicts": [entry(name, kind) for name, kind in kinds.items()]}
+
+
+def decides(call: Call, *failed):
+    """The next turn of a judge with tools: it lists, reads both reports, and decides as `verdicts` does."""
+    asked = call.body["messages"][1]["content"]
+    kinds = dict(CRITERION.findall(asked))
+    return turn(
+        call,
+        (
+            calls(("list_files", {})),
+            calls(("read_file", {"path": "report.docx"}), ("read_file", {"path": "expert_report.docx"})),
+            calls(("decide", decided(kinds, failed))),
+        ),
+    )
 
 
 def answer(call: Call):
@@ -93,6 +120,7 @@ def judged(server: ScriptedServer, *more):
         "judge=openai_compatible",
         "judge.name=judge-1",
         f"judge.api_base={server.base}",
+        "judge.harness=single_call",
         "runner.backoff_s=0.05",
         "runner.backoff_max_s=0.1",
         "tracking=none",

@@ -18,11 +18,13 @@ from pydantic import TypeAdapter, ValidationError
 from flows.adapters.config.messages import explained, nearest, nearest_key
 from flows.adapters.config.secrets import check_address, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.schema.condition import as_asked
 from flows.schema.report_task import Polarity
 from flows.schema.scenario import MA_BENCH, Dimensions
 from flows.schema.settings import (
     Effort,
     Harness,
+    JudgeHarness,
     JudgeKind,
     JudgeMode,
     JudgeSettings,
@@ -125,6 +127,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "harness.page_chars": s.harness.page_chars,
         **{f"{where}.max_attempts": judge.max_attempts for where, judge in judges},
         **{f"{where}.repeat": judge.repeat for where, judge in judges},
+        **{f"{where}.max_steps": judge.max_steps for where, judge in judges},
     }
     found = [
         (key, str(value), "more than 0")
@@ -175,6 +178,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
             found.append(
                 (f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit)
             )
+        found += _unfit_agent(where, judge if where == "judge" else as_asked(s.judge, judge), s)
     return found
 
 
@@ -188,9 +192,14 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
             (f"harness={s.harness.name.value}", f"{s.benchmark.name} can't be run by it", harness.value)
         )
     if harness is Harness.native:
-        needed = ("max_steps", "nudges", "page_chars")
+        needed = {
+            **dict.fromkeys(("max_steps", "nudges", "page_chars"), "a number"),
+            "clock": "wall or calls",
+        }
         found += [
-            (f"harness.{name}", "null", "a number") for name in needed if getattr(s.harness, name) is None
+            (f"harness.{name}", "null", expected)
+            for name, expected in needed.items()
+            if getattr(s.harness, name) is None
         ]
     limits = [field.name for field in fields(s.harness) if field.name not in ("name", "assumed")]
     found += [
@@ -267,6 +276,28 @@ def _unfit_judge(where: str, judge: JudgeSettings) -> list[tuple[str, str, str]]
         found.append((f"{where}.members", str(number), "two or more"))
     elif judge.quorum is not None and not 1 <= judge.quorum <= number:
         found.append((f"{where}.quorum", str(judge.quorum), f"1 to {number}, or null for more than half"))
+    return found
+
+
+def _unfit_agent(where: str, judge: JudgeSettings, s: Settings) -> list[tuple[str, str, str]]:
+    """Find settings that don't fit a judge that opens the reports by tools."""
+    if judge.kind is not JudgeKind.remote or judge.harness is not JudgeHarness.agent:
+        return []
+    key = f"{where}.harness"
+    if s.benchmark.protocol is not ProtocolName.mission_report:
+        return [(key, "agent, and a brief is no file to open", "single_call")]
+    found: list[tuple[str, str, str]] = []
+    if not judge.takes_tools:
+        remedy = f"{where}.harness=single_call, or {where}.takes_tools=true if it does"
+        found.append((key, f"agent, and {judge.label} takes no tools", remedy))
+    if judge.mode is not JudgeMode.all_items:
+        fit = f"all_items, or {where}.harness=single_call"
+        found.append((f"{where}.mode={judge.mode.value}", "an agent decides every criterion at once", fit))
+    if s.runner.batch:
+        fit = f"false, or {where}.harness=single_call: an agent is a chain of calls"
+        found.append(("runner.batch", "true", fit))
+    if not s.judge_prompt.agent:
+        found.append((f"judge_prompt={s.judge_prompt.version}", "has no text for an agent", "report_v1"))
     return found
 
 

@@ -122,11 +122,18 @@ def opened(project: Path) -> Any:
     """
     for cached in (_known, compose_options, _named):
         cached.cache_clear()  # conf/ may have been edited since
+    # Of the option of a judge in conf/benchmark/mission_report.yaml.
+    OmegaConf.register_new_resolver("with_key", _with_key, replace=True)
     conf = project / "conf"
     if not (conf / "config.yaml").is_file():
         raise ConfigError(conf / "config.yaml", "not there", remedy="run staffbench in the project's folder")
     GlobalHydra.instance().clear()
     return initialize_config_dir(str(conf.resolve()), version_base="1.3")
+
+
+def _with_key(variable: str, option: str, otherwise: str) -> str:
+    """Return `option` if an environment variable has a value: `${with_key:VARIABLE,option,otherwise}`."""
+    return option if os.environ.get(variable) else otherwise
 
 
 def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:

@@ -22,7 +22,9 @@ _NO_JUDGE: Mapping[str, _Fault] = {
 _OF_STAND_IN = frozenset(
     {"kind", "label", "note", "repeat", "canaries"}
 )  # the last two are rejected by value
-_OF_PANEL = frozenset({"kind", "label", "note", "allow_self", "repeat", "canaries", "quorum", "members"})
+_OF_PANEL = frozenset(
+    {"kind", "label", "note", "mode", "harness", "allow_self", "repeat", "canaries", "quorum", "members"}
+)
 
 
 def refuse_without_effect(

@@ -171,16 +171,29 @@ class ReportDocument:
         with self._change(element):
             add_row(element, texts, cell_id)
 
-    def delete(self, place_id: str) -> None:
-        """Delete a paragraph, the whole row of a cell, a table, a text box, or a control with what it holds.
+    def delete(self, *place_ids: str) -> None:
+        """Delete paragraphs, whole rows of cells, tables, text boxes, or controls with what they hold.
 
         The last paragraph of a cell, header or body, and one that ends a section or parts two tables, is
         emptied instead: Word needs it.
 
+        Args:
+            place_ids: from before the first deletion; a place inside another goes with it.
+
         Raises:
-            EditError: no such place, or it can't go.
+            EditError: no such place, or one can't go. Others may be gone by then: don't keep the document.
         """
-        element = self._find(place_id).element
+        elements = [(self._find(place_id).element, place_id) for place_id in place_ids]
+        roots = self._roots()
+        for element, place_id in reversed(elements):
+            if [element, *element.iterancestors()][-1] in roots:
+                self._delete(element, place_id)
+
+    def elements(self) -> list[tuple[Element, str]]:
+        """Return the element and id of each place, to compare ids before and after an edit."""
+        return [(found.element, place_id) for place_id, found in self._all().items() if found.listed]
+
+    def _delete(self, element: Element, place_id: str) -> None:
         target = ancestor(element, TR) if element.tag == TC else element
         controls.refuse_locked(target, place_id, deleting=True)
         refuse_open_field(target, place_id)

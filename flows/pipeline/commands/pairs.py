@@ -11,7 +11,7 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.pairs import load_pairs
 from flows.common.digests import sha256_text
 from flows.common.gather import gather_then_raise
-from flows.pipeline.work.judging import ask
+from flows.pipeline.work.remote_judge import ask
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeKind, JudgeSettings, Settings
 from flows.schema.verdict import Agreement
@@ -72,7 +72,7 @@ async def _ask_pairs(
         for call in build_requests([item for item, _ in pairs], brief, judge, settings.judge_prompt, 1)
     ]
     answers = await gather_then_raise([ask(client, judge, call, settings.retry) for call in calls])
-    passed = {verdict.item_id: verdict.passed for verdicts, _ in answers for verdict in verdicts}
+    passed = {verdict.item_id: verdict.passed for answer in answers for verdict in answer.verdicts}
     return [
         LabelledVerdict(item, label, passed[item.item_id], name, name, window_overlap([item], brief)[0])
         for brief, pairs in by_brief.items()

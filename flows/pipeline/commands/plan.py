@@ -21,7 +21,7 @@ from flows.schema.call import stands
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, Retry, Writer
+from flows.schema.settings import JudgeHarness, JudgeKind, Retry, Writer
 from flows.schema.verdict import VerdictStatus
 from flows.stages.generate import Written, build_messages, build_request, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
@@ -93,8 +93,8 @@ class _Planner:
                     self._plan_judge(found, scenario, None)
             elif judged:
                 packet = self._packet(found.evaluation, scenario)
-                written, pages = planned_report(self._project, settings, scenario, packet, seed)
-                self._plan_judge(found, scenario, written, pages)
+                written, *pages = planned_report(self._project, settings, scenario, packet, seed)
+                self._plan_judge(found, scenario, written, *pages)
             return
         if settings.model.writer is not Writer.remote:
             if judged:
@@ -115,11 +115,19 @@ class _Planner:
             self._plan_judge(found, scenario, None if stored is None else read_written(stored, seed))
 
     def _plan_judge(
-        self, found: Planned, scenario: Scenario, written: Written | None, pages: Sequence[Image] = ()
+        self,
+        found: Planned,
+        scenario: Scenario,
+        written: Written | None,
+        pages: Sequence[Image] = (),
+        reference_pages: Sequence[Image] = (),
     ) -> None:
         """Add the judge's calls on a brief; an unwritten one is assumed to have its maximum length."""
         settings = found.evaluation.settings
         judge, cap = settings.judge, settings.word_cap.words
+        if judge.harness is JudgeHarness.agent:
+            found.judge.attempts += judge.repeat * (written is None or written.text is not None)
+            return
         if written is None:
             unit = "x" * (CHARACTERS_PER_WORD - 1) + " "
             words = settings.prompt.words if scenario.task is None else expected_words(scenario)
@@ -149,6 +157,7 @@ class _Planner:
                 number,
                 reference=scenario.reference,
                 pages=pages,
+                reference_pages=reference_pages,
             )
         ]
         for call in calls:

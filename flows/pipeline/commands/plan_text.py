@@ -34,7 +34,8 @@ _LIMITED = (Writer.remote, Writer.extractive)  # writers that follow prompt.word
 class Calls:
     """Calls of one model in one evaluation: their number, and those that remain.
 
-    Attempts of the native harness are counted separately: their number of calls depends on the model.
+    Attempts of the native harness, and judgments by an agent, are counted separately: their number of calls
+    depends on the model.
     """
 
     total: int = 0
@@ -63,20 +64,17 @@ def plan_row(name: str, plans: Sequence[Planned]) -> tuple[str, ...]:
     both = combined([write, judge])
     briefs = sum(len(planned.evaluation.scenarios) * planned.evaluation.settings.seeds for planned in plans)
     totals = (f"{both.input_tokens:,}", f"{both.output_tokens:,}", cost_text(both.cost), cost_text(both.most))
-    if any(planned.write.attempts for planned in plans):
+    if any(planned.write.attempts or planned.judge.attempts for planned in plans):
         totals = ("unknown",) * len(totals)  # a partial sum could be taken for the total
-    judged = _left(judge, sum(planned.judge.total for planned in plans))
-    return (name, f"{briefs:,}", _written(write, plans), judged, *totals)
+    written = _left(write, [planned.write for planned in plans], "attempt")
+    judged = _left(judge, [planned.judge for planned in plans], "judgment")
+    return (name, f"{briefs:,}", written, judged, *totals)
 
 
-def _written(write: Load, plans: Sequence[Planned]) -> str:
-    attempts = sum(planned.write.attempts for planned in plans)
-    if attempts:
-        return plural(attempts, "attempt")
-    return _left(write, sum(planned.write.total for planned in plans))
-
-
-def _left(load: Load, total: int) -> str:
+def _left(load: Load, calls: Sequence[Calls], chat: str) -> str:
+    chats, total = sum(one.attempts for one in calls), sum(one.total for one in calls)
+    if chats:
+        return f"{chats:,} {chat}{'s' * (chats > 1)}"
     if not total:
         return "none"
     return f"{load.calls:,} of {total:,}" + (f" ({load.assumed:,} assumed)" if load.assumed else "")
@@ -100,6 +98,11 @@ def plan_notes(plans: Sequence[Planned]) -> list[str]:
             "The number of calls in an attempt depends on the model, up to harness.max_steps: its tokens and "
             "price, and all sums, are unknown. Stored calls are not paid for again. budget.max_usd and "
             "budget.max_tokens limit a run."
+        )
+    if any(planned.judge.attempts for planned in plans):
+        notes.append(
+            "The number of calls in a judgment by an agent depends on the judge, up to judge.max_steps: its "
+            "tokens and price are unknown, and stored calls are counted too."
         )
     if len(plans) > 1:
         notes.append("A call that several conditions share is counted with the first.")

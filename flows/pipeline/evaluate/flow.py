@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -31,7 +32,7 @@ from flows.pipeline.orchestration.cached_tasks import (
 )
 from flows.pipeline.orchestration.flow_runs import log, mark_killed, marked_as_running
 from flows.pipeline.results.record import Outcome, write_results
-from flows.pipeline.results.served import served, writer_spent
+from flows.pipeline.results.served import other_models, served, writer_spent
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
@@ -70,20 +71,23 @@ async def evaluate(title: str, conditions: list[str]) -> State[None]:
         await mark_killed(running)
     with marked_as_running(running, run_id):
         await log(run_id, f"{title}: {', '.join(conditions)}")
-        state = await _evaluate(job, title, run_id)
+        before = TaskRuns.count
+        packets = await _read_packets(job)
+        slots = asyncio.Semaphore(_chains_at_once(job.context))
+        results = await asyncio.gather(
+            *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
+            return_exceptions=True,
+        )
+        job.finished.task_runs = TaskRuns.count - before
+        await _report(job, title, run_id, results)
+        state = _state(job.finished)
         await log(run_id, f"{state.name}: {state.message}")
         return state
 
 
-async def _evaluate(job: Job, title: str, run_id: str) -> State[None]:
+async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | BaseException]) -> None:
+    """Fill in what finished, and write the leaderboard."""
     finished = job.finished
-    before = TaskRuns.count
-    packets = await _read_packets(job)
-    slots = asyncio.Semaphore(_chains_at_once(job.context))
-    results = await asyncio.gather(
-        *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
-        return_exceptions=True,
-    )
     for evaluation, result in zip(job.context.evaluations, results, strict=True):
         if isinstance(result, StaffbenchError):
             finished.faults.append((evaluation, result))
@@ -92,13 +96,12 @@ async def _evaluate(job: Job, title: str, run_id: str) -> State[None]:
             raise result
         else:
             finished.outcomes.append((evaluation, result))
-    finished.flow_run_id, finished.task_runs = run_id, TaskRuns.count - before
+    finished.flow_run_id = run_id
     finished.board = job.report(finished)
     if finished.board is not None and TaskRuns.enabled:
         board = finished.board.leaderboard
         table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
-    return _state(finished)
 
 
 def _state(finished: Finished) -> State[None]:
@@ -180,14 +183,16 @@ async def _evaluate_one(
     asked = evaluation.settings.model.name
     stored = context.client.stored if context.client else None
     submissions = [submission for chain in chains for submission in chain.submissions]
+    turns = [submission.trajectory for submission in submissions]
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},
         scores=scores,
         estimate=from_row(Estimate, result.value),
         submissions=submissions,
-        served=served(briefs, asked, stored) if stored else {},
-        spent=writer_spent(briefs, [submission.trajectory for submission in submissions], stored),
+        served=served(briefs, asked, stored, turns) if stored else {},
+        spent=writer_spent(briefs, turns, stored),
+        judge_served=_judge_served(evaluation, [chain.judged for chain in chains]),
     )
     with results_lock(context.results):
         files = write_results(context.results, evaluation, outcome, context.packets.values())
@@ -212,6 +217,11 @@ def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
             count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
             found[verdict.status.value] = count + 1, first
     return found
+
+
+def _judge_served(evaluation: Evaluation, judged: Sequence[Judged]) -> dict[str, Any]:
+    names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
+    return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")
 
 
 @dataclass(frozen=True)
@@ -246,7 +256,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
         "truncate", await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote))
     )
     briefs = kind.briefs(cut.value)
-    work = judge_work(context, evaluation, scenario, briefs, cut.address, pages=kind.pages(context))
+    work = judge_work(context, evaluation, scenario, briefs, cut.address, files=kind.files(context))
     judged = done("judge", await run_cached(context.objects, name, work))
     found = judged_of(judged.value)
     work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)

@@ -6,23 +6,25 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
 from flows.pipeline.evaluate.run_page import RunPage
-from flows.pipeline.evaluate.showing import varied
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.pipeline.results.run_record import run_record
+from flows.pipeline.results.settings_file import changed_keys
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
+from flows.stages.shown import changed_values
 
+_LONGEST_NAME = 200
 _LONGEST_PARAM = 500  # characters; MLflow rejects some thousands
 
 
@@ -180,3 +182,23 @@ def title_of(evaluations: Sequence[Evaluation]) -> tuple[str, dict[str, str]]:
         if len(set(values)) > 1:
             params[name] = ", ".join(dict.fromkeys(values))[:_LONGEST_PARAM]
     return title, params
+
+
+def varied(evaluations: Sequence[Evaluation]) -> str:
+    """Return what tells the conditions of a run apart, and what was overridden, as a suffix of its name."""
+    values: dict[str, dict[str, None]] = {}
+    for evaluation in evaluations:
+        condition = evaluation.condition
+        named = {"model": condition.model, "effort": condition.effort, "cap": str(condition.word_cap)}
+        named |= {"prompt": condition.prompt, "judge": evaluation.judge.name}
+        for key, value in named.items() if len(evaluations) > 1 else ():
+            values.setdefault(key, {})[value] = None
+        for key, value in changed_values(asdict(evaluation.settings), changed_keys(evaluation)).items():
+            values.setdefault(f"={key}", {})[value] = None
+    told = [
+        f"{key.removeprefix('=')} {', '.join(found)}"
+        for key, found in values.items()
+        if len(found) > 1 or key.startswith("=")
+    ]
+    text = "".join(f" · {one}" for one in told)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,16 @@ from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.settings_file import changed_keys
-from flows.pipeline.results.task_table import task_table, transposed
+from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
 from flows.stages.notes import notes
-from flows.stages.shown import changed_values, main_notes, screen_table
+from flows.stages.shown import main_notes, screen_table
 from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
     from flows.pipeline.evaluate.job import Finished
-    from flows.pipeline.work.run_context import Evaluation
 
 
 INCOMPLETE = 4
@@ -34,7 +32,6 @@ INCOMPLETE = 4
 _SHOWN_FAILURES = 5
 _SHOWN_NOTES = 3
 _RESULTS = "results"  # the folder in conf/config.yaml
-_LONGEST_NAME = 200
 
 
 def show_board(
@@ -82,6 +79,8 @@ def show_tasks(
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows)
+        for note in published_note(ordered, scenarios):
+            screen.bullet(note)
 
 
 def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: ScoringSettings) -> None:
@@ -187,23 +186,3 @@ def command_hint(command: str, project: Path, settings: Settings) -> str:
     if settings.results != _RESULTS:
         parts.append(shlex.quote(f"results={settings.results}"))
     return " ".join(parts)
-
-
-def varied(evaluations: Sequence[Evaluation]) -> str:
-    """Return what tells the conditions of a run apart, and what was overridden, as a suffix of its name."""
-    values: dict[str, dict[str, None]] = {}
-    for evaluation in evaluations:
-        condition = evaluation.condition
-        named = {"model": condition.model, "effort": condition.effort, "cap": str(condition.word_cap)}
-        named |= {"prompt": condition.prompt, "judge": evaluation.judge.name}
-        for key, value in named.items() if len(evaluations) > 1 else ():
-            values.setdefault(key, {})[value] = None
-        for key, value in changed_values(asdict(evaluation.settings), changed_keys(evaluation)).items():
-            values.setdefault(f"={key}", {})[value] = None
-    told = [
-        f"{key.removeprefix('=')} {', '.join(found)}"
-        for key, found in values.items()
-        if len(found) > 1 or key.startswith("=")
-    ]
-    text = "".join(f" · {one}" for one in told)
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

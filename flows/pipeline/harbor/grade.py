@@ -13,12 +13,11 @@ from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.pipeline.native.renders import Renders
-from flows.pipeline.work.briefs import no_pages
+from flows.pipeline.work.briefs import no_file
 from flows.pipeline.work.evaluations import evaluation_of
 from flows.pipeline.work.judging import judge_work, judged_of
-from flows.pipeline.work.run_context import Pages, RunContext
+from flows.pipeline.work.run_context import Files, RunContext
 from flows.schema.brief import Brief
-from flows.schema.completion import Image
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
 from flows.schema.verdict import Verdict
@@ -60,8 +59,8 @@ async def grade_one(
             store = CompletionStore(results / "completions")
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        pages = no_pages if scenario.reference is None else _pages(context.renders, report)
-        work = judge_work(context, evaluation, scenario, [brief], "", pages=pages)
+        files = no_file if scenario.reference is None else _file(report)
+        work = judge_work(context, evaluation, scenario, [brief], "", files=files)
         return judged_of(await work.make()).verdicts
     finally:
         if context.client is not None:
@@ -70,10 +69,8 @@ async def grade_one(
             store.close()
 
 
-def _pages(renders: Renders, report: Path) -> Pages:
-    async def pages(_: Brief) -> Sequence[Image]:
-        data = await asyncio.to_thread(report.read_bytes)
-        layout = await renders.layout(data, report.suffix, images=True)
-        return tuple(Image("image/png", image) for image in layout.images)
+def _file(report: Path) -> Files:
+    async def file(_: Brief) -> bytes | None:
+        return await asyncio.to_thread(report.read_bytes)
 
-    return pages
+    return file

@@ -25,11 +25,13 @@ _RULES = (
     "Harbor 0.26: it is left out. Both average over attempts."
 )
 _OUR_RULE = (
-    "ours: a missing, corrupt or empty report is 0; a failed verifier is no score, left out and counted. "
+    "ours: a missing, corrupt or empty report is 0; a refusal without a report and a failed verifier are no "
+    "score, left out and counted. "
     "Attempts are averaged within a task, then tasks. bounds: every attempt without a score as 0, and as 1."
 )
 _OUR_RULE_OF_BRIEFS = (
-    "ours: a missing, corrupt or empty brief is 0; a failed verifier is no score, left out and counted. "
+    "ours: a missing, corrupt or empty brief is 0; a refusal without a brief and a failed verifier are no "
+    "score, left out and counted. "
     "Attempts count unclamped, below 0 where wrong moves outweigh the rest; they are averaged within a task, "
     "then tasks. bounds: every attempt without a score as the least that its rubric allows, and as 1."
 )

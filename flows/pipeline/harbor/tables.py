@@ -17,26 +17,20 @@ from flows.schema.brief import Brief, BriefStatus
 from flows.schema.condition import Condition, Judge, file_name
 from flows.schema.harbor import (
     HARBOR,
-    REFUSALS,
     AttemptScore,
     HarborError,
     Outcome,
-    ReportState,
     SystemSummary,
 )
 from flows.schema.rows import as_row
 from flows.schema.settings import ProtocolName
+from flows.stages.harbor_summary import status_of
 from flows.stages.truncate import WORD_COUNTER
 
 SCORING = "harbor_reward"
 """Name of the verifier's weights."""
 _PROMPT = "task"  # the agent gets the task's instruction
 _BRIEF_KEYS = ("scenario_id", "seed")
-_NO_REPORT = {
-    ReportState.missing: BriefStatus.missing,
-    ReportState.corrupt: BriefStatus.corrupt,
-    ReportState.empty: BriefStatus.empty,
-}
 
 
 def check_bounds(part: Part) -> None:
@@ -182,12 +176,13 @@ def _brief(
     submission = submissions.get(trial.name)
     if submission is not None and submission.brief is not None:
         return submission.brief
-    refused = next((fault for fault in trial.faults if fault.kind in REFUSALS), None)
     why = trial.report_detail or (submission.detail if submission else "")
-    status = _NO_REPORT.get(trial.report_state, BriefStatus.error)
+    status = status_of(trial)
     detail = f"{trial.report_state.value}: {why}"
-    if refused is not None:
-        status, detail = BriefStatus.refused, f"{refused.kind}: {refused.message}; {detail}"
+    if status is BriefStatus.written:  # it was graded there, and its file is not readable here
+        status = BriefStatus.error
+    if status is BriefStatus.refused and trial.refusal is not None:
+        detail = f"{trial.refusal.kind}: {trial.refusal.message}; {detail}"
     text, words = ("", 0) if status is BriefStatus.empty else (None, None)
     return Brief(
         scenario_id=trial.task,

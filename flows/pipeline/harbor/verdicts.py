@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from flows.pipeline.harbor.parts import Criteria
-from flows.schema.harbor import AttemptScore, CriterionVerdict
+from flows.schema.harbor import AttemptScore, CriterionVerdict, Outcome
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 
 _UNGRADED = {each.value: each for each in VerdictStatus if each is not VerdictStatus.graded}
@@ -14,13 +14,15 @@ _UNGRADED = {each.value: each for each in VerdictStatus if each is not VerdictSt
 def verdicts_of(attempt: AttemptScore, known: Mapping[str, Criteria]) -> list[Verdict]:
     """Return the verdicts on one attempt.
 
-    An attempt without a score has an `error` on each known criterion of its task, so that it counts as
-    ungraded. A report that scores 0 without a judge has no verdicts.
+    An attempt without a score has an `error`, or `refused`, on each known criterion of its task, so that it
+    counts as ungraded. A report that scores 0 without a judge has no verdicts.
     """
     trial = attempt.trial
-    if not trial.criteria and attempt.score is None:
+    refused = attempt.outcome is Outcome.refused
+    if refused or (not trial.criteria and attempt.score is None):
+        status = VerdictStatus.refused if refused else VerdictStatus.error
         return [
-            Verdict(trial.task, trial.attempt, name, VerdictStatus.error, None, reason=attempt.detail)
+            Verdict(trial.task, trial.attempt, name, status, None, reason=attempt.detail)
             for name in known.get(trial.task, {})
         ]
     found: list[Verdict] = []

@@ -87,6 +87,7 @@ def report_scenario(
         synthetic=False,
         licence="not stated",
         reference=report.text,
+        reference_file=str(golden),
     )
 
 

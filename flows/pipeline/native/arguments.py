@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flows.pipeline.native.answers import ToolFault
 
+MAX_ARGUMENTS = 200_000
+"""Longest arguments of one call, in characters of JSON."""
+
 _MOST_FAULTS = 5
 
 
@@ -79,17 +82,17 @@ class Insert(Arguments):
     blocks: list[NewBlock] = Field(min_length=1)
 
 
-class Row(Arguments):
-    """Arguments of `add_row`."""
+class Rows(Arguments):
+    """Arguments of `add_rows`."""
 
     cell: str
-    cells: list[str]
+    rows: list[list[str]] = Field(min_length=1)
 
 
 class Delete(Arguments):
-    """Arguments of `delete`."""
+    """Arguments of `delete`: ids, or ranges of ids."""
 
-    place: str
+    places: list[str] = Field(min_length=1)
 
 
 A = TypeVar("A", bound=Arguments)
@@ -104,8 +107,15 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
         kind: the tool's arguments.
 
     Raises:
-        ToolFault: the text is not JSON, or not valid for the tool.
+        ToolFault: the text is not JSON, too long, or not valid for the tool.
     """
+    if len(text) > MAX_ARGUMENTS:
+        raise ToolFault(
+            tool,
+            f"arguments of {len(text):,} characters",
+            f"at most {MAX_ARGUMENTS:,}",
+            "write less at a time",
+        )
     try:
         value: object = _parsed(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:

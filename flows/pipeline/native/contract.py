@@ -9,17 +9,28 @@ from typing import Any, Protocol
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import Completion, Message
 
-NATIVE_VERSION = "1"
+NATIVE_VERSION = "2"
 """Raise when equal replies would lead to another report or request."""
+
+
+TOOL_SECONDS = "tool_seconds"
+"""Key of a completion's `asked`: seconds that tools took before the call, when it was made."""
 
 
 class Ask(Protocol):
     """Completes a chat, from the store or by a paid call."""
 
     async def __call__(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float, /
     ) -> Completion:
-        """Complete `messages`; `tools` is the request's parameter of that name."""
+        """Complete `messages`.
+
+        Args:
+            messages: the chat so far.
+            tools: the request's parameter of that name.
+            waited: seconds that the tools took since the last call. A call that is paid for records them
+                under `TOOL_SECONDS`, so that a replay counts the same time.
+        """
         ...
 
 
@@ -44,9 +55,10 @@ class Limits:
     Attributes:
         max_steps: replies of the model.
         max_tokens: input and output tokens of all calls, as the provider counted them.
-        max_minutes: minutes, summed over the recorded tries of all calls. Time in tools is not counted: it
-            differs by machine, and a replay must end where the first run did. A shorter limit of a task's
-            step is applied in the same way.
+        max_minutes: minutes: the recorded tries of all calls, and the tools before each call as recorded with
+            it. So a replay ends where the first run did. A shorter limit of a task's step is applied in the
+            same way.
+        count_tools: False to count only the calls.
         nudges: number of reminders to a model that stops without a report or is cut off.
         page_chars: characters of a file in one answer.
         images: True if the model takes images.
@@ -55,6 +67,7 @@ class Limits:
     max_steps: int | None = 60
     max_tokens: int | None = None
     max_minutes: float | None = 60.0
+    count_tools: bool = True
     nudges: int = 1
     page_chars: int = 20_000
     images: bool = False
@@ -67,14 +80,14 @@ class Trial:
     Attributes:
         status: `written`, `missing`, `refused` or `error`; the format check of a written report comes later.
         report: the file; None unless written.
-        ended: `finished`, `limit: steps`, `limit: tokens`, `limit: minutes`, `limit: context`, `refused`
-            or `error`.
+        ended: `finished`, `limit: steps`, `limit: tokens`, `limit: minutes`, `limit: context`, `refused`,
+            `calls that can't be answered` or `error`.
         detail: remarks on the result; may be empty.
         completions: keys of the model's replies, in order.
         trajectory: events as JSON, in order.
         tokens: input and output of all calls, as far as the provider counted.
         uncounted: calls without a complete token count; unless it is 0, `tokens` is a lower bound.
-        seconds: recorded seconds of all calls.
+        seconds: as counted against `Limits.max_minutes`.
     """
 
     status: BriefStatus

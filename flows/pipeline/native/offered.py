@@ -9,6 +9,17 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+MAX_TEXT = 20_000
+"""Longest text of a paragraph, cell or other place, in characters."""
+MAX_WORD = 200
+"""Longest run of characters without a space in a text that is written."""
+MAX_REPORT = 300_000
+"""Characters of a whole report."""
+
+_LIMITS = (
+    f"A text has at most {MAX_TEXT:,} characters, a word in it {MAX_WORD}, the whole report {MAX_REPORT:,}."
+)
+
 _PATH = {"type": "string", "description": "As list_files names it, such as attachments/notes.docx."}
 _PLACE = {"type": "string", "description": "An id that show_report gave, such as p7 or t2r3c1."}
 _OFFSET = {"type": "integer", "minimum": 0, "description": "Characters to leave out before; 0 if not given."}
@@ -98,14 +109,15 @@ _TOOLS = (
         "show_report",
         "Show the places of the report in order, each with its id, kind, hints and text: headings, "
         "paragraphs, list items, table cells, content controls, text boxes, headers and footers. Ids are "
-        "counted in the report as it stands, so ask again after an edit that adds or removes something.",
+        "counted in the report as it stands: an edit that adds or removes something says how they moved.",
         {"offset": _OFFSET},
         [],
     ),
     _function(
         "fill",
         "Give places of the report a new text, which replaces the old one and keeps its style. All entries "
-        "are written, or none. A line feed begins a new paragraph; an empty text empties the place.",
+        "are written, or none. A line feed begins a new paragraph; an empty text empties the place. "
+        + _LIMITS,
         {
             "entries": {
                 "type": "array",
@@ -122,7 +134,7 @@ _TOOLS = (
     ),
     _function(
         "insert",
-        "Insert blocks after a place of the report, in the report's own styles.",
+        "Insert blocks after a place of the report, in the report's own styles. " + _LIMITS,
         {
             "after": {
                 "type": "string",
@@ -133,16 +145,33 @@ _TOOLS = (
         ["blocks"],
     ),
     _function(
-        "add_row",
-        "Add a row to a table of the report, below the row of the given cell and formatted like it.",
-        {"cell": _PLACE, "cells": {"type": "array", "items": {"type": "string"}}},
-        ["cell", "cells"],
+        "add_rows",
+        "Add rows to a table of the report, below the row of the given cell and formatted like it.",
+        {
+            "cell": _PLACE,
+            "rows": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "array", "items": {"type": "string"}},
+                "description": "The texts of each row's cells, from left to right.",
+            },
+        },
+        ["cell", "rows"],
     ),
     _function(
         "delete",
-        "Delete a place of the report: a paragraph, a content control, a whole table, or for a cell its row.",
-        {"place": _PLACE},
-        ["place"],
+        "Delete places of the report: paragraphs, content controls, whole tables, or for a cell its row. All "
+        "are deleted, or none.",
+        {
+            "places": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string"},
+                "description": "Ids that show_report gave, and ranges of them in its order: p7, p9-p40, "
+                "t2r3c1-t2r8c1.",
+            }
+        },
+        ["places"],
     ),
     _function(
         "check_report",
@@ -152,6 +181,30 @@ _TOOLS = (
         [],
     ),
 )
+
+
+_OF_JUDGE = {
+    "list_files": "List the two reports.",
+    "read_file": "Read a report as text. Tables come as pipe tables. A long report comes in parts.",
+    "view_page": "Look at one page of a report as a picture: for layout, emphasis, length.",
+}
+_DECIDE = "Decide every criterion, each with a reason. This ends the judgment, unless the call is rejected."
+
+
+def judge_tools(decision: Mapping[str, Any], *, images: bool) -> list[dict[str, Any]]:
+    """Return the schemas of a judge's tools, in a fixed order.
+
+    Args:
+        decision: JSON schema of the arguments of `decide`.
+        images: as for `offered_tools`.
+    """
+    tools = [tool for tool in offered_tools(images=images) if tool["function"]["name"] in _OF_JUDGE]
+    for tool in tools:
+        function = tool["function"]
+        function["description"] = _OF_JUDGE[function["name"]]
+        if "path" in function["parameters"]["properties"]:
+            function["parameters"]["properties"]["path"]["description"] = "As list_files names it."
+    return [*tools, _function("decide", _DECIDE, decision["properties"], list(decision["required"]))]
 
 
 def offered_tools(*, images: bool) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from flows.common.errors import ReadError, StaffbenchError, StoreError
+from flows.common.gather import in_thread
 from flows.pipeline.native.answers import (
     InternalFault,
     ToolAnswer,
@@ -22,7 +23,7 @@ from flows.pipeline.native.arguments import (
     Insert,
     Nothing,
     PageView,
-    Row,
+    Rows,
     Show,
     Start,
     read_arguments,
@@ -33,8 +34,7 @@ from flows.pipeline.native.offered import offered_tools
 from flows.pipeline.native.paths import REPORT, display_path
 from flows.pipeline.native.reading import list_files, read_file, view_page
 from flows.pipeline.native.renders import Renders
-from flows.pipeline.native.threads import in_thread
-from flows.pipeline.native.writing import add_row, delete, fill, insert, show_report, start_report
+from flows.pipeline.native.writing import add_rows, delete, fill, insert, show_report, start_report
 
 A = TypeVar("A", bound=Arguments)
 
@@ -72,7 +72,7 @@ class Tools:
             "show_report": _taking(Show, lambda wanted: show_report(folder, wanted, page_chars)),
             "fill": _taking(Fill, lambda wanted: fill(folder, wanted)),
             "insert": _taking(Insert, lambda wanted: insert(folder, wanted)),
-            "add_row": _taking(Row, lambda wanted: add_row(folder, wanted)),
+            "add_rows": _taking(Rows, lambda wanted: add_rows(folder, wanted)),
             "delete": _taking(Delete, lambda wanted: delete(folder, wanted)),
         }
 

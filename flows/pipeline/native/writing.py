@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from flows.adapters.report_docx import Block, Place, ReportDocument
 from flows.common.errors import StaffbenchError
 from flows.common.text import plural
 from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
-from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Row, Show, Start
+from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Rows, Show, Start
 from flows.pipeline.native.folder import Folder
+from flows.pipeline.native.offered import MAX_REPORT, MAX_TEXT, MAX_WORD
 from flows.pipeline.native.paths import REPORT
 
 _REPORT = "/".join(REPORT)
 _NAMED = 20  # places that an answer names
+_PART = re.compile(r"([a-z]+)(\d+)")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
 
 
 def start_report(folder: Folder, wanted: Start, page_chars: int) -> ToolAnswer:
@@ -52,9 +57,11 @@ def fill(folder: Folder, wanted: Fill) -> ToolAnswer:
     """Replace the text of places; on an error, none is changed.
 
     Raises:
-        ToolFault: there is no report, or the entries overlap.
+        ToolFault: there is no report, the entries overlap, or a text is too long.
         StaffbenchError: a place does not exist, or can't take its text.
     """
+    for entry in wanted.entries:
+        _check_text(entry.text, entry.place)
 
     def change(document: ReportDocument) -> str:
         places = document.places()
@@ -73,44 +80,53 @@ def insert(folder: Folder, wanted: Insert) -> ToolAnswer:
     """Insert blocks.
 
     Raises:
-        ToolFault: there is no report.
+        ToolFault: there is no report, or a text is too long.
         StaffbenchError: the place does not exist, or a block is invalid.
     """
+    for number, block in enumerate(wanted.blocks, 1):
+        for text in (block.text, *(cell for row in block.rows for cell in row)):
+            _check_text(text, f"block {number}")
     blocks = [_block(number, block) for number, block in enumerate(wanted.blocks, 1)]
 
     def change(document: ReportDocument) -> str:
         document.insert(wanted.after, blocks)
-        return f"{len(blocks)} block{'s' * (len(blocks) != 1)} inserted."
+        return f"{_counted(len(blocks), 'block')} inserted."
 
     return _edited(folder, change)
 
 
-def add_row(folder: Folder, wanted: Row) -> ToolAnswer:
-    """Add a row to a table.
+def add_rows(folder: Folder, wanted: Rows) -> ToolAnswer:
+    """Add rows to a table; on an error, none is added.
 
     Raises:
-        ToolFault: there is no report.
-        StaffbenchError: the place is not a cell, or the row does not fit.
+        ToolFault: there is no report, or a text is too long.
+        StaffbenchError: the place is not a cell, or a row does not fit.
     """
+    for cells in wanted.rows:
+        for text in cells:
+            _check_text(text, wanted.cell)
 
     def change(document: ReportDocument) -> str:
-        document.add_row(wanted.cell, wanted.cells)
-        return "A row is added."
+        for cells in reversed(wanted.rows):  # each goes directly below the cell's row
+            document.add_row(wanted.cell, cells)
+        return f"{_counted(len(wanted.rows), 'row')} added."
 
     return _edited(folder, change)
 
 
 def delete(folder: Folder, wanted: Delete) -> ToolAnswer:
-    """Delete a place.
+    """Delete places; on an error, none is deleted.
 
     Raises:
-        ToolFault: there is no report.
-        StaffbenchError: the place does not exist, or can't be deleted.
+        ToolFault: there is no report, or a range is none.
+        StaffbenchError: a place does not exist, or can't be deleted.
     """
 
     def change(document: ReportDocument) -> str:
-        document.delete(wanted.place)
-        return f"{wanted.place} is deleted."
+        known = [place.place_id for place in document.places()]
+        ids = list(dict.fromkeys(each for name in wanted.places for each in _range(name, known)))
+        document.delete(*ids)
+        return f"{ids[0]} is deleted." if len(ids) == 1 else f"{len(ids)} places deleted."
 
     return _edited(folder, change)
 
@@ -147,17 +163,91 @@ def _read(folder: Folder) -> bytes:
 
 def _edited(folder: Folder, change: Callable[[ReportDocument], str]) -> ToolAnswer:
     document = ReportDocument.open(_read(folder))
-    before = _numbered(document)
+    before, size = document.elements(), _size(document)
     done = change(document)
+    if _size(document) > max(size, MAX_REPORT):
+        found = f"it would have {_size(document):,} characters"
+        raise ToolFault(_REPORT, found, f"at most {MAX_REPORT:,}", "write less")
     folder.write(_REPORT, document.to_bytes())
-    sentences = [done, f"{_REPORT} is saved."]
-    if _numbered(document) != before:
-        sentences.append("Place numbers have changed: call show_report before the next edit.")
-    return ToolAnswer(encodable(" ".join([*sentences, _unfilled(document)]).strip()))
+    sentences = [done, f"{_REPORT} is saved.", moves_text(before, document.elements()), _unfilled(document)]
+    return ToolAnswer(encodable(" ".join(sentence for sentence in sentences if sentence)))
 
 
-def _numbered(document: ReportDocument) -> list[tuple[str, str]]:
-    return [(place.place_id, place.kind) for place in document.places()]
+def moves_text(before: Sequence[tuple[Any, str]], after: Sequence[tuple[Any, str]]) -> str:
+    """Say which places are new and which have another id; empty if neither.
+
+    Args:
+        before: element and id of each place before an edit, in order.
+        after: the same after it.
+    """
+    known = {id(element): place for element, place in before}
+    new = [place for element, place in after if id(element) not in known]
+    moved = [(known[id(e)], place) for e, place in after if known.get(id(e), place) != place]
+    units = list(dict.fromkeys(_moved_unit(old, now) for old, now in moved))
+    phrases = [f"{old} {'are' if '-' in old else 'is'} now {now}" for old, now in _runs(units)]
+    more = f"; and {len(phrases) - _NAMED} more, which show_report lists" if len(phrases) > _NAMED else ""
+    sentences = [f"New: {', '.join(old for old, _ in _runs([(p, p) for p in new])[:_NAMED])}."] if new else []
+    sentences += [f"Moved: {'; '.join(phrases[:_NAMED])}{more}."] if phrases else []
+    return " ".join(sentences)
+
+
+def _moved_unit(old: str, now: str) -> tuple[str, str]:
+    """Return the outermost part whose number differs: `t2r3c1`, `t1r3c1` gives `t2`, `t1`."""
+    parts, others = _PART.findall(old), _PART.findall(now)
+    if [part[0] for part in parts] != [part[0] for part in others]:
+        return old, now
+    depth = next(n for n, pair in enumerate(zip(parts, others, strict=True), 1) if pair[0] != pair[1])
+    return "".join(map("".join, parts[:depth])), "".join(map("".join, others[:depth]))
+
+
+def _runs(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Combine consecutive numbers that moved alike: p5, p6 to p2, p3 gives `p5-p6`, `p2-p3`."""
+    runs: list[list[tuple[str, str]]] = []
+    for pair in pairs:
+        if runs and all(_follows(last, here) for last, here in zip(runs[-1][-1], pair, strict=True)):
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    ends = [(run[0], run[-1]) for run in runs]
+    return [a if a == b else (f"{a[0]}-{b[0]}", f"{a[1]}-{b[1]}") for a, b in ends]
+
+
+def _follows(last: str, here: str) -> bool:
+    one, other = _NUMBERED.fullmatch(last), _NUMBERED.fullmatch(here)
+    return one is not None and other is not None and one[1] == other[1] and int(other[2]) == int(one[2]) + 1
+
+
+def _range(name: str, known: Sequence[str]) -> list[str]:
+    """Return the ids that an entry of `delete` means: itself, or all from one place to another."""
+    first, dash, last = (part.strip() for part in name.partition("-"))
+    if not dash:
+        return [first]
+    missing = [each for each in (first, last) if each not in known]
+    if missing:
+        raise ToolFault(name, f"no place {missing[0]}", "a range between two places that show_report lists")
+    start, end = known.index(first), known.index(last)
+    if start > end:
+        raise ToolFault(name, f"{last} stands before {first}", f"{last}-{first}")
+    return list(known[start : end + 1])
+
+
+def _check_text(text: str, where: str) -> None:
+    """Refuse a text that no reader would take, and that would take minutes to lay out."""
+    if len(text) > MAX_TEXT:
+        raise ToolFault(where, f"a text of {len(text):,} characters", f"at most {MAX_TEXT:,}", "write less")
+    longest = max(map(len, text.split()), default=0)
+    if longest > MAX_WORD:
+        raise ToolFault(
+            where, f"a word of {longest:,} characters", f"at most {MAX_WORD}", "part it by spaces"
+        )
+
+
+def _size(document: ReportDocument) -> int:
+    return sum(len(place.text) for place in document.places())
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _check_disjoint(entries: Sequence[Entry], places: Sequence[Place]) -> None:

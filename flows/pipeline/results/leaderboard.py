@@ -15,17 +15,17 @@ from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.judge_agreement import judge_note
 from flows.pipeline.results.served import served_notes
 from flows.pipeline.results.stored import differences
-from flows.pipeline.results.task_table import WORDS, task_table, to_markdown_table
+from flows.pipeline.results.task_table import WORDS, published_note, task_table, to_markdown_table
 from flows.schema.brief import BriefStatus
 from flows.common.errors import StoreError
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.stages.shown import RowSettings, differing
-from flows.schema.settings import Refusals, ScoringSettings, Writer, scoring_suffix
+from flows.schema.settings import Harness, Refusals, ScoringSettings, Writer, scoring_suffix
 from flows.schema.verdict import VerdictStatus
 from flows.stages.aggregate import covered_whole, most_unlike, ranked
-from flows.stages.notes import notes
+from flows.stages.notes import call_notes, notes
 from flows.stages.table import to_csv, to_json, to_markdown, to_metrics
 
 
@@ -168,7 +168,9 @@ def write_task_table(
     rows = task_table([by_name[row.condition, row.judge_id] for row in board.rows], scenarios, scoring)
     path = folder / _task_file(folder, board.scoring)
     title = f"# {board.benchmark}: score on each task ({board.scoring} scoring)"
-    write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}")
+    found = [*published_note(graded, scenarios), *call_notes(board)]
+    below = "".join(f"\n- {note}" for note in found)
+    write_whole(path, f"{title}\n\n{to_markdown_table(rows, WORDS)}{below}{chr(10) * bool(below)}")
     return [path]
 
 
@@ -290,6 +292,8 @@ def _row(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSetti
         n_corrupt=statuses.count(BriefStatus.corrupt),
         copied=condition["model"] == Writer.extractive.value and bool(judge["is_stand_in"]),
         ci_unlike=most_unlike(interval, estimate.n_scenarios),
+        judge_call=judge.get("harness"),  # imported and older files don't say
+        n_all_met=_all_met(entry) if condition["harness"] != Harness.single_prompt.value else None,
         n_at_limit=sum(report.ended.startswith("limit") for report in entry.reports.values()),
         **_spent(entry),
         n_partial=estimate.n_partial,
@@ -324,6 +328,17 @@ def _correct_empty(entry: Graded, scenarios: Mapping[str, Scenario]) -> float | 
         asked = [item.is_error for item in scenarios[name].items if (name, item.item_id) not in unasked]
         shares.append(sum(asked) / len(asked))
     return math.fsum(shares) / len(shares)
+
+
+def _all_met(entry: Graded) -> int:
+    """Number of reports with every verdict passed; one with a missing verdict is not counted.
+
+    Criteria that the judge does not grade by its rules don't count.
+    """
+    return sum(
+        all(verdict.passed for verdict in verdicts if verdict.status is not VerdictStatus.abstained)
+        for verdicts in entry.by_brief.values()
+    )
 
 
 def _over_limit(reports: Iterable[ReportFacts]) -> int | None:

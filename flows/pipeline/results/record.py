@@ -35,8 +35,8 @@ class Outcome:
         judged: the judge's results, by scenario.
         estimate: of the condition.
         submissions: report files with their trajectories; empty if briefs are text.
-        served: as returned by `served.served`.
         spent: what the writer's replies cost; None if one of them is not stored.
+        served, judge_served: what `served` says of the writer's replies, and of the judge's.
     """
 
     briefs: Sequence[Brief]
@@ -45,6 +45,7 @@ class Outcome:
     estimate: Estimate
     submissions: Sequence[Submission] = ()
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    judge_served: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spent: Spent | None = None
 
     @property
@@ -165,6 +166,8 @@ def write_results(
             for seed, kinds in judged.hidden.items()
         },
     }
+    if outcome.judge_served:
+        about["judge_served"] = dict(outcome.judge_served)
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
     verdicts: list[dict[str, Any]] = []

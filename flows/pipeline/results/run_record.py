@@ -49,6 +49,7 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         "judge": judge.name,
         "judge_effort": judge.effort or "none",
         "judge_mode": judge.mode or "none",
+        "judge_call": judge.harness or "none",
         "judge_prompt": judge.prompt or "none",
         "scoring": settings.scoring.name,
         "seeds": str(settings.seeds),
@@ -66,8 +67,9 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         "logged_at": now(),
         **{f"version.{name}": found for name, found in environment().items()},
     }
-    if others := outcome.served.get("answered_by"):
-        tags["answered_by"] = ", ".join(f"{name} ({count})" for name, count in others.items())
+    for tag, found in (("answered_by", outcome.served), ("judged_by", outcome.judge_served)):
+        if others := found.get("answered_by"):
+            tags[tag] = ", ".join(f"{name} ({count})" for name, count in others.items())
     if estimate.interval is not None:
         tags["ci_method"] = estimate.interval.method
     return RunRecord(

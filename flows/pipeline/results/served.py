@@ -33,7 +33,10 @@ def _bare(name: str) -> str:
 
 
 def served(
-    briefs: Sequence[Brief], asked: str | None, completion: Callable[[str], Completion | None]
+    briefs: Sequence[Brief],
+    asked: str | None,
+    completion: Callable[[str], Completion | None],
+    trajectories: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> dict[str, Any]:
     """Summarise irregular replies behind the briefs of a condition; empty if there are none.
 
@@ -41,20 +44,21 @@ def served(
         briefs: of one condition.
         asked: the provider's name of the model; None without a model.
         completion: returns a stored reply by its key.
+        trajectories: of its attempts, whose calls are all counted; empty if briefs are text.
 
     Returns:
-        `asked` and `answered_by`, the number of briefs by the name of another model; `partial`, the number of
-        texts without a known end. Replies that name no model are not counted.
+        `asked` and `answered_by`, the number of briefs, or calls of attempts, by the name of another model,
+        `of` how many `what`; `partial`, the number of texts without a known end. Replies that name no model
+        are not counted.
     """
-    replies = [completion(brief.completion) for brief in briefs if brief.completion is not None]
-    names = Counter(reply.provider_model for reply in replies if reply is not None)
-    others = {
-        name: count
-        for name, count in sorted(names.items(), key=str)
-        if asked and name and is_other_model(asked, name)
-    }
-    partial = sum(bool(reply and reply.fragment) for reply in replies)
-    found: dict[str, Any] = {"asked": asked, "answered_by": others} if others else {}
+    keys = [event["completion"] for events in trajectories for event in events if event["kind"] == "turn"]
+    what = "calls" if keys else "briefs"
+    keys = keys or [brief.completion for brief in briefs if brief.completion is not None]
+    replies = [reply for key in keys if (reply := completion(key)) is not None]
+    names = Counter(reply.provider_model for reply in replies if reply.provider_model)
+    of = len(keys) if what == "calls" else len(briefs)
+    found = other_models(asked, names, of=of, what=what)
+    partial = sum(bool(reply.fragment) for reply in replies)
     return found | ({"partial": partial} if partial else {})
 
 
@@ -75,23 +79,46 @@ def writer_spent(
     replies = [completion(key) if completion is not None else None for key in sorted(keys)]
     known = [reply for reply in replies if reply is not None]
     return spent_on(known) if len(known) == len(replies) else None
+def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: str) -> dict[str, Any]:
+    """Return what `served` says of other models than requested; empty if there are none.
+
+    Args:
+        asked: the provider's name of the model; None without a model.
+        names: number of replies by the name that the endpoint gave.
+        of: number of all of them.
+        what: what is counted, in the plural.
+    """
+    others = {
+        name: count for name, count in sorted(names.items()) if asked is not None and is_other_model(asked, name)
+    }
+    return {"asked": asked, "answered_by": others, "of": of, "what": what} if others else {}
 
 
 def served_notes(graded: Sequence[Graded]) -> list[str]:
-    """Return the leaderboard's notes on irregular replies."""
+    """Return the leaderboard's notes on irregular replies, to writers and to judges."""
     by_row = {entry.condition: (entry.about.get("served", {}), len(entry.briefs)) for entry in graded}
-    others = [
-        f"{row} asked for {found['asked']}, and {count} of {of} briefs came from {name}"
-        for row, (found, of) in sorted(by_row.items())
-        for name, count in found.get("answered_by", {}).items()
-    ]
-    partial = [
-        f"{row} {found['partial']}" for row, (found, _) in sorted(by_row.items()) if found.get("partial")
-    ]
-    notes = [f"Another model answered, by the endpoint's own word: {'; '.join(others)}."] if others else []
+    found = [_others(row, told, of) for row, (told, of) in sorted(by_row.items())]
+    notes = _note("Another model answered", found)
+    by_judge = {f"{entry.condition} · {entry.judge}": entry.about.get("judge_served", {}) for entry in graded}
+    notes += _note("Another model judged", [_others(row, told, 0) for row, told in sorted(by_judge.items())])
+    partial = [f"{row} {told['partial']}" for row, (told, _) in sorted(by_row.items()) if told.get("partial")]
     if partial:
         notes.append(
             "Texts that were paid for and are not graded, as their end is unknown or a filter stopped them: "
             f"{', '.join(partial)}. retry=partial asks for the former again, retry=refused for the latter."
         )
     return notes
+
+
+def _others(row: str, found: Mapping[str, Any], n_briefs: int) -> list[str]:
+    # Older files have only briefs, and not their number.
+    of, what = found.get("of", n_briefs), found.get("what", "briefs")
+    return [
+        f"{row} asked for {found['asked']}, and {count} of {of} {what} came from {name}"
+        for name, count in found.get("answered_by", {}).items()
+    ]
+
+
+def _note(what: str, found: Sequence[Sequence[str]]) -> list[str]:
+    lines = [line for lines in found for line in lines]
+    return [f"{what}, by the endpoint's own word: {'; '.join(lines)}."] if lines else []

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.task_table import task_table, transposed
+from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
@@ -27,6 +27,7 @@ def further_tables(
         "First what the tasks are; then what each condition scored on each, the mean of those of its "
         f"{_attempts(ordered)} that have a score. All: the mean over tasks."
     )
+    caption = " ".join([caption, *published_note(ordered, scenarios)])
     return [("Score by task", caption, transposed(task_table(ordered, scenarios, scoring)))]
 
 

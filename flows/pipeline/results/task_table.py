@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from flows.adapters.task_trees.check import HEAD
 from flows.pipeline.results.graded import Graded, scored
@@ -38,6 +39,31 @@ def task_table(
     rows += [(name, *("-",) * 7, *(number(found.get(name), 3) for found in means)) for name in foreign]
     overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
     return [head, *rows, ("all", *("",) * 7, *overall)]
+
+
+def published_note(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Say how rows differ from the run of the published means; nothing if no task has one.
+
+    The published run is described in MissionReport, Scoring and Running.
+    """
+    if all(one.task is None or one.task.mean_score_pct is None for one in scenarios.values()):
+        return []
+    abouts = [entry.about for entry in graded]
+    harnesses = sorted({str(about["condition"]["harness"]) for about in abouts})
+    judges = sorted({_judge_words(about["judge"]) for about in abouts})
+    return [
+        "Published means are of nine models in the harness OpenCode, judged by Claude Opus 5.5 at medium effort, "
+        f"judge call agent. Scores beside them are of harness {', '.join(harnesses)}, judged by "
+        f"{'; '.join(judges)}: compare them with that in mind."
+    ]
+
+
+def _judge_words(judge: Mapping[str, Any]) -> str:
+    words = [str(judge["name"])]
+    if judge["is_stand_in"]:
+        return f"{words[0]}, a stand-in"
+    words += [f"{judge['effort']} effort"] if judge.get("effort") else []
+    return ", ".join([*words, f"judge call {judge.get('harness') or 'not stated'}"])
 
 
 def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from flows.common.errors import Stopped
 from flows.pipeline.inputs.packets import source_digests
 from flows.pipeline.inputs.scenarios import task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE
-from flows.pipeline.native.contract import NATIVE_VERSION, Limits, Prompt
+from flows.pipeline.native.contract import NATIVE_VERSION, TOOL_SECONDS, Limits, Prompt
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.readers import READER_VERSIONS
 from flows.schema.call import build_call
@@ -21,6 +21,7 @@ from flows.schema.completion import Completion, Message
 from flows.schema.condition import sent_fields
 from flows.schema.report_task import Submitted
 from flows.schema.scenario import Scenario
+from flows.schema.settings import Clock
 
 
 def native_inputs(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]:
@@ -57,12 +58,15 @@ async def native_attempt(
     model, effort, harness = settings.model, settings.effort.level, settings.harness
     asked = {"effort": effort.value, "harness": harness.name.value, "seed_sent": model.send_seed}
 
-    async def ask(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> Completion:
+    async def ask(
+        messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
+    ) -> Completion:
         if context.stopping:
             raise Stopped("run", "stopped in an attempt", remedy="the same command resumes")
         plain = build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
         request = replace(plain, parameters={**plain.parameters, "tools": [dict(tool) for tool in tools]})
-        return (await client.complete(request, model, asked)).completion
+        timed = {**asked, TOOL_SECONDS: round(waited, 3)}
+        return (await client.complete(request, model, timed)).completion
 
     made = await attempt(
         ask,
@@ -73,6 +77,7 @@ async def native_attempt(
             max_steps=harness.max_steps,
             max_tokens=harness.max_tokens,
             max_minutes=harness.max_minutes,
+            count_tools=harness.clock is not Clock.calls,
             nudges=harness.nudges or 0,
             page_chars=harness.page_chars or Limits().page_chars,
             images=model.takes_images,

@@ -11,11 +11,10 @@ from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
-from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Pages, RunContext, Submission
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import local_inputs, write_local
 from flows.schema.brief import Brief
-from flows.schema.completion import Image
 from flows.schema.document import Packet
 from flows.schema.rows import as_row, from_rows
 from flows.schema.scenario import MA_BENCH, Scenario
@@ -130,9 +129,9 @@ class Briefs(BenchmarkKind):
         """Return nothing: a brief is its text."""
         return []
 
-    def pages(self, context: RunContext) -> Pages:  # noqa: ARG002 -- interface
-        """Return a function that gives no pages: a brief is its text."""
-        return no_pages
+    def files(self, context: RunContext) -> Files:  # noqa: ARG002 -- interface
+        """Return a function that gives no file: a brief is its text."""
+        return no_file
 
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Return a reason for a brief without a word, in which no wrong move can be found either."""
@@ -148,6 +147,6 @@ class Briefs(BenchmarkKind):
         return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
 
 
-async def no_pages(_: Brief) -> Sequence[Image]:
-    """Return no pages, for a brief that is text."""
-    return ()
+async def no_file(_: Brief) -> bytes | None:
+    """Return no file, for a brief that is text."""
+    return None

@@ -13,7 +13,7 @@ from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.condition import condition_of, judge_of, members_of
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, Settings, Writer
+from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Settings, Writer
 
 
 def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
@@ -69,8 +69,11 @@ def evaluation_of(
         scenarios: the scenarios to write on or grade.
 
     Raises:
-        ConfigError: the judge or a panel member would grade briefs of its own model.
+        ConfigError: the judge or a panel member would grade briefs of its own model, or does not grade as a
+            task says.
     """
+    for scenario in scenarios:
+        _check_mode(settings.judge, scenario)
     voters = tuple(
         evaluation_of(member, differs, scenarios) for member, differs in members_of(settings, changed)
     )
@@ -84,6 +87,25 @@ def evaluation_of(
         voters,
         frozenset(changed),
     )
+
+
+def _check_mode(judge: JudgeSettings, scenario: Scenario) -> None:
+    """Refuse a remote judge that is not asked for what a task's judge settings call `mode`."""
+    said = None if scenario.task is None else scenario.task.judge.get("mode")
+    if said is None or judge.kind is not JudgeKind.remote:
+        return
+    where = f"{scenario.scenario_id}: the task's judge mode"
+    if said != JudgeMode.all_items.value:
+        raise ConfigError(
+            where, repr(said), "all_items, the only one that is known", "remove it from the task to go on"
+        )
+    if judge.mode is JudgeMode.failed_only:
+        raise ConfigError(
+            where,
+            f"all_items, and judge.mode is {judge.mode.value}",
+            "every criterion decided, with a reason",
+            "set judge.mode=all_items or per_item",
+        )
 
 
 def _missing_briefs(project: Path, settings: Settings, wanted: Sequence[str]) -> list[StaffbenchError]:

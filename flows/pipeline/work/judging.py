@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.common.digests import sha256_file
 from flows.common.errors import Stopped
 from flows.common.gather import gather_then_raise
+from flows.pipeline.native.judging import AGENT_VERSION
 from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import rubric_digest
-from flows.pipeline.work.run_context import Evaluation, Pages, RunContext
+from flows.pipeline.work.remote_judge import REPLIES, ask_about, time_limit
+from flows.pipeline.work.run_context import Evaluation, Files, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.completion import Completion, Image, Spent, spent_on
+from flows.schema.completion import Completion, Spent, spent_on
 from flows.schema.condition import judge_fields, quorum_of
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, JudgeSettings, Retry
+from flows.schema.settings import JudgeKind
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.judge import (
     JUDGE_VERSION,
     VOTE_VERSION,
-    ItemVerdict,
-    JudgeCall,
-    build_requests,
-    judge_outcome,
     majority,
-    misses_canary,
     shield,
     verdicts_for_brief,
     verdicts_for_missing,
@@ -54,6 +52,8 @@ class Judged:
             briefs without any are omitted.
         n_canary_missed: replies rejected because of a canary; None without canaries.
         spent: what the judge's replies cost, rejected ones included.
+        answered_by: number of the judge's replies by the model that the endpoint named; empty for a panel,
+            whose members have their own.
     """
 
     verdicts: Sequence[Verdict]
@@ -61,10 +61,7 @@ class Judged:
     hidden: Mapping[int, Sequence[str]]
     n_canary_missed: int | None
     spent: Spent
-
-
-_REPLIES: ContextVar[list[Completion]] = ContextVar("_REPLIES")
-"""The judge's replies of the stage that is running, for what they cost."""
+    answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def judged_of(value: dict[str, Any]) -> Judged:
@@ -75,6 +72,7 @@ def judged_of(value: dict[str, Any]) -> Judged:
         {int(seed): kinds for seed, kinds in value["hidden"].items()},
         value["n_canary_missed"],
         from_row(Spent, value["spent"]),
+        value["answered_by"],
     )
 
 
@@ -85,7 +83,7 @@ def judge_work(
     briefs: Sequence[Brief],
     source: str,
     *,
-    pages: Pages,
+    files: Files,
 ) -> Work:
     """Grade every item of every brief; decode the value with `judged_of`.
 
@@ -95,7 +93,7 @@ def judge_work(
         scenario: the rubric.
         briefs: of all seeds.
         source: address of the previous stage's value.
-        pages: returns the page images of a brief, for judges that take images.
+        files: returns the file of a brief, for judges that take images.
     """
     judge = evaluation.settings.judge
 
@@ -103,9 +101,9 @@ def judge_work(
         # First, while the cache of shielded texts, which requests use too, is filled.
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
         replies: list[Completion] = []
-        _REPLIES.set(replies)  # tasks that are started below add to this list
+        REPLIES.set(replies)  # tasks that are started below add to this list
         gradings = await gather_then_raise(
-            [_grade(context, evaluation, scenario, brief, pages) for brief in briefs]
+            [_grade(context, evaluation, scenario, brief, files) for brief in briefs]
         )
         tested = judge.kind is JudgeKind.remote and judge.canaries
         return {
@@ -114,6 +112,7 @@ def judge_work(
             "hidden": {seed: list(found) for seed, found in kinds.items() if found},
             "n_canary_missed": sum(grading.n_canary_missed for grading in gradings) if tested else None,
             "spent": as_row(spent_on(replies)),
+            "answered_by": dict(sum((Counter(one.answered_by) for one in gradings), Counter[str]())),
             # A failed vote is retried even if the other votes made a majority.
             "statuses": sorted({status for grading in gradings for status in grading.statuses}),
         }
@@ -125,18 +124,24 @@ def judge_work(
         "voters": [voter.judge.label for voter in evaluation.voters],
         "items": rubric_digest(scenario),
         "briefs": source,
-        **_page_inputs(evaluation),
+        **_report_inputs(evaluation, scenario),
         **evaluation.kind.rule_inputs(judge),
     }
     retry = evaluation.settings.retry
     return Work("judge", inputs, make, lambda value: not should_retry(retry, value["statuses"]))
 
 
-def _page_inputs(evaluation: Evaluation) -> dict[str, Any]:
-    """Which judges are shown pages; empty if briefs have none."""
+def _report_inputs(evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]:
+    """Which judges are shown pages or are agents, and their limit of time; empty if briefs have no pages."""
+    judges = [each.settings.judge for each in (evaluation, *evaluation.voters)]
     if not evaluation.kind.shows_pages:
         return {}
-    return {"pages": [each.settings.judge.takes_images for each in (evaluation, *evaluation.voters)]}
+    found: dict[str, Any] = {"pages": [judge.takes_images for judge in judges]}
+    if all(judge.kind is JudgeKind.offline for judge in judges):
+        return found
+    if any(found["pages"]) and scenario.reference_file is not None:
+        found["expert"] = sha256_file(Path(scenario.reference_file))
+    return {**found, "agent": AGENT_VERSION, "seconds": time_limit(scenario)}
 
 
 def _reference_version(scenario: Scenario) -> list[str]:
@@ -151,15 +156,16 @@ class _Grading:
     statuses: frozenset[str]
     repeats: Sequence[tuple[int, Verdict]] = field(default=())
     n_canary_missed: int = 0
+    answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @classmethod
-    def once(cls, verdicts: Sequence[Verdict], n_canary_missed: int = 0) -> _Grading:
+    def once(cls, verdicts: Sequence[Verdict]) -> _Grading:
         """Build the grading of a judge without repeats."""
-        return cls(verdicts, frozenset(v.status.value for v in verdicts), n_canary_missed=n_canary_missed)
+        return cls(verdicts, frozenset(v.status.value for v in verdicts))
 
 
 async def _grade(
-    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
+    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, files: Files
 ) -> _Grading:
     unasked = evaluation.kind.unjudged_reason(brief, evaluation.settings.judge)
     if unasked is not None:
@@ -177,10 +183,9 @@ async def _grade(
         case JudgeKind.offline:
             return await asyncio.to_thread(_grade_offline, scenario, brief, brief.text)
         case JudgeKind.panel:
-            return await _grade_by_panel(context, evaluation, scenario, brief, pages)
+            return await _grade_by_panel(context, evaluation, scenario, brief, files)
         case JudgeKind.remote:
-            images = await pages(brief) if evaluation.settings.judge.takes_images else ()
-            return await _grade_remotely(context, evaluation, scenario, brief, images)
+            return await _grade_remotely(context, evaluation, scenario, brief, files)
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
@@ -209,11 +214,11 @@ def _abstaining(scenario: Scenario, verdict: Verdict) -> Verdict:
 
 
 async def _grade_by_panel(
-    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, pages: Pages
+    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, files: Files
 ) -> _Grading:
     """Vote. Members are also evaluations of this run; the completion store shares their replies."""
     voters = evaluation.voters
-    gradings = await gather_then_raise([_grade(context, voter, scenario, brief, pages) for voter in voters])
+    gradings = await gather_then_raise([_grade(context, voter, scenario, brief, files) for voter in voters])
     votes = {voter.judge.label: grading.verdicts for voter, grading in zip(voters, gradings, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(evaluation.settings.judge)),
@@ -222,80 +227,24 @@ async def _grade_by_panel(
 
 
 async def _grade_remotely(
-    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, images: Sequence[Image]
+    context: RunContext, evaluation: Evaluation, scenario: Scenario, brief: Brief, files: Files
 ) -> _Grading:
-    assert brief.text is not None
-    settings = evaluation.settings
-    judge = settings.judge
+    judge = evaluation.settings.judge
     numbers = range(1, judge.repeat + 1)
-    questions = [
-        # The seed is the number of the repeat; the brief's seed is not part of the request.
-        _ask_all(
-            context,
-            evaluation,
-            build_requests(
-                scenario.items,
-                brief.text,
-                judge,
-                settings.judge_prompt,
-                number,
-                reference=scenario.reference,
-                pages=images,
-            ),
-        )
-        for number in numbers
-    ]
-    repeats = [
-        _Grading.once(verdicts_for_brief(scenario.items, brief, found), missed)
-        for found, missed in await gather_then_raise(questions)
-    ]
+    asked = await gather_then_raise(
+        [ask_about(context, evaluation, scenario, brief, seed=number, files=files) for number in numbers]
+    )
+    answered_by = sum((Counter(one.answered_by) for one in asked), Counter[str]())
+    missed = sum(one.n_canary_missed for one in asked)
+    repeats = [verdicts_for_brief(scenario.items, brief, one.verdicts) for one in asked]
+    statuses = frozenset(verdict.status.value for verdicts in repeats for verdict in verdicts)
     if len(repeats) == 1:
-        return repeats[0]
-    votes = {f"repeat {number}": repeat.verdicts for number, repeat in zip(numbers, repeats, strict=True)}
+        return _Grading(repeats[0], statuses, n_canary_missed=missed, answered_by=answered_by)
+    votes = {f"repeat {number}": verdicts for number, verdicts in zip(numbers, repeats, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(judge)),
-        frozenset(status for repeat in repeats for status in repeat.statuses),
-        [(number, v) for number, repeat in zip(numbers, repeats, strict=True) for v in repeat.verdicts],
-        sum(repeat.n_canary_missed for repeat in repeats),
+        statuses,
+        [(number, v) for number, verdicts in zip(numbers, repeats, strict=True) for v in verdicts],
+        missed,
+        answered_by,
     )
-
-
-async def _ask_all(
-    context: RunContext, evaluation: Evaluation, calls: Sequence[JudgeCall]
-) -> tuple[list[ItemVerdict], int]:
-    """Grade the rubric once, in one call or one per item; return verdicts and number of missed canaries."""
-    answers = await gather_then_raise([_ask(context, evaluation, call) for call in calls])
-    return [verdict for found, _ in answers for verdict in found], sum(missed for _, missed in answers)
-
-
-async def _ask(
-    context: RunContext, evaluation: Evaluation, call: JudgeCall
-) -> tuple[Sequence[ItemVerdict], int]:
-    assert context.client is not None
-    return await ask(context.client, evaluation.settings.judge, call, evaluation.settings.retry)
-
-
-async def ask(
-    client: ThreadedClient, judge: JudgeSettings, call: JudgeCall, retry: Retry
-) -> tuple[Sequence[ItemVerdict], int]:
-    """Ask the judge, repeating rejected calls; return its verdicts and the number of missed canaries.
-
-    If an earlier run used up its attempts, `retry` decides whether as many follow. Stored attempts are always
-    replayed, since one of them may be valid.
-    """
-    asked = {"effort": judge.effort.value, "mode": judge.mode.value}
-    again = should_retry(retry, [VerdictStatus.unparsed.value])
-    missed = 0
-    while True:
-        outcome = await client.complete(call.request, judge, asked)
-        _REPLIES.get([]).append(outcome.completion)
-        missed += misses_canary(call, outcome.completion)
-        found = judge_outcome(call, outcome.completion, call.attempt + 1)
-        if not isinstance(found, JudgeCall):
-            return found, missed
-        used_up = call.attempt % judge.max_attempts == 0
-        if used_up and not (again and outcome.earlier) and not client.knows(found.request):
-            unparsed = judge_outcome(call, outcome.completion, call.attempt)
-            assert not isinstance(unparsed, JudgeCall)
-            return unparsed, missed
-        call = found

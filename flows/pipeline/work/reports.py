@@ -10,7 +10,7 @@ from typing import Any
 from flows.adapters.pages import find_converter
 from flows.adapters.reports import ReportStore
 from flows.adapters.task_trees.tree import task_ids
-from flows.common.errors import ConfigError, ReadError
+from flows.common.errors import ReadError
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES
 from flows.pipeline.inputs.scenarios import load_task, task_of
@@ -18,12 +18,11 @@ from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.pipeline.work.attempts import native_attempt, native_inputs
 from flows.pipeline.work.report_writers import local_report, local_report_inputs
-from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Pages, RunContext, Submission
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import format_notices
 from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
-from flows.schema.completion import Image
 from flows.schema.document import Packet
 from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
 from flows.schema.rows import as_row, from_row, from_rows
@@ -31,7 +30,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName, Writer
 from flows.stages.length import parse_length_limit
 
-SUBMISSION_VERSION = "1"
+SUBMISSION_VERSION = "2"
 """Raise when the outcome of an attempt, or the reading or measuring of a report, changes."""
 
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
@@ -87,7 +86,8 @@ class Reports(BenchmarkKind):
                 inputs,
                 attempt,
                 lambda rows: (
-                    _is_kept(store, rows) and not should_retry(retry, [row["status"] for row in rows])
+                    _is_kept(store, rows)
+                    and not should_retry(retry, [row[of] for row in rows for of in ("status", "ended")])
                 ),
             )
 
@@ -145,29 +145,15 @@ class Reports(BenchmarkKind):
             for row, facts in zip(wrote, read, strict=True)
         ]
 
-    def pages(self, context: RunContext) -> Pages:
-        """Return a function that gives a report's page images; none if its pages were not counted.
+    def files(self, context: RunContext) -> Files:
+        """Return a function that gives a report's file; None for a report that has no text."""
 
-        Raises (on a call):
-            ConfigError: the pages were counted elsewhere or earlier, and can't be rendered here. The judge
-                would silently be shown none.
-        """
-
-        async def pages(brief: Brief) -> Sequence[Image]:
+        async def files(brief: Brief) -> bytes | None:
             if brief.report is None or brief.text is None:
-                return ()
-            data = await asyncio.to_thread(context.reports.path(brief.report).read_bytes)
-            layout = await context.renders.layout(data, ".docx", images=True)
-            if not layout.images and (await context.renders.layout(data, ".docx")).pages is not None:
-                raise ConfigError(
-                    f"{brief.brief_id}: its pages",
-                    f"counted before, and can't be rendered now ({layout.said})",
-                    "LibreOffice, or stored page images",
-                    "install LibreOffice, or set judge.takes_images=false",
-                )
-            return tuple(Image("image/png", image) for image in layout.images)
+                return None
+            return await asyncio.to_thread(context.reports.path(brief.report).read_bytes)
 
-        return pages
+        return files
 
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
         """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""

@@ -14,7 +14,7 @@ from flows.adapters.reports import ReportStore
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.schema.brief import Brief
-from flows.schema.completion import Image, Message
+from flows.schema.completion import Message
 from flows.schema.condition import Condition, Judge
 from flows.schema.document import Packet
 from flows.schema.report_task import ReportFacts
@@ -22,8 +22,8 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, PromptSettings, ProtocolName, Settings
 from flows.stages.generate import build_messages
 
-Pages = Callable[[Brief], Awaitable[Sequence[Image]]]
-"""Returns the page images of a brief, in order; none if nothing was rendered."""
+Files = Callable[[Brief], Awaitable[bytes | None]]
+"""Returns the file of a brief; None if it is text."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class BenchmarkKind(ABC):
         brief: what messages call a submission.
         suffixes: endings of the files that are submissions.
         has_tasks: True if scenarios are tasks, which have a table of their own.
-        shows_pages: True if judges that take images are shown a brief's pages.
+        shows_pages: True if judges are shown a brief's pages: those that take images.
     """
 
     name: ClassVar[ProtocolName]
@@ -94,8 +94,8 @@ class BenchmarkKind(ABC):
         """Decode the data besides the briefs; empty if briefs are text."""
 
     @abstractmethod
-    def pages(self, context: RunContext) -> Pages:
-        """Return a function that gives a brief's page images."""
+    def files(self, context: RunContext) -> Files:
+        """Return a function that gives a brief's file."""
 
     @abstractmethod
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:

@@ -17,7 +17,15 @@ from flows.stages.judge.reply import (
     read_reply,
     reject_if_cut,
 )
-from flows.stages.judge.request import JudgeCall, build_requests, output_room, render_items, with_fault
+from flows.stages.judge.request import (
+    JudgeCall,
+    build_agent_call,
+    build_requests,
+    output_room,
+    render_items,
+    reply_schema,
+    with_fault,
+)
 from flows.stages.judge.shield import shield
 from flows.stages.judge.verdicts import verdicts_for_brief, verdicts_for_missing, verdicts_for_no_report
 from flows.stages.judge.vote import VOTE_VERSION, majority
@@ -33,6 +41,7 @@ __all__ = [
     "JudgeCall",
     "MissedCanary",
     "RejectedReply",
+    "build_agent_call",
     "build_requests",
     "is_quoted",
     "judge_outcome",
@@ -43,6 +52,7 @@ __all__ = [
     "read_reply",
     "reject_if_cut",
     "render_items",
+    "reply_schema",
     "shield",
     "shown_order",
     "verdicts_for_brief",

@@ -263,6 +263,8 @@ def _entries(value: Any, name: str, keys: Sequence[str], known: dict[str, bool])
             raise RejectedReply(f"the id {_quoted(item_id)} is listed twice")
         if not isinstance(reason, str):
             raise RejectedReply(f"reason of {_quoted(item_id)} is no text")
+        if not reason.strip():
+            raise RejectedReply(f"reason of {_quoted(item_id)} is empty")
         if any("\ud800" <= character <= "\udfff" for character in reason):
             raise RejectedReply(f"reason of {_quoted(item_id)} holds half of a character")
         entries[item_id] = entry

@@ -89,6 +89,14 @@ def output_room(n_items: int, judge: JudgeSettings) -> int:
 
 def _response_format(mode: JudgeMode, *, quotes: bool) -> Mapping[str, Any]:
     """Return the JSON schema of the reply, the same for every rubric, so a provider compiles it once."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "grading", "strict": True, "schema": reply_schema(mode, quotes=quotes)},
+    }
+
+
+def reply_schema(mode: JudgeMode, *, quotes: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of a reply, which an agent gives as the arguments of its decision."""
     text: dict[str, Any] = {"type": "string"}
     if mode is JudgeMode.failed_only:
         modes = {"type": "string", "enum": [mode.value for mode in FailureMode]}
@@ -97,10 +105,7 @@ def _response_format(mode: JudgeMode, *, quotes: bool) -> Mapping[str, Any]:
     else:
         quote = {"quote": text} if quotes else {}
         reply = {"verdicts": _list_of({"id": text, "met": {"type": "boolean"}, **quote, "reason": text})}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "grading", "strict": True, "schema": _object_of(reply)},
-    }
+    return _object_of(reply)
 
 
 def _object_of(properties: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +130,7 @@ def build_requests(
     *,
     reference: str | None = None,
     pages: Sequence[Image] = (),
+    reference_pages: Sequence[Image] = (),
 ) -> list[JudgeCall]:
     """Build the calls that grade one brief: one for the whole rubric or one per item.
 
@@ -141,20 +147,14 @@ def build_requests(
         seed: number of the judge's own repeat, from 1; not the brief's.
         reference: the expert's report; None if there is none.
         pages: images of the brief's pages, in order; may be empty.
+        reference_pages: images of the expert's pages, in order; may be empty.
 
     Raises:
         ScenarioError: no items, or two with one id.
         ConfigError: the judge has no name or does not support the effort, or the prompt has an unknown
             placeholder.
     """
-    known: set[str] = set()
-    for item in items:
-        if item.item_id in known:
-            raise ScenarioError(f"item {item.item_id}", "duplicate id", "unique ids")
-        known.add(item.item_id)
-    if not items:
-        raise ScenarioError("rubric", "no items", "at least one")
-    shown, canaries = with_canaries(items) if judge.canaries else (tuple(items), ())
+    shown, canaries = _shown_items(items, judge)
     per_item = judge.mode is JudgeMode.per_item
     groups = [(item,) for item in shown] if per_item else [shown_order(shown, seed)]
     template = {
@@ -166,13 +166,15 @@ def build_requests(
         template = f"{template}\n\n{prompt.quotes}"
     brief, _ = shield(brief_text)
     shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
+    images = (*pages, *reference_pages)
+    legend = _legend(len(pages), len(reference_pages)) if reference_pages else ""
     calls: list[JudgeCall] = []
     for group in groups:
         values = {"items": render_items(group), "count": str(len(group)), "brief": brief, **shown_reference}
         request = build_call(
             judge,
             judge.effort,
-            [Message("system", prompt.system), Message("user", render(template, values), tuple(pages))],
+            [Message("system", prompt.system), Message("user", render(template, values) + legend, images)],
             seed,
             output_tokens=output_room(len(group), judge),
             response_format=_response_format(judge.mode, quotes=judge.quotes),
@@ -189,6 +191,51 @@ def build_requests(
             )
         )
     return calls
+
+
+def build_agent_call(
+    items: Sequence[Item], judge: JudgeSettings, prompt: JudgePromptSettings, seed: int, *, files: str
+) -> JudgeCall:
+    """Build the first call to a judge that opens the reports by tools, which the caller adds.
+
+    Args:
+        items: the rubric, in file order.
+        judge: the judge's settings.
+        prompt: the judge's prompt.
+        seed: number of the judge's own repeat, from 1.
+        files: the names of the reports' files, a line each.
+
+    Raises:
+        ScenarioError, ConfigError: as in `build_requests`.
+    """
+    shown, canaries = _shown_items(items, judge)
+    values = {"items": render_items(shown), "count": str(len(shown)), "files": files}
+    request = build_call(
+        judge,
+        judge.effort,
+        [Message("system", prompt.system), Message("user", render(prompt.agent, values))],
+        seed,
+        output_tokens=output_room(len(shown), judge),
+    )
+    return JudgeCall(request, JudgeMode.all_items, shown, prompt.rejected, canaries=canaries)
+
+
+def _shown_items(items: Sequence[Item], judge: JudgeSettings) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """Return the items that a judge is shown, and the ids of the canaries among them."""
+    known: set[str] = set()
+    for item in items:
+        if item.item_id in known:
+            raise ScenarioError(f"item {item.item_id}", "duplicate id", "unique ids")
+        known.add(item.item_id)
+    if not items:
+        raise ScenarioError("rubric", "no items", "at least one")
+    return with_canaries(items) if judge.canaries else (tuple(items), ())
+
+
+def _legend(n_pages: int, n_reference: int) -> str:
+    """Say which pictures are of which report."""
+    own = f"the first {n_pages} of the report, then " if n_pages else ""
+    return f"\n\nPictures of pages: {own}{n_reference} of the expert's report."
 
 
 def with_fault(call: JudgeCall, fault: str) -> JudgeCall:

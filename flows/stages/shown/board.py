@@ -138,6 +138,7 @@ def main_notes(board: Leaderboard) -> list[str]:
     judges = {row.judge_id for row in rows}
     found = [
         f"Judge {note.judge_id} is a deterministic stand-in; its numbers are none to publish."
+        + (" It gives no verdict on wrong moves or penalties." if note.n_abstained else "")
         for note in board.judges
         if note.is_stand_in and note.judge_id in judges
     ]
@@ -146,6 +147,8 @@ def main_notes(board: Leaderboard) -> list[str]:
             f"{ungraded} items have no verdict; the bounds say what they could change. Rows of other "
             "coverage than the rest have no rank."
         )
+    if any(row.copied for row in rows):
+        found.append("† marks a score of copied text, which the stand-in takes for statements.")
     if any(row.self_judged for row in rows):
         found.append(f"A judge marked * graded {noun}s of its own model.")
     briefs = {row.condition: row for row in rows}.values()  # a condition's briefs are the same for each judge

@@ -116,14 +116,17 @@ class Played:
     Attributes:
         asked: the chats that it was sent.
         offered: the tools of the last of them.
+        waited: seconds that the tools took before each.
     """
 
     def __init__(self, *replies):
         self.replies = list(replies)
         self.asked = []
         self.offered = []
+        self.waited = []
 
-    async def __call__(self, messages, tools):
+    async def __call__(self, messages, tools, waited):
+        self.waited.append(waited)
         assert all(isinstance(message, Message) for message in messages)
         self.asked.append(messages)
         self.offered = tools

@@ -9,8 +9,9 @@ import pytest
 from flows.adapters.pages import Rendered
 from flows.common.digests import sha256_text
 from flows.common.errors import ConfigError, ReadError, ScenarioError, StoreError
-from flows.pipeline.native import Limits, Prompt, loop, renders
-from flows.pipeline.native.threads import in_thread
+from flows.common.gather import in_thread
+from flows.pipeline.native import Limits, Prompt, chat, loop, renders
+from flows.pipeline.native.contract import TOOL_SECONDS
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import CompletionStatus, Message, ToolCall, Usage
 from flows.schema.report_task import Attachment
@@ -143,22 +144,37 @@ def test_calls_of_a_reply_that_is_cut_off(tmp_path):
     assert run(model, tmp_path).status is BriefStatus.written
     assert not model.answers[0].startswith("Error")
     assert model.answers[1].startswith("Error: fill: the arguments are not JSON")
-    assert model.answers[1].endswith(loop._CUT_CALLS)
+    assert model.answers[1].endswith(chat._CUT_CALLS)
 
 
 def test_refused_by_the_provider(tmp_path):
     refused = says("", status=CompletionStatus.refused, detail="stopped by the content filter")
-    found = run(Played(STARTS, refused), tmp_path)
+    found = run(Played(refused), tmp_path)
     assert (found.status, found.report, found.ended) == (BriefStatus.refused, None, "refused")
-    assert found.detail == "stopped by the content filter; a report lay there and is not counted"
+    assert found.detail == "stopped by the content filter; no report (outputs/report.docx: no such file)"
+    found = run(Played(STARTS, refused), tmp_path)
+    assert (found.status, found.ended) == (BriefStatus.written, "refused")
+    assert texts(found.report) == ["Weekly report", "[Bottom line]"]
+    assert found.detail == "stopped by the content filter"
     assert found.completions == ("key-1", "key-2")
+
+
+def test_calls_that_nobody_can_answer_end_the_attempt_as_the_models_own_doing(tmp_path):
+    broken = says("", status=CompletionStatus.error, detail="bad reply: a tool call without a name")
+    found = run(Played(broken), tmp_path)
+    assert (found.status, found.ended) == (BriefStatus.missing, "calls that can't be answered")
+    found = run(Played(STARTS, broken), tmp_path)
+    assert (found.status, texts(found.report)) == (BriefStatus.written, ["Weekly report", "[Bottom line]"])
 
 
 def test_no_reply_after_every_attempt(tmp_path):
     error = says("", status=CompletionStatus.error, detail="http 500: scripted", usage=Usage())
     found = run(Played(STARTS, error), tmp_path)
     assert (found.status, found.report, found.ended) == (BriefStatus.error, None, "error")
-    assert found.detail == "http 500: scripted; a report lay there and is not counted"
+    assert (
+        found.detail
+        == "http 500: scripted; a report was there and is not graded, since the attempt can go on"
+    )
     assert found.uncounted == 0
 
 
@@ -197,7 +213,7 @@ def test_other_faults_are_no_limit(tmp_path, detail):
         (Limits(max_tokens=330), "tokens", 3),
         (Limits(max_tokens=331), "tokens", 4),
         (Limits(max_minutes=0.1), "minutes", 4),  # 6 s, of 1.5 s a call
-        (Limits(max_minutes=0.101), "minutes", 5),
+        (Limits(max_minutes=0.101), "minutes", 5),  # of which the last came too late
     ],
 )
 def test_at_a_limit_the_report_as_it_lies_there_is_handed_in(tmp_path, limits, name, calls):
@@ -229,6 +245,26 @@ def test_a_step_ends_at_the_tasks_own_limit(tmp_path):
     assert (found.ended, found.seconds) == ("limit: minutes", 4.5)
 
 
+def test_what_is_asked_for_after_the_limit_of_time_is_not_done(tmp_path):
+    found = run(Played(STARTS, WRITES[2]), tmp_path, limits=Limits(max_minutes=0.04))
+    assert (found.ended, len(found.completions)) == ("limit: minutes", 2)
+    assert texts(found.report) == ["Weekly report", "[Bottom line]"]
+    assert found.trajectory[-1]["answers"] == []
+
+
+@pytest.mark.parametrize(("counted", "calls", "seconds"), [(True, 2, 63.0), (False, 4, 6.0)])
+def test_the_time_of_tools_counts_as_it_was_recorded_with_the_next_call(tmp_path, counted, calls, seconds):
+    slow = replace(LISTS, asked={TOOL_SECONDS: 60.0})
+    model = Played(LISTS, slow, LISTS, says("No."))
+    limits = Limits(max_minutes=1.0, nudges=0, count_tools=counted)
+    found = run(model, tmp_path, limits=limits)
+    assert (len(found.completions), found.seconds) == (calls, seconds)
+    assert found.ended == ("limit: minutes" if counted else "finished")
+    assert model.waited[0] == 0
+    assert all(waited >= 0 for waited in model.waited[1:])
+    assert found.trajectory[2]["tool_seconds"] == 60.0
+
+
 @pytest.mark.parametrize("usage", [Usage(), Usage(input_tokens=5), Usage(output_tokens=5)])
 def test_tokens_that_nobody_counted_are_said_to_be_unknown(tmp_path, usage):
     model = Played(replace(WRITES[0], usage=usage), *WRITES[1:])
@@ -241,9 +277,9 @@ def test_tokens_that_nobody_counted_are_said_to_be_unknown(tmp_path, usage):
 
 
 def test_more_calls_than_are_carried_out_are_all_answered(tmp_path):
-    model = Played(says("", *(("list_files", {}) for _ in range(loop.MAX_CALLS + 2))), says("No."))
+    model = Played(says("", *(("list_files", {}) for _ in range(chat.MAX_CALLS + 2))), says("No."))
     run(model, tmp_path, limits=Limits(nudges=0))
-    assert model.answers[-3:] == [model.answers[0], loop._TOO_MANY, loop._TOO_MANY]
+    assert model.answers[-3:] == [model.answers[0], chat._TOO_MANY, chat._TOO_MANY]
 
 
 def test_steps_follow_one_another_in_one_chat_and_one_folder(tmp_path):
@@ -292,7 +328,7 @@ def test_our_own_fault_ends_the_attempt_as_an_error(tmp_path, monkeypatch):
     assert (found.status, found.report, found.ended) == (BriefStatus.error, None, "error")
     assert found.detail == (
         "outputs/report.docx: python-docx opens it, and the reader fails; "
-        "a report lay there and is not counted"
+        "a report was there and is not graded, since the attempt can go on"
     )
     assert [answer["call_id"] for answer in found.trajectory[-1]["answers"]] == ["c1"]
 
@@ -308,7 +344,7 @@ def test_a_disk_that_fails_ends_the_run(tmp_path, monkeypatch):
 
 
 def test_whatever_asking_raises_ends_the_attempt_and_leaves_nothing(tmp_path):
-    async def ask(_messages, _tools):
+    async def ask(_messages, _tools, _waited):
         raise StoreError("store", "full")
 
     with pytest.raises(StoreError):
@@ -336,6 +372,7 @@ def test_the_trajectory_tells_what_happened(tmp_path):
         "turn": 1,
         "step": "step-1",
         "completion": "key-1",
+        "model": "writer-1",
         "status": "complete",
         "finish_reason": "tool_calls",
         "detail": "",
@@ -362,6 +399,7 @@ def test_the_trajectory_tells_what_happened(tmp_path):
         ],
         "usage": {"input_tokens": 100, "output_tokens": 10, "reasoning_tokens": None, "cached_tokens": None},
         "seconds": 1.5,
+        "tool_seconds": 0.0,
     }
     assert str(tmp_path) not in json.dumps(found.trajectory)
 

@@ -11,6 +11,7 @@ from flows.adapters.completions.client import Client
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.pages import Rendered
 from flows.pipeline.native import Limits, Renders, attempt, renders
+from flows.pipeline.native.contract import TOOL_SECONDS
 from flows.schema.brief import BriefStatus
 from flows.schema.call import build_call
 from flows.schema.settings import Effort, Retry
@@ -105,10 +106,12 @@ class Bench:
         kept = Renders(self.folder / "renders")
 
         def ask_as(number):
-            async def ask(messages, tools):
+            async def ask(messages, tools, waited):
                 request = build_call(model, Effort.default, messages, number)
                 parameters: Mapping = {**request.parameters, "tools": tools}
-                outcome = await client.complete(replace(request, parameters=parameters), model, ASKED)
+                outcome = await client.complete(
+                    replace(request, parameters=parameters), model, {**ASKED, TOOL_SECONDS: waited}
+                )
                 return outcome.completion
 
             return ask
@@ -214,8 +217,11 @@ def test_a_refusal_of_the_content_filter(bench, endpoint):
         Say("", finish="content_filter", usage={"prompt_tokens": 1, "completion_tokens": 0}),
     )
     found = bench.run()
-    assert (found.status, found.report, found.ended) == (BriefStatus.refused, None, "refused")
+    assert (found.status, found.ended) == (BriefStatus.written, "refused")
     assert "content filter" in found.detail
+    endpoint.turns = endpoint.turns[3:]
+    found = bench.run(seed=2)
+    assert (found.status, found.report, found.ended) == (BriefStatus.refused, None, "refused")
 
 
 def test_a_refusal_in_words(bench, endpoint):
@@ -229,7 +235,6 @@ def test_a_refusal_in_words(bench, endpoint):
     [
         (Limits(max_steps=4), "steps", 4),
         (Limits(max_tokens=400), "tokens", 4),
-        (Limits(max_minutes=1e-9), "minutes", 1),
     ],
 )
 def test_limits(bench, endpoint, limits, name, billed):
@@ -245,6 +250,14 @@ def test_limits(bench, endpoint, limits, name, billed):
     assert len(endpoint.billed) == billed
 
 
+def test_a_replay_ends_at_the_limit_of_time_where_the_first_run_did(bench, endpoint):
+    limits = Limits(max_minutes=1e-9)
+    found = bench.run(limits=limits)
+    assert (found.status, found.ended, len(endpoint.billed)) == (BriefStatus.missing, "limit: minutes", 1)
+    assert bench.run(limits=limits) == found
+    assert len(endpoint.billed) == 1
+
+
 def test_a_context_that_is_full(bench, endpoint):
     message = "This model's maximum context length is 8192 tokens."
     endpoint.turns = (WRITES[2], Status(400, message, error={"code": "context_length_exceeded"}))
@@ -258,7 +271,7 @@ def test_an_endpoint_that_fails_for_good(bench, endpoint):
     found = bench.run()
     assert (found.status, found.report, found.ended) == (BriefStatus.error, None, "error")
     assert found.detail.startswith("http 500: broken")
-    assert found.detail.endswith("a report lay there and is not counted")
+    assert found.detail.endswith("a report was there and is not graded, since the attempt can go on")
     assert len(endpoint.calls) == 1 + RUNNER.max_attempts
     endpoint.turns = (WRITES[2], *WRITES[3:])
     assert bench.run().status is BriefStatus.written

@@ -18,7 +18,7 @@ from flows.pipeline.native.arguments import (
     Insert,
     Nothing,
     PageView,
-    Row,
+    Rows,
     Show,
     Start,
 )
@@ -35,7 +35,7 @@ TAKES = {
     "show_report": Show,
     "fill": Fill,
     "insert": Insert,
-    "add_row": Row,
+    "add_rows": Rows,
     "delete": Delete,
     "check_report": Nothing,
 }
@@ -301,7 +301,7 @@ def test_places_are_filled_from_the_end_so_that_none_is_taken_for_another(kit):
     made = kit({"attachments/t.docx": a_docx("one", "two", "three")})
     made.says("start_report", template="attachments/t.docx")
     entries = [{"place": "p1", "text": "a\nb"}, {"place": "p3", "text": "d"}, {"place": "p2", "text": "c"}]
-    assert "Place numbers have changed: call show_report" in made.says("fill", entries=entries)
+    assert made.says("fill", entries=entries).endswith("New: p2. Moved: p2-p3 are now p3-p4.")
     assert texts(made.folder.report()[0]) == ["a", "b", "c", "d"]
 
 
@@ -349,21 +349,94 @@ def test_blocks_rows_and_deletions(kit):
     made.says("insert", blocks=blocks)
     listed = made.says("show_report")
     cell = re.search(r"^(t1r2c1) \(cell.*\): 7$", listed, re.MULTILINE)[1]
-    made.says("add_row", cell=cell, cells=["9", "open"])
+    assert made.says("add_rows", cell=cell, rows=[["9", "open"], ["11", "dry"]]).startswith(
+        "2 rows added. outputs/report.docx is saved. New: t1r3c1-t1r3c2, t1r4c1-t1r4c2."
+    )
     place = re.search(r"^(p\d+) .*: Range 7 is closed\.$", listed, re.MULTILINE)[1]
-    made.says("delete", place=place)
+    made.says("delete", places=[place])
     document = docx.Document(io.BytesIO(made.folder.report()[0]))
     assert [[cell.text for cell in row.cells] for row in document.tables[0].rows] == [
         ["Range", "State"],
         ["7", "closed"],
         ["9", "open"],
+        ["11", "dry"],
     ]
     assert "Range 7 is closed." not in [paragraph.text for paragraph in document.paragraphs]
     assert made.fails("insert", blocks=[{"kind": "table", "rows": [["a"], ["b", "c"]]}]).startswith(
         "block 1, a table: rows of 1, 2 cells"
     )
-    assert made.fails("add_row", cell="p1", cells=["x"]).startswith("p1: ")
-    assert made.fails("delete", place="p99").startswith("p99: no such place")
+    assert made.fails("add_rows", cell="p1", rows=[["x"]]).startswith("p1: ")
+    assert made.fails("delete", places=["p99"]).startswith("p99: no such place")
+
+
+def test_a_range_of_places_is_deleted_by_one_call_which_says_how_the_others_moved(kit):
+    """32 notes of a form go at once; before there was one call for each."""
+    lines = ["Title", *(f"Note {number}" for number in range(1, 33)), "Bottom line", "Signed"]
+    made = kit({"attachments/t.docx": a_docx(*lines)})
+    made.says("start_report", template="attachments/t.docx")
+    before = made.folder.report()
+    assert made.fails("delete", places=["p2-p99"]).startswith(
+        "p2-p99: no place p99; expected a range between"
+    )
+    assert made.fails("delete", places=["p9-p2"]).startswith("p9-p2: p2 stands before p9; expected p2-p9")
+    assert made.fails("delete", places=["p2", "p99"]).startswith("p99: no such place")
+    assert made.folder.report() == before
+    assert made.says("delete", places=["p2-p30", "p31", "p30-p33"]) == (
+        "32 places deleted. outputs/report.docx is saved. Moved: p34-p35 are now p2-p3."
+    )
+    assert texts(made.folder.report()[0]) == ["Title", "Bottom line", "Signed"]
+
+
+def test_a_range_over_a_table_deletes_its_rows(kit):
+    document = docx.Document()
+    document.add_paragraph("above")
+    table = document.add_table(4, 2)
+    for number, row in enumerate(table.rows, 1):
+        row.cells[0].text, row.cells[1].text = f"a{number}", f"b{number}"
+    document.add_table(1, 1).cell(0, 0).text = "second"
+    buffer = io.BytesIO()
+    document.save(buffer)
+    made = kit({"attachments/t.docx": buffer.getvalue()})
+    made.says("start_report", template="attachments/t.docx")
+    assert "Moved: t1r4 is now t1r2" in made.says("delete", places=["t1r2c1-t1r3c2"])
+    rows = docx.Document(io.BytesIO(made.folder.report()[0])).tables[0].rows
+    assert [[cell.text for cell in row.cells] for row in rows] == [["a1", "b1"], ["a4", "b4"]]
+    assert "Moved: t2 is now t1" in made.says("delete", places=["t1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a " * 1_500_000, "200,000"),  # three million characters
+        ("a " * 10_001, "a text of 20,002 characters; expected at most 20,000. Write less"),
+        ("a" * 201, "a word of 201 characters; expected at most 200. Part it by spaces"),
+    ],
+)
+def test_what_may_be_written_is_bounded_and_the_model_is_told(kit, text, found):
+    made = kit()
+    made.says("start_report")
+    before = made.folder.report()
+    made_by = {
+        "fill": {"entries": [{"place": "p1", "text": text}]},
+        "insert": {"blocks": [{"kind": "table", "rows": [[text]]}]},
+        "add_rows": {"cell": "t1r1c1", "rows": [[text]]},
+    }
+    for name, arguments in made_by.items():
+        assert found in made.fails(name, arguments), name
+    assert made.folder.report() == before
+    for tool in made.tools.offered:
+        if tool["function"]["name"] in ("fill", "insert"):
+            assert "at most 20,000 characters, a word in it 200, the whole report 300,000" in str(tool)
+
+
+def test_a_report_does_not_grow_without_end(kit):
+    made = kit()
+    made.says("start_report")
+    blocks = [{"kind": "paragraph", "text": "word " * 3_900}] * 8
+    made.says("insert", blocks=blocks)
+    before = made.folder.report()
+    assert "it would have 312,000 characters; expected at most 300,000" in made.fails("insert", blocks=blocks)
+    assert made.folder.report() == before
 
 
 @pytest.mark.parametrize(
@@ -373,8 +446,8 @@ def test_blocks_rows_and_deletions(kit):
         ("check_report", {}),
         ("fill", {"entries": [{"place": "p1", "text": "x"}]}),
         ("insert", {"blocks": [{"kind": "paragraph", "text": "x"}]}),
-        ("add_row", {"cell": "t1r1c1", "cells": ["x"]}),
-        ("delete", {"place": "p1"}),
+        ("add_rows", {"cell": "t1r1c1", "rows": [["x"]]}),
+        ("delete", {"places": ["p1"]}),
     ],
 )
 def test_before_a_report_is_begun(kit, tool, arguments):

@@ -1,0 +1,254 @@
+"""Grade one brief by a remote model: in one call, or by an agent that opens the reports itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.completions.threaded_client import ThreadedClient
+from flows.common.errors import ConfigError, Stopped
+from flows.common.gather import gather_then_raise
+from flows.pipeline.native.chat import seconds_of
+from flows.pipeline.native.contract import TOOL_SECONDS, Limits
+from flows.pipeline.native.judging import EXPERT, FILES, REPORT, OpenFile, judge_by_tools
+from flows.pipeline.native.renders import Renders
+from flows.pipeline.work.run_context import Evaluation, Files, RunContext
+from flows.pipeline.work.stages import should_retry
+from flows.schema.brief import Brief
+from flows.schema.completion import Completion, Image, Message, Request
+from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeHarness, JudgeSettings, Retry
+from flows.schema.verdict import VerdictStatus
+from flows.stages.judge import (
+    ItemVerdict,
+    JudgeCall,
+    build_agent_call,
+    build_requests,
+    judge_outcome,
+    misses_canary,
+    shield,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a judge said about one brief, once.
+
+    Attributes:
+        verdicts: on every item of the rubric.
+        n_canary_missed: replies rejected because of a canary.
+        answered_by: number of replies by the name of the model that the endpoint gave.
+    """
+
+    verdicts: Sequence[ItemVerdict]
+    n_canary_missed: int = 0
+    answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+async def ask_about(
+    context: RunContext,
+    evaluation: Evaluation,
+    scenario: Scenario,
+    brief: Brief,
+    *,
+    seed: int,
+    files: Files,
+) -> Asked:
+    """Have every item of a brief graded once.
+
+    Args:
+        context: state shared by the run.
+        evaluation: its judge.
+        scenario: the rubric, and the expert's report.
+        brief: has a text.
+        seed: number of the judge's repeat; the brief's seed is not part of a request.
+        files: returns the brief's file.
+
+    Raises:
+        ConfigError: pages were counted before, and can't be rendered now.
+        StaffbenchError: the run was stopped, a budget was reached, or the judge can't be used.
+    """
+    assert brief.text is not None
+    assert context.client is not None
+    settings = evaluation.settings
+    judge = settings.judge
+    seconds = time_limit(scenario)
+    if judge.harness is JudgeHarness.agent:
+        return await _ask_agent(context, evaluation, scenario, brief, seed=seed, files=files)
+    data = await files(brief) if judge.takes_images else None
+    pages, expert = await all_pages(context.renders, scenario, brief.brief_id, data)
+    calls = build_requests(
+        scenario.items,
+        brief.text,
+        judge,
+        settings.judge_prompt,
+        seed,
+        reference=scenario.reference,
+        pages=pages,
+        reference_pages=expert,
+    )
+    found = await gather_then_raise(
+        [ask(context.client, judge, call, settings.retry, seconds) for call in calls]
+    )
+    names = Counter[str]()
+    for one in found:
+        names.update(one.answered_by)
+    verdicts = [verdict for one in found for verdict in one.verdicts]
+    return Asked(verdicts, sum(one.n_canary_missed for one in found), dict(names))
+
+
+def time_limit(scenario: Scenario) -> float | None:
+    """Return the seconds that a task gives its verifier; None without a limit."""
+    if scenario.task is None:
+        return None
+    return scenario.task.steps[-1].verifier_seconds
+
+
+async def ask(
+    client: ThreadedClient, judge: JudgeSettings, call: JudgeCall, retry: Retry, seconds: float | None = None
+) -> Asked:
+    """Ask the judge, repeating rejected calls.
+
+    If an earlier run used up its attempts, `retry` decides whether as many follow. Stored attempts are always
+    replayed, since one of them may be valid.
+
+    Args:
+        client: sends.
+        judge: the judge.
+        call: the first call.
+        retry: which stored outcomes are retried.
+        seconds: limit on the recorded seconds of all attempts; None for none. A reply after it is not read.
+    """
+    asked = {"effort": judge.effort.value, "mode": judge.mode.value}
+    again = should_retry(retry, [VerdictStatus.unparsed.value])
+    missed, used, names = 0, 0.0, Counter[str]()
+    while True:
+        outcome = await client.complete(call.request, judge, asked)
+        _count(names, outcome.completion)
+        used += seconds_of(outcome.completion)
+        if seconds is not None and used > seconds:
+            reason = f"no reply within the task's verifier.timeout_sec, {seconds:g} s"
+            late = tuple(
+                ItemVerdict(name, VerdictStatus.error, None, reason=reason) for name in call.item_ids
+            )
+            return Asked(late, missed, dict(names))
+        missed += misses_canary(call, outcome.completion)
+        found = judge_outcome(call, outcome.completion, call.attempt + 1)
+        if isinstance(found, JudgeCall):
+            used_up = call.attempt % judge.max_attempts == 0
+            if not used_up or (again and outcome.earlier) or client.knows(found.request):
+                call = found
+                continue
+            found = judge_outcome(call, outcome.completion, call.attempt)
+            assert not isinstance(found, JudgeCall)
+        return Asked(found, missed, dict(names))
+
+
+async def _ask_agent(
+    context: RunContext,
+    evaluation: Evaluation,
+    scenario: Scenario,
+    brief: Brief,
+    *,
+    seed: int,
+    files: Files,
+) -> Asked:
+    assert context.client is not None
+    assert brief.text is not None
+    client, settings = context.client, evaluation.settings
+    judge = settings.judge
+    call = build_agent_call(scenario.items, judge, settings.judge_prompt, seed, files=FILES)
+    again = should_retry(settings.retry, [VerdictStatus.unparsed.value])
+    asked = {"effort": judge.effort.value, "mode": judge.mode.value, "harness": judge.harness.value}
+    names = Counter[str]()
+    earlier = True
+
+    def request_of(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> Request:
+        parameters = {**call.request.parameters, "tools": [dict(tool) for tool in tools]}
+        return replace(call.request, messages=tuple(messages), parameters=parameters)
+
+    offered: Sequence[Mapping[str, Any]] = ()
+
+    async def complete(
+        messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
+    ) -> Completion:
+        nonlocal earlier, offered
+        if context.stopping:
+            raise Stopped("run", "stopped while judging", remedy="the same command resumes")
+        offered = tools
+        outcome = await client.complete(
+            request_of(messages, tools), judge, {**asked, TOOL_SECONDS: round(waited, 3)}
+        )
+        earlier = outcome.earlier
+        _count(names, outcome.completion)
+        return outcome.completion
+
+    def may_go_on(messages: Sequence[Message]) -> bool:
+        return (again and earlier) or client.knows(request_of(messages, offered))
+
+    file, expert = (await files(brief), await _expert(scenario)) if judge.takes_images else (None, None)
+    judgment = await judge_by_tools(
+        complete,
+        call,
+        {
+            REPORT: OpenFile(shield(brief.text)[0], file),
+            EXPERT: OpenFile(shield(scenario.reference or "")[0], expert),
+        },
+        context.renders,
+        limits=Limits(max_steps=judge.max_steps, max_minutes=None, images=judge.takes_images),
+        seconds=time_limit(scenario),
+        max_attempts=judge.max_attempts,
+        may_go_on=may_go_on,
+    )
+    return Asked(judgment.verdicts, judgment.n_canary_missed, dict(names))
+
+
+REPLIES: ContextVar[list[Completion]] = ContextVar("REPLIES")
+"""The judge's replies of the stage that is running, for what they cost."""
+
+
+def _count(names: Counter[str], completion: Completion) -> None:
+    REPLIES.get([]).append(completion)
+    if completion.provider_model:
+        names[completion.provider_model] += 1
+
+
+async def all_pages(
+    renders: Renders, scenario: Scenario, brief_id: str, data: bytes | None
+) -> tuple[Sequence[Image], Sequence[Image]]:
+    """Return the images of a report's pages and of the expert's; none if the report's were not counted.
+
+    Raises:
+        ConfigError: they were counted before, and can't be rendered now.
+    """
+    if data is None:
+        return (), ()
+    expert = await _expert(scenario)
+    pages = await _pages(renders, data, brief_id)
+    if expert is None or not pages:
+        return pages, ()
+    return pages, await _pages(renders, expert, f"{scenario.scenario_id}: the expert's report")
+
+
+async def _pages(renders: Renders, data: bytes, what: str) -> Sequence[Image]:
+    layout = await renders.layout(data, ".docx", images=True)
+    if not layout.images and (await renders.layout(data, ".docx")).pages is not None:
+        # The judge would silently be shown none.
+        raise ConfigError(
+            f"{what}: its pages",
+            f"counted before, and can't be rendered now ({layout.said})",
+            "LibreOffice, or stored page images",
+            "install LibreOffice, or set judge.takes_images=false",
+        )
+    return tuple(Image("image/png", image) for image in layout.images)
+
+
+async def _expert(scenario: Scenario) -> bytes | None:
+    if scenario.reference_file is None:
+        return None
+    return await asyncio.to_thread(Path(scenario.reference_file).read_bytes)
