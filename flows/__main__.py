@@ -11,17 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError, StaffbenchError
+from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.commands.arguments import NEXT, build_parser, complete
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
-
-_NO_TELEMETRY = {
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-}
-"""Settings that libraries read when they are imported: no command reports anything anywhere by itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,8 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare() -> None:
-    for name, value in _NO_TELEMETRY.items():
-        os.environ.setdefault(name, value)
+    turn_off_telemetry()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
             stream.reconfigure(errors="replace")

@@ -178,6 +178,11 @@ EVIDENCE: Any = _schema(
 )
 
 
+def arrow_table(schema: Any, rows: Iterable[Mapping[str, Any]], sort_by: Sequence[str]) -> Any:
+    """Return rows as a `pyarrow.Table`, sorted."""
+    return pa.Table.from_pylist(sorted(rows, key=itemgetter(*sort_by)), schema=schema)
+
+
 def with_text(schema: Any, name: str) -> Any:
     """Return a schema with one more column, of texts."""
     return schema.append(pa.field(name, _TEXT, nullable=False))
@@ -206,10 +211,9 @@ def write_table(
     for row in rows:
         if row.keys() != columns:
             raise StoreError(path, f"row with columns {sorted(row)}", f"{schema.names}")
-    ordered = sorted(rows, key=itemgetter(*sort_by))
     metadata = {"staffbench": canonical_json(about), "schema_version": SCHEMA_VERSION}
     try:
-        table = pa.Table.from_pylist(ordered, schema=schema.with_metadata(metadata))
+        table = arrow_table(schema.with_metadata(metadata), rows, sort_by)
         table.validate(full=True)
         for field in schema:
             if not field.nullable and table.column(field.name).null_count:

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flows import __version__
 from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.common.version import __version__
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import yaml
 
-import flows
 from flows.adapters.config.compose import compose_points
 from flows.adapters.rubrics import write_rows
 from flows.adapters.scenario_files import load_scenario
@@ -23,7 +22,7 @@ from flows.schema.settings import ProtocolName
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _MOST_PARTS = 30  # pages of a document that are listed
-_PACKAGE = Path(flows.__file__).parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 _BENCHMARK = """\
 # A benchmark of your own: staffbench run benchmark={name}

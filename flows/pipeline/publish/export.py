@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flows import __version__
 from flows.adapters.config.compose import compose_points
 from flows.adapters.provenance import now
 from flows.adapters.screen import Screen
@@ -18,6 +17,7 @@ from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import Problems, StaffbenchError
 from flows.common.files import unwritable, write_whole
 from flows.common.text import plural
+from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.scenarios import source_files
 from flows.pipeline.publish.findings import SOFTWARE, Finding, find_private

@@ -24,7 +24,7 @@ from flows.schema.verdict import Verdict
 
 
 async def grade_one(
-    project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
+    project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path | None = None
 ) -> Sequence[Verdict]:
     """Grade every item of one brief with the judge stage.
 
@@ -33,13 +33,13 @@ async def grade_one(
         point: judge, prompt and limits; replies go to `settings.results`, an absolute path.
         scenario: the rubric; for a report also the expert's text.
         brief: the text to grade.
-        report: the file, for page images if the judge takes them.
+        report: the file, for page images if the judge takes them; None for a brief that is text.
 
     Raises:
         StaffbenchError: the judge can't be used. A failed call is a verdict with that status instead.
     """
     results = Path(point.settings.results)
-    # Harbor's agent wrote the brief; the writer in the settings is a default that is never called.
+    # The brief is there already; the writer in the settings is a default that is never called.
     evaluation = evaluation_of(point.settings, point.changed, (scenario,))
     context = RunContext(
         project,
@@ -59,7 +59,7 @@ async def grade_one(
             store = CompletionStore(results / "completions")
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        files = no_file if scenario.reference is None else _file(report)
+        files = no_file if scenario.reference is None or report is None else _file(report)
         work = judge_work(context, evaluation, scenario, [brief], "", files=files)
         return judged_of(await work.make()).verdicts
     finally:
