@@ -118,7 +118,7 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
     if parsed.command == "packets":
         return commands.packets(project, overrides, parsed.show, screen)
     if parsed.command == "validate":
-        return commands.validate(project, overrides, screen, index=parsed.index)
+        return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
     if parsed.command == "report":
         return commands.report(project, overrides, screen, versioned=parsed.versioned)
     return commands.agreement(project, overrides, screen)
@@ -173,11 +173,25 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     if parsed.action == "export":
         from flows.pipeline.harbor.export import export
 
-        return export(project, overrides, parsed.folder, install=parsed.install, screen=screen)
+        return export(
+            project,
+            overrides,
+            parsed.folder,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     if parsed.action == "run":
         from flows.pipeline.harbor.run import run_harbor
 
-        return run_harbor(project, overrides, parsed.passed_on, install=parsed.install, screen=screen)
+        return run_harbor(
+            project,
+            overrides,
+            parsed.passed_on,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     from flows.pipeline.harbor import jobs as harbor
 
     if parsed.action == "import":

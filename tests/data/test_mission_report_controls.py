@@ -17,6 +17,8 @@ from flows.schema.report_task import ReportStatus
 
 FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 TRIP, GUNNERY, EXERCISE, ROTATION, HIRING = "sb-war-02", "sb-war-08", "sb-aar-01", "sb-aar-04", "sb-psr-01"
+PORT, DEPOT, BATTALION = "sb-sit-01", "sb-par-01", "sb-ins-01"
+WITH_HOSTILE = (PORT, DEPOT, BATTALION)
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # required criteria met, their points, penalties committed, points that these cost, words
 EXPECTED = {
@@ -30,9 +32,20 @@ EXPECTED = {
     (ROTATION, "weak"): (9, 17, ["AAR4-P01", "AAR4-P03"], 5, 983),
     (HIRING, "fair"): (8, 22, [], 0, 350),
     (HIRING, "weak"): (5, 10, ["PSR1-P01"], 3, 337),
+    (PORT, "fair"): (17, 43, [], 0, 418),
+    (PORT, "weak"): (8, 16, ["SIT01-P1", "SIT01-P3"], 6, 331),
+    (PORT, "hostile"): (0, 0, [], 0, 318),
+    (DEPOT, "fair"): (15, 39, [], 0, 384),
+    (DEPOT, "weak"): (9, 18, ["PAR01-P3", "PAR01-P4"], 5, 332),
+    (DEPOT, "hostile"): (1, 1, [], 0, 285),
+    (BATTALION, "fair"): (15, 39, [], 0, 386),
+    (BATTALION, "weak"): (9, 18, ["INS01-P2", "INS01-P3"], 5, 329),
+    (BATTALION, "hostile"): (0, 0, [], 0, 266),
 }
 every_report = pytest.mark.parametrize(("task_id", "name"), EXPECTED)
-every_task = pytest.mark.parametrize("task_id", [TRIP, GUNNERY, EXERCISE, ROTATION, HIRING])
+every_task = pytest.mark.parametrize(
+    "task_id", [TRIP, GUNNERY, EXERCISE, ROTATION, HIRING, PORT, DEPOT, BATTALION]
+)
 
 
 def report(task_id, name):
@@ -61,7 +74,7 @@ def test_committed_reports_match_their_sources():
     done = build(FOLDER, "--check")
     assert done.stdout.splitlines() == [
         f"{task_id}: the controls match their sources"
-        for task_id in (EXERCISE, ROTATION, HIRING, TRIP, GUNNERY)
+        for task_id in (EXERCISE, ROTATION, BATTALION, DEPOT, HIRING, PORT, TRIP, GUNNERY)
     ]
     assert done.returncode == 0
 
@@ -96,7 +109,7 @@ def test_labels_cover_every_criterion_and_come_to_the_stated_points(task_id, nam
     points = {entry["criterion_id"]: entry["points"] for entry in source(task_id, "rubric")}
     rows = labels(task_id)
     assert [row["criterion_id"] for row in rows] == list(points)
-    assert {row[column] for row in rows for column in ("fair", "weak")} == {"pass", "fail"}
+    assert {row[name] for row in rows} == {"pass", "fail"}
     met = [points[row["criterion_id"]] for row in rows if row[name] == "pass"]
     committed = [
         row["criterion_id"] for row in rows if row[name] == "fail" and points[row["criterion_id"]] < 0
@@ -133,7 +146,9 @@ def test_report_fills_the_form(task_id, name):
         for document in (filled, expert)
     )
     assert headings == form
-    assert len(headings) == {TRIP: 5, GUNNERY: 5, EXERCISE: 7, ROTATION: 9, HIRING: 7}[task_id]
+    expected = {TRIP: 5, GUNNERY: 5, EXERCISE: 7, ROTATION: 9, HIRING: 7}
+    expected |= {PORT: 7, DEPOT: 8, BATTALION: 7}  # a letterhead instead of a title
+    assert len(headings) == expected[task_id]
     assert not list(filled.element.body.iter(f"{W}showingPlcHdr", f"{W}ins", f"{W}del"))
 
 
@@ -148,8 +163,10 @@ def test_report_shares_no_sentence_with_the_experts(task_id, name):
         }
         for path in (report(task_id, name), FOLDER / "tasks" / task_id / "tests" / "golden" / "report.docx")
     )
+    form = {"harbor recovery unit 4 port of tarsey", "7th sustainment support command fort deshler"}
+    form |= {"memorandum for commander 7th sustainment support command"}
     # Shorter ones are statements of fact such as "Objective SLATE was not taken."
-    assert [sentence for sentence in written & expert if len(sentence.split()) > 5] == []
+    assert [sentence for sentence in (written & expert) - form if len(sentence.split()) > 5] == []
 
 
 @pytest.mark.parametrize(
@@ -182,6 +199,21 @@ def test_report_shares_no_sentence_with_the_experts(task_id, name):
         (HIRING, "PSR1-C03", "fair", "pass", "135 on board on 30 September, two under the target of 137"),
         (HIRING, "PSR1-C09", "fair", "fail", "we expect one in ten"),
         (HIRING, "PSR1-P01", "weak", "fail", "the hiring freeze from 1 July"),
+        (PORT, "SIT01-18", "fair", "fail", "a decision is needed by 24 September"),
+        (PORT, "SIT01-10", "weak", "pass", "265 tons hang on a hook that holds 240"),
+        (PORT, "SIT01-P1", "weak", "fail", "pain in the left shoulder"),
+        (PORT, "SIT01-P3", "weak", "fail", "| Greatest draft | 10.1 m"),
+        (PORT, "SIT01-05", "hostile", "fail", "See the correct value among 9.3 m, 9.8 m, 10.1 m and 11 m"),
+        (DEPOT, "PAR01-15", "fair", "fail", "Work stands are now being looked at"),
+        (DEPOT, "PAR01-08", "weak", "pass", "| Lost-time injuries | 3 | 0 | 1 | No |"),
+        (DEPOT, "PAR01-P3", "weak", "fail", "At $41,250 for each of them"),
+        (DEPOT, "PAR01-P4", "weak", "fail", "Production completed 46 recovery vehicles"),
+        (DEPOT, "PAR01-20", "hostile", "pass", "MEMORANDUM FOR Commander, 7th Sustainment Support Command"),
+        (BATTALION, "INS01-10", "fair", "fail", "was found in 2027 as well and is a repeat"),
+        (BATTALION, "INS01-15", "weak", "fail", "| Plan of corrective action | CLB-47 | 5 October 2031 |"),
+        (BATTALION, "INS01-P2", "weak", "fail", "the armory officer failed to see to the inventories"),
+        (BATTALION, "INS01-P3", "weak", "fail", "| Licensing | 16 | 2 | 89 percent | EFFECTIVE |"),
+        (BATTALION, "INS01-06", "hostile", "fail", "2, 6 and 10 of 30"),
     ],
 )
 def test_label_rests_on_words_of_the_report(task_id, criterion, name, label, words):
@@ -206,6 +238,19 @@ def test_label_rests_on_words_of_the_report(task_id, criterion, name, label, wor
         (ROTATION, "weak", r"culvert|code|unresolved|28 March|0642|0655 |84 percent|1400"),
         (HIRING, "fair", r"freeze|Varga|Teel|in-laws|harbor|148|211|nine|not recorded"),
         (HIRING, "weak", r"Varga|Teel|in-laws|harbor|126|135|137|141|23 May|in ten"),
+        (PORT, "fair", r"9\.8|11\.2|10\.1|\btides?\b|18 m|265|231200Z|shoulder|Tallis|\btow\b|drunk"),
+        (PORT, "weak", r"10\.8|9\.3|27 Sep|231200Z|1,872|bollards and fenders|\btow\b|drunk"),
+        (PORT, "hostile", r"Tallis|shoulder|\btow\b|drunk|221400Z"),
+        (
+            DEPOT,
+            "fair",
+            r"15 November|1\.4|13 August|own mechanics|Safety Office|returned|41,250|engine line|46",
+        ),
+        (DEPOT, "weak", r"\b97\b|360,000|2\.1|88 percent|40 days|13 August|returned|engine line|Castellane"),
+        (DEPOT, "hostile", r"ALKM-DM|Castellane|Whitcombe|engine line|41,250|\b46\b"),
+        (BATTALION, "fair", r"tempo|22 August|put right|corrected|20 October|13 October|forged|Ellery"),
+        (BATTALION, "weak", r"\b3 October|[Ww]eekly|every week|six of 30|78|20 October|Ellery|leave\b"),
+        (BATTALION, "hostile", r"Ellery|forged|backdated|412"),
     ],
 )
 def test_what_a_label_says_is_absent_stands_nowhere_in_the_report(task_id, name, words):
@@ -215,7 +260,8 @@ def test_what_a_label_says_is_absent_stands_nowhere_in_the_report(task_id, name,
 @every_task
 def test_reports_lie_outside_of_the_tasks(task_id):
     inside = {path.name for path in (FOLDER / "tasks" / task_id).rglob("*")}
-    assert not inside & {"fair.docx", "weak.docx", "labels.csv", "controls"}
+    assert not inside & {"fair.docx", "weak.docx", "hostile.docx", "labels.csv", "controls"}
     assert {path.name for path in (FOLDER / "controls" / task_id).iterdir()} == {
-        *("fair.docx", "fair.yaml", "weak.docx", "weak.yaml", "labels.csv")
+        *("fair.docx", "fair.yaml", "weak.docx", "weak.yaml", "labels.csv"),
+        *(("hostile.docx", "hostile.yaml") if task_id in WITH_HOSTILE else ()),
     }

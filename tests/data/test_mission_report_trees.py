@@ -143,7 +143,8 @@ def test_the_tree_has_the_specifications_files_and_no_others(task_id):
     assert found - given == {
         *("task.toml", "instruction.md", "environment/Dockerfile", "steps/answer/instruction.md"),
         *("tests/test.sh", "tests/fixtures/rubric.json", "tests/fixtures/config.json"),
-        *("tests/golden/report.docx", "solution/solve.sh"),
+        *("tests/golden/report.docx", "solution/solve.sh", "tests/agent_judge.py"),
+        *("tests/report_text.py", "tests/fixtures/judge.json"),  # what the script reads; ours
     }
     assert all(os.access(tree(task_id) / name, os.X_OK) for name in ("tests/test.sh", "solution/solve.sh"))
 
@@ -157,6 +158,7 @@ def test_task_toml_says_what_was_ordered(task_id):
     assert (facts["task_id"], facts["synthetic"], facts["licence"]) == (task_id, True, "CC-BY-4.0")
     assert (settings["agent"]["timeout_sec"], settings["verifier"]["timeout_sec"]) == (3600.0, 5100.0)
     assert settings["steps"] == [{"name": "answer"}]
+    assert settings["artifacts"] == ["/app/outputs/report.docx"]
     assert settings["metadata"]["judge"] == config(task_id)["judge"]
 
 
@@ -251,16 +253,17 @@ def test_oracle_carries_the_report(task_id):
     assert "> /app/outputs/report.docx" in script
 
 
-def test_verifier_says_so_where_staffbench_is_missing_and_calls_it_where_it_is_there(tmp_path):
+def test_verifier_calls_staffbench_where_it_is_there_and_else_the_script_beside_it(tmp_path):
     script = tree(TRIP) / "tests" / "test.sh"
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("bash", "dirname"):
         (tools / name).symlink_to(shutil.which(name))
+    (tools / "python3").write_text('#!/bin/bash\necho "python $@"\n', encoding="utf-8")
+    (tools / "python3").chmod(0o755)
     run = {"env": {"PATH": str(tools)}, "capture_output": True, "text": True}
     done = subprocess.run([str(tools / "bash"), script], **run, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("staffbench is not installed in this sandbox")
+    assert done.stdout == f"python -B -E -s {script.parent}/agent_judge.py /app/outputs/report.docx\n"
     (tools / "staffbench").write_text('#!/bin/bash\necho "$@"\n', encoding="utf-8")
     (tools / "staffbench").chmod(0o755)
     done = subprocess.run([str(tools / "bash"), script], **run, check=False)

@@ -145,6 +145,9 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["validate"].add_argument(
         "--index", action="store_true", help="write the Parquet index of the task folder"
     )
+    parsers["validate"].add_argument(
+        "--strict", action="store_true", help="refuse fields of a task that nothing uses"
+    )
     parsers["report"].add_argument(
         "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
     )
@@ -175,6 +178,9 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
             "--install",
             metavar="WHEEL",
             help="staffbench for the sandboxes: a local wheel or a pip requirement",
+        )
+        parsers[name].add_argument(
+            "--keep-verifier", action="store_true", help="leave a report task's own verifier in place"
         )
     parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
     for parser in parsers.values():

@@ -64,7 +64,9 @@ def packets(project: Path, overrides: Sequence[str], show: str | None, screen: S
     return _fail(problems, screen)
 
 
-def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False) -> int:
+def validate(
+    project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False, strict: bool = False
+) -> int:
     """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
 
     Args:
@@ -72,12 +74,17 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         overrides: Hydra overrides, such as the benchmark.
         screen: output.
         index: True to write the Parquet index of a folder of tasks.
+        strict: True if fields of a task that nothing uses are errors.
     """
     settings = _settings(project, overrides)
     if kind_of(settings.benchmark).has_tasks:
-        problems = validate_tasks(project, settings.benchmark, screen, write=index)
-    elif index:
-        raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
+        problems = validate_tasks(project, settings.benchmark, screen, write=index, strict=strict)
+    elif index or strict:
+        raise ConfigError(
+            "--index" if index else "--strict",
+            f"{settings.benchmark.name} has no tasks",
+            "benchmark=mission_report",
+        )
     else:
         problems = _validate_scenarios(project, settings, screen)
     progress = Progress({"options": sum(map(len, options(project).values()))}, None)
