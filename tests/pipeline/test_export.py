@@ -9,6 +9,7 @@ import yaml
 
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.pipeline.publish.export import Publication, export
+from flows.pipeline.publish.findings import find_private
 from tests.support.bench import Project
 
 
@@ -186,3 +187,25 @@ def test_results_are_exported_and_what_does_not_fit_the_rubric_is_left_out(bench
     assert done.code == 1
     assert "left out of the export" in done.err
     assert not (bench.folder / "out" / "data" / "scores.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("pk_" + "a1" * 10, "key"),
+        ("ghp_" + "a1" * 16, "key"),
+        ("github_pat_" + "a1" * 16, "key"),
+        ("hf_" + "a1" * 12, "key"),
+        ("AKIA" + "A1" * 8, "key"),
+        ("xoxb-" + "a1" * 8, "key"),
+        ("-----BEGIN RSA " + "PRIVATE KEY-----", "key"),
+        ("Bearer " + "a1" * 12, "key"),
+        ("C:\\Users\\jdoe\\x.docx", "machine"),
+        ("a.b@c-d.org", "mail address"),
+        ("Comment by J4", "author"),
+        ("J4 and 30 tonnes, sk-1, a@b, @home, hq@x.test, task-force-of-the-coalition", None),
+    ],
+)
+def test_each_kind_is_found(text, kind, tmp_path):
+    found = find_private([("here", f"x {text} y")], {"J4": ["a.docx"], "python-docx": ["b"]}, tmp_path)
+    assert [(one.kind, one.places) for one in found] == ([] if kind is None else [(kind, ("here",))])
