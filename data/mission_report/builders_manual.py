@@ -14,7 +14,8 @@ A source `NAME.pdf.manual` is YAML:
     steps       templates of the numbered steps that end every second topic
     sheets      {title, items, rows, text, steps}: annex of sheets; `rows` and `steps` by an item's size
     checklists  {title, subjects, lines}: annex of checklists
-    ports       {title, names, text}: annex of port data
+    places      {title, label, names, text, rows, columns}: annex of places; a column of their tables is
+                {head, words: [...]} or {head, from, step, of, digits}: `from` plus up to `of` - 1 steps
     annexes     as chapters, lettered, at the end
 
 Paragraphs are numbered within their chapter. One that begins with `[name]` can be cited as `{ref:name}`. What
@@ -204,7 +205,7 @@ def _lines(source: Mapping[str, Any]) -> Iterator[Line]:
         yield from _sections(source, chapter)
     yield from _sheets(source["sheets"])
     yield from _checklists(source["checklists"])
-    yield from _ports(source["ports"])
+    yield from _places(source["places"])
     for annex in source["annexes"]:
         yield "annex", annex["title"]
         yield from _sections(source, annex)
@@ -273,27 +274,24 @@ def _checklists(annex: Mapping[str, Any]) -> Iterator[Line]:
         yield "table", {"table": rows}
 
 
-def _ports(annex: Mapping[str, Any]) -> Iterator[Line]:
+def _places(annex: Mapping[str, Any]) -> Iterator[Line]:
     yield "annex", annex["title"]
     for place, name in enumerate(annex["names"], 1):
         if place > 1:
             yield "break", None
-        yield "section", f"Port sheet {place}. {name}"
+        yield "section", f"{annex['label']} {place}. {name}"
         yield "text", drawn(name, annex["text"]).format(name=name)
-        rows = [["Berth", "Length, m", "Depth, m", "Bollards", "Apron, t per square m", "Lighting"]]
-        for berth in range(1, 5 + chance(name) % 5):
-            numbers = [chance(f"{name}/{berth}/{at}") for at in range(5)]
-            rows.append(
-                [
-                    str(berth),
-                    str(110 + 5 * (numbers[0] % 30)),
-                    f"{7 + numbers[1] % 70 / 10:.1f}",
-                    str(6 + numbers[2] % 12),
-                    f"{2 + numbers[3] % 9 / 2:.1f}",
-                    ("Full", "Half", "None")[numbers[4] % 3],
-                ]
-            )
+        rows = [[annex["rows"], *(column["head"] for column in annex["columns"])]]
+        for row in range(1, 5 + chance(name) % 5):
+            cells = (_value(column, f"{name}/{row}/{at}") for at, column in enumerate(annex["columns"]))
+            rows.append([str(row), *cells])
         yield "table", {"table": rows}
+
+
+def _value(column: Mapping[str, Any], key: str) -> str:
+    if "words" in column:
+        return drawn(key, column["words"])
+    return f"{column['from'] + chance(key) % column['of'] * column['step']:.{column.get('digits', 0)}f}"
 
 
 BUILDERS: dict[str, tuple[str, Callable[[Path], bytes]]] = {".pdf.manual": (".pdf", build_manual)}

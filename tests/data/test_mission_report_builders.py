@@ -53,7 +53,9 @@ fills: {when: [at dawn]}
 steps: ["Read {log}.", "Stop {of}.", "Rest.", "Eat.", "Look.", "Wait.", "Sign.", "Go.", "End.", "Sleep."]
 sheets: {title: Sheets, items: {}, rows: {}, text: [], steps: {}}
 checklists: {title: Lists, subjects: [], lines: []}
-ports: {title: Ports, names: [], text: []}
+places:
+  {title: Ports, label: Port, names: [Aby], text: ["{name} is invented."], rows: Berth, columns: [
+    {head: Lamps, words: [None]}, {head: Depth, from: 4, step: 0.1, of: 1, digits: 1}]}
 annexes:
   - {title: Changes, sections: [{title: Change 1, text: ["Paragraph {ref:limit} is void."]}]}
 """
@@ -101,6 +103,32 @@ def test_form_that_names_a_table_too_many_is_an_error(builder, source_error, tmp
         builder("builders_forms").build_form(source)
 
 
+def test_chart_is_turned_with_grey_bars_and_colored_words(builder, tmp_path):
+    source, built = tmp_path / "a.docx.quad", tmp_path / "a.docx"
+    head, _, body = FORM.removeprefix("---\n").partition("---\n")
+    chart = body.replace("| one | 1 |", "| 2. Next | < |\n| one | RED |")
+    front = "bars: {2: [0, 1]}\ncolors: {RED: F4B0A8}\n"
+    source.write_text(f"---\n{head}{front}---\n{chart}", encoding="utf-8")
+    build = builder("builders_quad").build_quad
+    built.write_bytes(build(source))
+    assert build(source) == built.read_bytes()
+    document = docx.Document(str(built))
+    section = document.sections[0]
+    assert section.page_width > section.page_height
+    table = document.tables[1]
+    room = section.page_width - section.left_margin - section.right_margin
+    assert sum(column.width for column in table.columns) == pytest.approx(room, rel=0.01)
+    fills = [[c._tc.xpath("string(w:tcPr/w:shd/@w:fill)") for c in row.cells] for row in table.rows]
+    assert fills == [["E7E6E6", "E7E6E6"], ["E7E6E6", "E7E6E6"], ["", "F4B0A8"]]
+
+
+def test_chart_with_a_bar_too_many_is_an_error(builder, source_error, tmp_path):
+    source = tmp_path / "a.docx.quad"
+    source.write_text(FORM.replace("key_value: [1]", "bars: {2: [7]}"), encoding="utf-8")
+    with pytest.raises(source_error, match=r"a\.docx\.quad: bars names table 2, rows \[7\]"):
+        builder("builders_quad").build_quad(source)
+
+
 def test_text_attachment_is_its_source_and_has_plain_line_ends(builder, source_error, tmp_path):
     copy_text = builder("builders_plain").copy_text
     source = tmp_path / "a.csv"
@@ -125,6 +153,8 @@ def test_manual_numbers_paragraphs_and_resolves_names(builder, tmp_path):
     assert "1-2. Boats go in pairs." in text
     assert "1-3. The boat officer runs the boat pool at dawn." in text
     assert "D-1. Paragraph 1-1 is void." in text
+    assert "Aby is invented." in text
+    assert "| 1 | None | 4.0 |" in text
 
 
 @pytest.mark.parametrize(

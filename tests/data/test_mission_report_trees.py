@@ -15,8 +15,8 @@ import pdfplumber
 import pytest
 import yaml
 
+from flows.pipeline.inputs.submission_check import check_report
 from flows.readers import read_document
-from flows.stages.truncate import count_words
 
 FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 TRIP, GUNNERY, EXERCISE = "sb-war-02", "sb-war-08", "sb-aar-01"
@@ -128,7 +128,7 @@ def test_a_control_left_empty_is_an_error(copied):
 
 
 def test_an_open_marker_is_an_error(copied):
-    source = copied / "sources" / TRIP / "attachments" / "01-trip-file.docx.md"
+    source = copied / "sources" / TRIP / "attachments" / "01-trip-file.docx.form"
     with source.open("a", encoding="utf-8") as file:
         file.write("\nAn {++open marker.\n")
     done = build(copied)
@@ -212,7 +212,7 @@ def test_report_fills_the_template(task_id):
     headings = [p.text for p in report.paragraphs if p.style.name in ("Title", "Heading 1")]
     form = [p.text for p in template.paragraphs if p.style.name in ("Title", "Heading 1")]
     assert headings == [name for name in form if not name.startswith("Notes for the entry")]
-    assert len(headings) == {TRIP: 5, GUNNERY: 5, EXERCISE: 7}[task_id]
+    assert len(headings) == {TRIP: 5, GUNNERY: 4, EXERCISE: 6}[task_id]  # two have a letterhead, not a title
     first_rows = [[cell.text for cell in table.rows[0].cells] for table in report.tables]
     assert first_rows == [[cell.text for cell in t.rows[0].cells] for t in template.tables][: len(first_rows)]
     controls = list(report.element.body.iter(f"{W}sdt"))
@@ -224,12 +224,12 @@ def test_report_fills_the_template(task_id):
 
 
 @every_task
-def test_report_keeps_its_limit_of_words_with_header_and_footer(task_id):
+def test_report_keeps_its_limit_of_words(task_id):
     limits = yaml.safe_load((FOLDER / "sources" / task_id / "task.yaml").read_text(encoding="utf-8"))[
         "limits"
     ]
-    words = count_words(read_document(golden(task_id)).text)
-    assert {"words": words} == {"words": {TRIP: 198, GUNNERY: 149, EXERCISE: 450}[task_id]}
+    words = check_report(golden(task_id)).words.counted
+    assert words == {TRIP: 186, GUNNERY: 138, EXERCISE: 453}[task_id]
     assert words <= limits.get("words", 500)
 
 

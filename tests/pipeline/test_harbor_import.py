@@ -92,7 +92,7 @@ def test_a_damaged_trajectory_is_no_reason_to_refuse_a_job(here, job, content):
 def test_our_judge_grades_the_kept_reports_beside_the_verifier(here, job, capsys):
     assert import_job(here.folder, [*REPORTS, "judge=offline"], job, Screen()) == 4
     assert commands.report(here.folder, REPORTS, Screen()) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = (here.own / "leaderboard.md").read_text()
     assert "The submissions that Harbor kept were graded again here" in said
     rows = {row["judge_id"]: row for row in here.board()}
     assert set(rows) == {"harbor-offline_keyword", "offline"}

@@ -143,7 +143,7 @@ def test_the_committed_tasks_are_sound_and_add_up_to_the_specification(project):
     check = check_tasks([data / name for name in task_ids(data)])
     assert lines(check) == []
     assert check.totals().startswith(
-        "8 tasks, 76 source files (5 .csv, 4 .eml, 5 .txt, 17 Excel, 20 PDF, 25 Word)"
+        "10 tasks, 99 source files (10 .csv, 7 .eml, 6 .txt, 21 Excel, 24 PDF, 31 Word)"
     )
     counterparts = ("sb-aar-01", "sb-aar-04", "sb-psr-01", "sb-war-02", "sb-war-08")
     check = check_tasks([data / name for name in counterparts])

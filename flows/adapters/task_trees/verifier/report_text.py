@@ -83,7 +83,10 @@ class _Word:
         relations = self._optional("word/_rels/document.xml.rels")
         links = {link.get("Id"): f"word/{link.get('Target')}" for link in relations}
         used = [links[reference.get(R + "id")] for reference in self._body.iter(f"{W}{kind}Reference")]
-        texts = [f"[{kind.capitalize()}] " + " ".join(self._blocks(self._xml(name))) for name in used]
+        texts = [
+            f"[{kind.capitalize()}] " + "\n".join(filter(None, self._blocks(self._xml(name))))
+            for name in used
+        ]
         return [text for text in dict.fromkeys(texts) if text.split("] ", 1)[1].strip()]
 
     def _blocks(self, parent: ET.Element) -> list[str]:
