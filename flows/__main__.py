@@ -11,18 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError, StaffbenchError
+from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.commands.arguments import NEXT, build_parser, complete
 from flows.pipeline.commands.own import command_line as own_commands
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
-
-_NO_TELEMETRY = {
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-}
-"""Settings that libraries read when they are imported: no command reports anything anywhere by itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,8 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare() -> None:
-    for name, value in _NO_TELEMETRY.items():
-        os.environ.setdefault(name, value)
+    turn_off_telemetry()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a locale without "≥" must not abort a paid run
             stream.reconfigure(errors="replace")
@@ -159,7 +152,8 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
 
     configure(project, project / "results")
     # One brief is graded without Prefect.
-    is_single = is_grade and Path(parsed.target).is_file() and not parsed.multirun
+    is_brief = is_grade and Path(parsed.target).suffix.lower() not in (".csv", ".jsonl")
+    is_single = is_brief and Path(parsed.target).is_file() and not parsed.multirun
     server = None if is_single else Server(home() / "server.log")
     if server is not None:
         server.start()  # while the rest is imported
@@ -233,6 +227,14 @@ def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], sc
     return compare(project, overrides, (parsed.first, parsed.second), screen, every=parsed.all)
 
 
+def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.publish.export import Publication, export
+
+    overrides = [f"benchmark={parsed.benchmark}", *overrides]
+    publication = Publication(parsed.creator, parsed.url)
+    return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
+
+
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     from flows.pipeline.commands.remove import remove
 
@@ -263,6 +265,7 @@ _COMMANDS = {
     "harbor": _harbor,
     "list": _list,
     "compare": _compare,
+    "export": _export,
     "remove": _remove,
     "track": _track,
     "version": _track,

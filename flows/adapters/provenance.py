@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from flows import __version__
+from flows.common.version import __version__
 
 _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "numpy")
 

@@ -146,6 +146,47 @@ SCORES: Any = _schema(
     n_error=(_INT, False),
 )
 
+SCENARIOS: Any = _schema(  # this one and the next two are in exports only
+    scenario_id=(_TEXT, False),
+    title=(_TEXT, False),
+    assignment=(_TEXT, False),
+    synthetic=(_BOOL, False),
+    licence=(_TEXT, False),
+    reference=(_TEXT, True),  # the expert's report of a task
+)
+ITEMS: Any = _schema(
+    scenario_id=(_TEXT, False),
+    number=(_INT, False),
+    item_id=(_TEXT, False),
+    step=(_TEXT, True),
+    tier=(_INT, True),
+    severity=(_TEXT, True),
+    points=(_FLOAT, True),
+    wrong_move=(_BOOL, False),
+    requirement=(_TEXT, False),
+    ground_truth=(_TEXT, False),
+    pass_condition=(_TEXT, False),
+    fail_condition=(_TEXT, False),
+    rationale=(_TEXT, False),
+)
+EVIDENCE: Any = _schema(
+    scenario_id=(_TEXT, False),
+    item_id=(_TEXT, False),
+    number=(_INT, False),
+    document=(_TEXT, False),
+    quote=(_TEXT, False),
+)
+
+
+def arrow_table(schema: Any, rows: Iterable[Mapping[str, Any]], sort_by: Sequence[str]) -> Any:
+    """Return rows as a `pyarrow.Table`, sorted."""
+    return pa.Table.from_pylist(sorted(rows, key=itemgetter(*sort_by)), schema=schema)
+
+
+def with_text(schema: Any, name: str) -> Any:
+    """Return a schema with one more column, of texts."""
+    return schema.append(pa.field(name, _TEXT, nullable=False))
+
 
 def write_table(
     path: Path,
@@ -170,10 +211,9 @@ def write_table(
     for row in rows:
         if row.keys() != columns:
             raise StoreError(path, f"row with columns {sorted(row)}", f"{schema.names}")
-    ordered = sorted(rows, key=itemgetter(*sort_by))
     metadata = {"staffbench": canonical_json(about), "schema_version": SCHEMA_VERSION}
     try:
-        table = pa.Table.from_pylist(ordered, schema=schema.with_metadata(metadata))
+        table = arrow_table(schema.with_metadata(metadata), rows, sort_by)
         table.validate(full=True)
         for field in schema:
             if not field.nullable and table.column(field.name).null_count:

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flows import __version__
 from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.common.version import __version__
 from flows.pipeline.commands.own import command_line as own_commands
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
     "compare": "two conditions: their paired difference, and the items on which they differ",
+    "export": "write a benchmark as a folder to publish: Parquet, data card, licence, croissant.json",
     "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
     "list": "the options of an axis, such as models and judges, or the graded conditions",
     "packets": "build packets from documents; report every unreadable document",
@@ -122,6 +123,15 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     for name in ("first", "second"):
         parsers["compare"].add_argument(name, metavar=name.upper(), help=names)
     parsers["compare"].add_argument("--all", action="store_true", help="show items with equal verdicts too")
+    parsers["export"].add_argument(
+        "benchmark", metavar="BENCHMARK", help="the benchmark's name in conf/benchmark"
+    )
+    parsers["export"].add_argument("folder", type=Path, help="new or empty, or an earlier export")
+    parsers["export"].add_argument("--allow", action="store_true", help="export despite what the check finds")
+    parsers["export"].add_argument("--creator", metavar="NAME", help="who made it, for croissant.json")
+    parsers["export"].add_argument(
+        "--url", metavar="ADDRESS", help="where it will be found, for croissant.json"
+    )
     parsers["remove"].add_argument("condition", metavar="CONDITION", help=names)
     parsers["remove"].add_argument("--yes", action="store_true", help="delete without asking")
     what = parsers["list"].add_argument(

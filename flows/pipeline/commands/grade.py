@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
 from flows.common.errors import ConfigError
+from flows.pipeline.inputs.brief_table import find_table, read_brief_table
 from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import BenchmarkKind
 
@@ -37,7 +38,8 @@ def overrides_for(project: Path, target: Path, scenario: str | None, overrides: 
         raise ConfigError(
             "--scenario", f"no scenario {scenario!r} in {benchmark.name}", "one of " + ", ".join(known)
         )
-    if target.is_file():
+    table = find_table(target)
+    if table is None and target.is_file():
         if scenario is None:
             remedy = f"add --scenario, such as --scenario {known[0]}; or name a folder of {kind.brief}s"
             raise ConfigError(
@@ -51,33 +53,60 @@ def overrides_for(project: Path, target: Path, scenario: str | None, overrides: 
             "tracking": "none",
         }
     else:
-        found = _of_folder(target, known, scenario, kind, has_seeds="seeds" in given)
+        every = kind.scenario_ids(project, benchmark, None)
+        numbers = _in_folder(target, known) if table is None else _in_table(table, every, kind)
+        only = [name for name in known if scenario in (None, name)]
+        found = _found(target, numbers, only, known, kind, has_seeds="seeds" in given)
     added = [f"{key}={value}" for key, value in found.items() if key not in given]
     return [*chosen, *added, *overrides]
 
 
-def _of_folder(
-    folder: Path, scenarios: Sequence[str], only: str | None, kind: BenchmarkKind, *, has_seeds: bool
-) -> Mapping[str, str]:
-    """Return the scenarios and the number of seeds that a folder holds, of the scenario `only` if given."""
-    numbers = {
+def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
+    """Return the seeds of each scenario that has a folder."""
+    return {
         name: {
             int(match[1]) for file in (folder / name).iterdir() if (match := _NUMBERED.fullmatch(file.name))
         }
         for name in scenarios
-        if (folder / name).is_dir() and only in (None, name)
+        if (folder / name).is_dir()
     }
+
+
+def _in_table(table: Path, scenarios: Sequence[str], kind: BenchmarkKind) -> dict[str, set[int]]:
+    """Return the seeds of each scenario in a table.
+
+    Raises:
+        Problems: every invalid row.
+    """
+    numbers: dict[str, set[int]] = {}
+    for scenario, seed in read_brief_table(table, scenarios, suffixes=kind.suffixes):
+        numbers.setdefault(scenario, set()).add(seed)
+    return numbers
+
+
+def _found(
+    given: Path,
+    in_all: Mapping[str, set[int]],
+    wanted: Sequence[str],
+    scenarios: Sequence[str],
+    kind: BenchmarkKind,
+    *,
+    has_seeds: bool,
+) -> Mapping[str, str]:
+    """Return the scenarios, of the wanted ones, and the number of seeds that a folder or a table holds."""
+    numbers = {name: in_all[name] for name in wanted if name in in_all}
     if not numbers:
-        expected = f"<scenario>/1.md, where the scenario is {only or 'one of ' + ', '.join(scenarios)}"
-        raise ConfigError(
-            folder, "no folder of a scenario in it" if folder.is_dir() else "no folder or file", expected
-        )
+        names = wanted[0] if len(wanted) == 1 else "one of " + ", ".join(wanted)
+        if find_table(given):
+            raise ConfigError(given, "no row of a scenario that is wanted", names)
+        found = "no folder of a scenario in it" if given.is_dir() else "no folder or file"
+        raise ConfigError(given, found, f"<scenario>/1.md, where the scenario is {names}")
     seeds = max((max(found) for found in numbers.values() if found), default=1)
     if kind.has_tasks and not has_seeds:
         for name, found in numbers.items():
             if missing := sorted(set(range(1, seeds + 1)) - found):
                 raise ConfigError(
-                    folder / name / f"{missing[0]}.docx",
+                    f"{given}: {name}, report {missing[0]}",
                     "not there, and other tasks have a report of that number",
                     "the same numbers for each task",
                     f"add it, or give seeds={seeds}: a report that is not there then scores 0",

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.common.errors import ConfigError
-from flows.pipeline.harbor.grade import context_of
 from flows.pipeline.harbor.kept import kept_attempts
 from flows.pipeline.harbor.parts import Part
 from flows.pipeline.harbor.regrade import regrade
 from flows.pipeline.harbor.rubric import scenario_here
 from flows.pipeline.harbor.tables import write_system
+from flows.pipeline.work.grade_one import context_of
 from flows.schema.scenario import Scenario
 
 

@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flows import __version__
 from flows.adapters.config.compose import Point, options
 from flows.adapters.task_trees.write import TreeFile
 from flows.adapters.task_trees.write_text import json_text
 from flows.common.digests import sha256_bytes
 from flows.common.errors import ConfigError
+from flows.common.version import __version__
 from flows.schema.condition import judge_of
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeHarness, JudgeKind, JudgeMode, JudgeSettings, Settings, Transport

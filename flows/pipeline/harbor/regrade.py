@@ -8,9 +8,9 @@ from pathlib import Path
 
 from flows.adapters.config.compose import Point
 from flows.common.errors import ConfigError
-from flows.pipeline.harbor.grade import grade_all
 from flows.pipeline.harbor.kept import KeptAttempt
 from flows.pipeline.harbor.verdicts import score_row
+from flows.pipeline.work.grade_one import grade_all
 from flows.schema.condition import Judge, judge_of
 from flows.schema.harbor import Outcome
 from flows.schema.scenario import Scenario

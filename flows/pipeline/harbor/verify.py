@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from flows import __version__
 from flows.adapters.config.compose import Point, compose_points
 from flows.adapters.scenario_files import load_scenario
 from flows.adapters.screen import Screen
@@ -24,6 +23,7 @@ from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.common.text import count_of
+from flows.common.version import __version__
 from flows.pipeline.harbor.judge_file import named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
@@ -53,7 +53,7 @@ _DEFAULT_OVERRIDES = ("benchmark=mission_report",)
 
 
 class GradeOne(Protocol):
-    """Grades one submission; implemented by `flows.pipeline.harbor.grade.grade_one`."""
+    """Grades one submission; implemented by `flows.pipeline.work.grade_one.grade_one`."""
 
     async def __call__(
         self, project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
@@ -222,7 +222,7 @@ def _models(judge: JudgeSettings) -> list[str]:
 
 
 def _default_grade() -> GradeOne:
-    from flows.pipeline.harbor.grade import grade_one  # slow import
+    from flows.pipeline.work.grade_one import grade_one  # slow import
 
     return grade_one
 

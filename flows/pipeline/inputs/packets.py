@@ -96,9 +96,8 @@ def load_packet(
     if problems:
         raise Problems.of(f"{scenario.scenario_id}: packet not built", problems)
     packet = assemble_packet(scenario.scenario_id, documents)
-    rows = [row for number, document in enumerate(documents, 1) for row in _rows(packet, number, document)]
     about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
-    write_table(path, BLOCKS, rows, ["document_number", "is_notice", "number"], about)
+    write_table(path, BLOCKS, packet_rows(packet), ["document_number", "is_notice", "number"], about)
     return packet
 
 
@@ -129,6 +128,12 @@ def _stored(path: Path, key: str) -> list[Document] | None:
     documents = [_document(by_document[number]) for number in sorted(by_document)]
     packet = assemble_packet(str(about["scenario_id"]), documents)
     return documents if packet.digest == about["digest"] else None
+
+
+def packet_rows(packet: Packet) -> list[dict[str, Any]]:
+    """Return the rows of a packet's table: its blocks and notices."""
+    documents = enumerate(packet.documents, 1)
+    return [row for number, document in documents for row in _rows(packet, number, document)]
 
 
 def _rows(packet: Packet, number: int, document: Document) -> list[dict[str, Any]]:

@@ -86,9 +86,7 @@ def write_site(
     """
     suffix = scoring_suffix(board.benchmark or folder.name, board.scoring)
     conditions = _conditions(board, graded, scenarios, scoring)
-    judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
-    dimensions = next((scenario.dimensions for scenario in scenarios.values()), MA_BENCH)
-    drawn = {judge: _figures(board, conditions, judge, dimensions) for judge in judges}
+    drawn = _drawn(board, conditions, scenarios)
     figures = (
         (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
     )
@@ -121,6 +119,28 @@ def write_site(
     site = folder / f"site{suffix}"
     _write_folder(site, pages, ".html")
     return site / "index.html"
+
+
+def draw_figures(
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+) -> dict[str, dict[str, str]]:
+    """Draw the figures of `write_site`; return SVG by judge and name of the figure.
+
+    Raises:
+        StaffbenchError: verdicts do not match their rubric.
+    """
+    return _drawn(board, _conditions(board, graded, scenarios, scoring), scenarios)
+
+
+def _drawn(
+    board: Leaderboard, conditions: Sequence[_Condition], scenarios: Mapping[str, Scenario]
+) -> dict[str, dict[str, str]]:
+    judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
+    dimensions = next((scenario.dimensions for scenario in scenarios.values()), MA_BENCH)
+    return {judge: _figures(board, conditions, judge, dimensions) for judge in judges}
 
 
 def _conditions(

@@ -9,6 +9,7 @@ from typing import Any
 
 from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.gather import gather_then_raise
+from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
@@ -30,6 +31,7 @@ class Briefs(BenchmarkKind):
 
     name = ProtocolName.ma_bench
     brief = "brief"
+    suffixes = BRIEF_SUFFIXES
     has_tasks = False
     shows_pages = False
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flows.adapters.config.compose import Point
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.pipeline.inputs.brief_table import find_table, read_brief_table
 from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.condition import condition_of, judge_of, members_of
@@ -37,12 +38,13 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
                 loaded[folder] = kind.load(project, benchmark, scenario_id)
                 problems += no_items(folder, loaded[folder], benchmark.name)
             scenarios.append(loaded[folder])
-            problems += _missing_folder(project, settings, scenario_id)
             controls = loaded[folder].controls
             if settings.model.writer is Writer.control and settings.model.label not in controls:
                 expected = f"one of {', '.join(controls)}" if controls else "a scenario with controls"
                 where = f"model={settings.model.label}"
                 problems.append(ConfigError(where, f"{scenario_id} has no such control", expected))
+        if settings.model.writer is Writer.files:
+            problems += _missing_briefs(project, settings, [scenario.scenario_id for scenario in scenarios])
         requested.append(evaluation_of(settings, point.changed, tuple(scenarios)))
     problems += _clashes(requested)
     problems += [fault for evaluation in requested for fault in _clashes(evaluation.voters)]
@@ -115,20 +117,29 @@ def _check_mode(judge: JudgeSettings, scenario: Scenario) -> None:
         )
 
 
-def _missing_folder(project: Path, settings: Settings, scenario_id: str) -> list[StaffbenchError]:
-    """Check that external briefs have a folder for this scenario."""
-    if settings.model.writer is not Writer.files:
-        return []
+def _missing_briefs(project: Path, settings: Settings, wanted: Sequence[str]) -> list[StaffbenchError]:
+    """Check that there is something to grade of each scenario; all rows of a table are checked."""
+    kind = kind_of(settings.benchmark)
     given = project / (settings.model.folder or "")
-    folder = given / scenario_id
-    if folder.is_dir():
-        return []
+    if table := find_table(given):
+        known = kind.scenario_ids(project, settings.benchmark, None)
+        try:
+            listed = read_brief_table(table, known, suffixes=kind.suffixes)
+        except StaffbenchError as error:
+            return [error]
+        without = [name for name in wanted if not any(scenario == name for scenario, _ in listed)]
+        chosen = "choose others by benchmark.scenarios=[...]"
+        return [ConfigError(table, f"no row of {name}", f"a {kind.brief}", chosen) for name in without]
     if given.is_file():
-        if settings.seeds == 1 and settings.benchmark.scenarios == [scenario_id]:
+        if settings.seeds == 1 and settings.benchmark.scenarios == [*wanted] and len(wanted) == 1:
             return []
         return [ConfigError("model.folder", f"{given} is one file", "one scenario and seeds=1")]
-    expected = f"a folder of {kind_of(settings.benchmark).brief}s for each scenario"
-    return [ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")]
+    expected = f"a folder of {kind.brief}s for each scenario"
+    missing = [given / name for name in wanted if not (given / name).is_dir()]
+    return [
+        ConfigError("model.folder", f"no folder {folder}", expected, "set model.folder=...")
+        for folder in missing
+    ]
 
 
 def _is_self_judged(settings: Settings) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from flows.common.digests import sha256_file
 from flows.common.errors import ScenarioError
+from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES, find_table, read_brief_table
 from flows.pipeline.inputs.scenarios import task_of
 from flows.pipeline.native.writing import plain_report
 from flows.schema.document import Packet
@@ -98,6 +99,10 @@ def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> P
     The task's folder must exist: a misspelt folder is not a missing report.
     """
     given = project / (settings.model.folder or "")
+    if table := find_table(given):
+        listed = read_brief_table(table, only=scenario.scenario_id, suffixes=REPORT_SUFFIXES)
+        found = listed.get((scenario.scenario_id, seed))
+        return None if found is None else found.file
     if given.is_file():
         if given.suffix.lower() != ".docx":
             raise ScenarioError(given, "not a Word file", "a .docx file")

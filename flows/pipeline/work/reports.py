@@ -12,6 +12,7 @@ from flows.adapters.reports import ReportStore
 from flows.adapters.task_trees.tree import task_ids
 from flows.common.errors import ReadError
 from flows.common.gather import gather_then_raise
+from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES
 from flows.pipeline.inputs.scenarios import load_task, task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
@@ -50,6 +51,7 @@ class Reports(BenchmarkKind):
 
     name = ProtocolName.mission_report
     brief = "report"
+    suffixes = REPORT_SUFFIXES
     has_tasks = True
     shows_pages = True
 

@@ -45,12 +45,14 @@ class BenchmarkKind(ABC):
     Attributes:
         name: value of `benchmark.protocol`.
         brief: what messages call a submission.
+        suffixes: endings of the files that are submissions.
         has_tasks: True if scenarios are tasks, which have a table of their own.
         shows_pages: True if judges are shown a brief's pages: those that take images.
     """
 
     name: ClassVar[ProtocolName]
     brief: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
     has_tasks: ClassVar[bool]
     shows_pages: ClassVar[bool]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from flows.common.digests import sha256_file, sha256_text
 from flows.common.errors import ScenarioError
+from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES, ListedBrief, find_table, read_brief_table
 from flows.readers import READER_VERSIONS
 from flows.readers.guarded import read_guarded_bytes
 from flows.readers.read import source
@@ -21,7 +22,6 @@ from flows.schema.settings import Settings, Writer
 from flows.stages.extractive import EXTRACTIVE_VERSION, write_extractive
 from flows.stages.generate import Written, written
 
-_SUFFIXES = (".md", ".txt", ".docx", ".pdf")
 _PLAIN = (".md", ".txt")
 _NOTICE_CHARS = 200
 _MAX_NOTICES = 20
@@ -37,8 +37,7 @@ def local_inputs(project: Path, settings: Settings, scenario: Scenario, packet: 
         case Writer.control:
             made_of = sha256_text(scenario.controls[settings.model.label].text)
         case Writer.files:
-            files = [_brief_file(project, settings, scenario, seed) for seed in seeds]
-            made_of = [file and [file.name, sha256_file(file), READER_VERSIONS] for file in files]
+            made_of = [_source(brief) for brief in _external(project, settings, scenario, seeds)]
         case Writer.empty | Writer.absent | Writer.corrupt | Writer.remote:
             made_of = None
     return {"writer": settings.model.writer.value, "made_of": made_of, "seeds": seeds}
@@ -60,12 +59,7 @@ def write_local(project: Path, settings: Settings, scenario: Scenario, packet: P
         case Writer.control:
             return written(scenario.controls[settings.model.label].text, seed)
         case Writer.files:
-            file = _brief_file(project, settings, scenario, seed)
-            if file is None:
-                names = ", ".join(f"{seed}{suffix}" for suffix in _SUFFIXES)
-                return Written(seed, BriefStatus.error, None, detail=f"no file; expected one of {names}")
-            text, notices = read_brief(file)
-            return replace(written(text, seed), detail=notices)
+            return _write_external(project, settings, scenario, seed)
         case Writer.empty:
             return written("", seed)
         case Writer.absent | Writer.corrupt:
@@ -102,13 +96,45 @@ def format_notices(notices: Sequence[Notice]) -> str:
     return "; ".join(lines[:_MAX_NOTICES] + ([f"and {more} more"] if more > 0 else []))
 
 
-def _brief_file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path | None:
-    """Return the file of a brief; None if there is none."""
-    given = project / (settings.model.folder or "")
-    if given.is_file():
-        return given
-    folder = given / scenario.scenario_id
-    found = [path for suffix in _SUFFIXES if (path := folder / f"{seed}{suffix}").is_file()]
+def _write_external(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Written:
+    (brief,) = _external(project, settings, scenario, [seed])
+    if brief is None:
+        names = ", ".join(f"{seed}{suffix}" for suffix in BRIEF_SUFFIXES)
+        expected = "a row of the table" if find_table(_given(project, settings)) else f"one of {names}"
+        return Written(seed, BriefStatus.error, None, detail=f"no file; expected {expected}")
+    if brief.file is None:
+        return written(brief.text or "", seed)
+    text, notices = read_brief(brief.file)
+    return replace(written(text, seed), detail=notices)
+
+
+def _source(brief: ListedBrief | None) -> Any:
+    """Return what an external brief depends on; None if there is none."""
+    if brief is None:
+        return None
+    if brief.file is None:
+        return ["text", sha256_text(brief.text or "")]
+    return [brief.file.name, sha256_file(brief.file), READER_VERSIONS]
+
+
+def _given(project: Path, settings: Settings) -> Path:
+    return project / (settings.model.folder or "")
+
+
+def _external(
+    project: Path, settings: Settings, scenario: Scenario, seeds: Sequence[int]
+) -> list[ListedBrief | None]:
+    """Return the external brief of each seed; None where there is none."""
+    given = _given(project, settings)
+    if table := find_table(given):
+        listed = read_brief_table(table, only=scenario.scenario_id)
+        return [listed.get((scenario.scenario_id, seed)) for seed in seeds]
+    files = [given if given.is_file() else _in_folder(given / scenario.scenario_id, seed) for seed in seeds]
+    return [file and ListedBrief(file, None) for file in files]
+
+
+def _in_folder(folder: Path, seed: int) -> Path | None:
+    found = [path for suffix in BRIEF_SUFFIXES if (path := folder / f"{seed}{suffix}").is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise ScenarioError(folder / str(seed), f"more than one brief: {names}", "one")

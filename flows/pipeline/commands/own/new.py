@@ -8,7 +8,6 @@ from pathlib import Path
 
 import yaml
 
-import flows
 from flows.adapters.config.compose import compose_points
 from flows.adapters.rubrics import write_rows
 from flows.adapters.scenario_files import load_scenario
@@ -28,7 +27,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
-_PACKAGE = Path(flows.__file__).parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 _BENCHMARK = """\
 # A benchmark of your own: staffbench run benchmark={name}

@@ -25,14 +25,14 @@ from flows.schema.verdict import Verdict
 
 
 async def grade_one(
-    project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
+    project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path | None = None
 ) -> Sequence[Verdict]:
     """Grade every item of one brief; see `grade_all`."""
     return (await grade_all(project, point, [(scenario, brief, report)]))[0]
 
 
 async def grade_all(
-    project: Path, point: Point, briefs: Sequence[tuple[Scenario, Brief, Path]]
+    project: Path, point: Point, briefs: Sequence[tuple[Scenario, Brief, Path | None]]
 ) -> list[Sequence[Verdict]]:
     """Grade every item of some briefs with the judge stage.
 
@@ -40,14 +40,14 @@ async def grade_all(
         project: folder that holds `conf/`.
         point: judge, prompt and limits; replies go to `settings.results`, an absolute path.
         briefs: each with the rubric, for a report also the expert's text, and with the file, for page images
-            if the judge takes them.
+            if the judge takes them; None for a brief that is text.
 
     Raises:
         StaffbenchError: the judge can't be used. A failed call is a verdict with that status instead.
     """
     if not briefs:
         return []
-    # Harbor's agent wrote the briefs; the writer in the settings is a default that is never called.
+    # The briefs are there already; the writer in the settings is a default that is never called.
     scenarios = {scenario.scenario_id: scenario for scenario, _, _ in briefs}
     evaluation = evaluation_of(point.settings, point.changed, tuple(scenarios.values()))
     context = context_of(project, Path(point.settings.results), [evaluation])
@@ -61,8 +61,8 @@ async def grade_all(
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
 
-        async def grade(scenario: Scenario, brief: Brief, report: Path) -> Sequence[Verdict]:
-            files = no_file if scenario.reference is None else _file(report)
+        async def grade(scenario: Scenario, brief: Brief, report: Path | None) -> Sequence[Verdict]:
+            files = no_file if scenario.reference is None or report is None else _file(report)
             work = judge_work(context, evaluation, scenario, [brief], "", files=files)
             return judged_of(await work.make()).verdicts
 

@@ -1,0 +1,1 @@
+"""A benchmark as a folder to publish."""

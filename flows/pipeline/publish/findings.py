@@ -1,0 +1,170 @@
+"""Search an export for what nobody means to publish: keys, the machine's names and paths, people."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import socket
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.common.text import plural
+
+_KEY = re.compile(
+    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}"
+    r"|\bhf_[A-Za-z0-9]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{35}|\bxox[abeprs]-[\w-]{10,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|\bBearer +[\w.~+/-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}"
+)
+_KEY_MARKS = (
+    *(
+        "sk-",
+        "sk_",
+        "pk-",
+        "pk_",
+        "rk-",
+        "rk_",
+        "ghp_",
+        "gho_",
+        "ghr_",
+        "ghs_",
+        "ghu_",
+        "github_pat_",
+        "hf_",
+        "AKIA",
+        "ASIA",
+        "AIza",
+        "xox",
+    ),
+    *("PRIVATE KEY", "Bearer", "eyJ"),
+)
+"""One of these is in every text that `_KEY` matches."""
+_HOME = re.compile(
+    r"(?:/home|/Users)/[^/\s\"']+|[A-Za-z]:[\\/]Users[\\/][^\\/\s\"']+"
+    r"|(?<![\w/.])/root/\S+|file://\S+"
+)
+_MAIL = re.compile(r"[\w.%+'-]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
+# No one has an address there (RFC 2606).
+_RESERVED = re.compile(
+    r"@(?:[\w-]+\.)*(?:example(?:\.(?:com|net|org))?|test|invalid|localhost)$", re.IGNORECASE
+)
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_ANYONES = frozenset(
+    {"admin", "administrator", "debian", "ec2-user", "jovyan", "localhost", "root", "runner"}
+)
+_SHORTEST_SECRET = 8
+_SHORTEST_NAME = 4
+_SHORTEST_FOLDER = 5
+_PLACES_SHOWN = 3
+
+SOFTWARE = frozenset({"anonymous", "author", "openpyxl", "python-docx", "unknown", "un-named", "user"})
+"""What programs write in the place of an author."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, with all its places.
+
+    Attributes:
+        kind: `key`, `machine`, `mail address`, `author` or `licence`.
+        shown: what it is; a key is not shown.
+        places: where it is, each once.
+    """
+
+    kind: str
+    shown: str
+    places: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return it in one line, with its first places."""
+        more = len(self.places) - _PLACES_SHOWN
+        rest = f" and {plural(more, 'place')} more" if more > 0 else ""
+        return f"{self.kind}: {self.shown}: {'; '.join(self.places[:_PLACES_SHOWN])}{rest}"
+
+
+def find_private(
+    texts: Iterable[tuple[str, str]], people: Mapping[str, Sequence[str]], project: Path
+) -> list[Finding]:
+    """Search texts.
+
+    Args:
+        texts: pairs of place and text.
+        people: names in the documents' properties and comments, with the places that name them.
+        project: folder of the project, which no text may name.
+    """
+    found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    secrets, machine = list(_secrets()), _machine(project)
+    # Of a short one, such as J4, only what the readers write of an author is certain: "Comment by J4".
+    named = {
+        name: _word(name if len(name) >= _SHORTEST_NAME else f"by {name}")
+        for name in people
+        if name.lower() not in SOFTWARE
+    }
+    for place, text in texts:
+        for kind, shown in _in_text(text, secrets, machine):
+            found[kind, shown][place] = None
+        for name, pattern in named.items():
+            if name in text and pattern.search(text):
+                found["author", f"{name} ({people[name][0]})"][place] = None
+    order = ["key", "machine", "mail address", "author"]
+    return [
+        Finding(kind, shown, tuple(places))
+        for (kind, shown), places in sorted(
+            found.items(), key=lambda one: (order.index(one[0][0]), one[0][1])
+        )
+    ]
+
+
+def _in_text(
+    text: str, secrets: Sequence[tuple[str, str]], machine: Mapping[str, re.Pattern[str]]
+) -> Iterator[tuple[str, str]]:
+    for name, value in secrets:
+        if value in text:
+            yield "key", f"the value of {name}"
+    # A plain search first: the expressions take a hundred times as long.
+    for match in _KEY.finditer(text) if any(mark in text for mark in _KEY_MARKS) else ():
+        yield "key", f"{match[0][:4]}... ({len(match[0])} characters)"
+    for shown, pattern in machine.items():
+        if shown.rpartition(" name ")[2] in text and pattern.search(text):
+            yield "machine", shown
+    for match in _HOME.finditer(text) if "/" in text or "\\" in text else ():
+        yield "machine", match[0]
+    for match in _MAIL.finditer(text) if "@" in text else ():
+        if not _RESERVED.search(match[0]):
+            yield "mail address", match[0]
+
+
+def _secrets() -> Iterator[tuple[str, str]]:
+    for name, value in os.environ.items():
+        if (
+            _SECRET_VARIABLE.search(name)
+            and len(value.strip()) >= _SHORTEST_SECRET
+            and re.search("[A-Za-z]", value)
+        ):
+            yield name, value.strip()
+
+
+def _machine(project: Path) -> dict[str, re.Pattern[str]]:
+    """Return folders and names of this machine, with a pattern for each."""
+    folders = {str(project.resolve()), str(Path.home()), tempfile.gettempdir(), str(Path.cwd())}
+    patterns = {
+        folder: re.compile(rf"(?<![\w/]){re.escape(folder)}(?=[/\\\s\"':;,.)]|$)")
+        for folder in sorted(folders)
+        if len(folder) >= _SHORTEST_FOLDER
+    }
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user without a name
+        user = ""
+    for what, name in (("user name", user), ("host name", socket.gethostname())):
+        if len(name) >= _SHORTEST_NAME and name.lower() not in _ANYONES:
+            patterns[f"{what} {name}"] = _word(name)
+    return patterns
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")

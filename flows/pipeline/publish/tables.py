@@ -1,0 +1,127 @@
+"""The tables of an export, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.tables import BLOCKS, BRIEFS, EVIDENCE, ITEMS, SCENARIOS, SCORES, VERDICTS, read_table
+from flows.pipeline.inputs.packets import packet_rows
+from flows.pipeline.results.graded import Graded, scored
+from flows.schema.document import Packet
+from flows.schema.rows import as_row
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings
+
+
+@dataclass(frozen=True)
+class ExportTable:
+    """One table of an export.
+
+    Attributes:
+        name: of the table and its file.
+        schema: its Arrow schema.
+        key: the columns that identify a row, in the order of sorting.
+        rows: in any order.
+    """
+
+    name: str
+    schema: Any
+    key: tuple[str, ...]
+    rows: Sequence[Mapping[str, Any]]
+
+
+def benchmark_tables(scenarios: Sequence[Scenario], packets: Sequence[Packet]) -> list[ExportTable]:
+    """Return scenarios, items with their evidence, and packets."""
+    heads = [
+        {
+            "scenario_id": scenario.scenario_id,
+            "title": scenario.title,
+            "assignment": scenario.assignment,
+            "synthetic": scenario.synthetic,
+            "licence": scenario.licence,
+            "reference": scenario.reference,
+        }
+        for scenario in scenarios
+    ]
+    items = [
+        {
+            "scenario_id": scenario.scenario_id,
+            "number": number,
+            "item_id": item.item_id,
+            "step": item.step,
+            "tier": item.tier,
+            "severity": item.severity,
+            "points": item.points,
+            "wrong_move": item.is_error,
+            "requirement": item.requirement,
+            "ground_truth": item.ground_truth,
+            "pass_condition": item.pass_condition,
+            "fail_condition": item.fail_condition,
+            "rationale": item.rationale,
+        }
+        for scenario in scenarios
+        for number, item in enumerate(scenario.items, 1)
+    ]
+    evidence = [
+        {
+            "scenario_id": scenario.scenario_id,
+            "item_id": item.item_id,
+            "number": number,
+            "document": source.document,
+            "quote": source.quote,
+        }
+        for scenario in scenarios
+        for item in scenario.items
+        for number, source in enumerate(item.source, 1)
+    ]
+    blocks = [row for packet in packets for row in packet_rows(packet)]
+    return [
+        ExportTable("items", ITEMS, ("scenario_id", "number"), items),
+        ExportTable("evidence", EVIDENCE, ("scenario_id", "item_id", "number"), evidence),
+        ExportTable("scenarios", SCENARIOS, ("scenario_id",), heads),
+        ExportTable("packets", BLOCKS, ("scenario_id", "document_number", "is_notice", "number"), blocks),
+    ]
+
+
+def result_tables(
+    folder: Path, graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> list[ExportTable]:
+    """Return briefs, verdicts and scores; none if nothing was graded.
+
+    Args:
+        folder: `results/<benchmark>/`.
+        graded: the graded conditions.
+        scenarios: by id.
+        scoring: the weights of the scores.
+
+    Raises:
+        StaffbenchError: a table can't be read, or verdicts do not match their rubric.
+    """
+    if not graded:
+        return []
+    briefs = {entry.condition: entry.briefs for entry in graded}
+    verdicts: list[Mapping[str, Any]] = []
+    scores: list[Mapping[str, Any]] = []
+    for entry in graded:
+        rows, _ = read_table(folder / "verdicts" / entry.condition / f"{entry.judge}.parquet", VERDICTS)
+        verdicts += rows
+        names = {"condition": entry.condition, "judge": entry.judge, "scoring": scoring.name}
+        statuses = {(brief["scenario_id"], brief["seed"]): brief["status"] for brief in entry.briefs}
+        scores += [
+            {**names, "brief_status": statuses[one.scenario_id, one.seed], **as_row(one)}
+            for one in scored(entry, scenarios, scoring).scores
+        ]
+    key = ("condition", "judge", "scenario_id", "seed")
+    return [
+        ExportTable(
+            "briefs",
+            BRIEFS,
+            ("condition", "scenario_id", "seed"),
+            [row for rows in briefs.values() for row in rows],
+        ),
+        ExportTable("verdicts", VERDICTS, (*key, "item_id"), verdicts),
+        ExportTable("scores", SCORES, key, scores),
+    ]

@@ -1,0 +1,66 @@
+"""The folder of an export: what it may replace, and how."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from flows.common.errors import ConfigError
+
+CANARY = "staffbench canary "
+"""The beginning of every canary string."""
+
+_OWN = ("README.md", "LICENSE", "croissant.json", "data")
+
+
+def earlier_canary(folder: Path) -> str | None:
+    """Return the canary of an earlier export in `folder`; None if it is new or empty.
+
+    Raises:
+        ConfigError: it holds anything but an export.
+    """
+    expected = "a new or empty folder, or an earlier export"
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(folder, "a file", expected)
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if not names:
+        return None
+    inside = folder / "data"
+    names += (
+        [f"data/{path.name}" for path in inside.iterdir() if path.suffix != ".parquet"]
+        if inside.is_dir()
+        else []
+    )
+    if odd := [name for name in names if name not in _OWN]:
+        raise ConfigError(folder, f"holds {', '.join(odd[:3])}, which no export has", expected)
+    try:
+        described = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+        _, mark, canary = str(described["description"]).partition(CANARY)
+    except (OSError, ValueError, KeyError, TypeError):
+        mark = canary = ""
+    if not mark:
+        raise ConfigError(folder, "no earlier export of staffbench", expected)
+    return mark + canary
+
+
+def put(part: Path, folder: Path) -> None:
+    """Put the new folder in the place of the earlier one.
+
+    Raises:
+        OSError: it can't be renamed; the earlier one is there.
+    """
+    earlier_canary(folder)  # nobody put anything there meanwhile
+    if not folder.is_dir():
+        part.rename(folder)
+        return
+    old = folder.with_name(part.name.removesuffix("part") + "old")
+    folder.rename(old)
+    try:
+        part.rename(folder)
+    except OSError:
+        with suppress(OSError):
+            old.rename(folder)
+        raise
+    shutil.rmtree(old)

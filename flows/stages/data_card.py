@@ -1,0 +1,319 @@
+"""What describes an export: README.md with Hugging Face's front matter, and croissant.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flows.common.text import plural
+
+_HUB = frozenset(
+    {
+        *("apache-2.0", "bsd-3-clause", "cc0-1.0", "mit", "odbl", "pddl", "unlicense"),
+        *("cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
+        *("cc-by-nc-4.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0"),
+    }
+)
+"""Licences that Hugging Face's hub knows by their SPDX identifier in lower case."""
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*-[0-9.]+|MIT|Unlicense")
+_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "bool": "sc:Boolean"}
+_PARQUET = "application/x-parquet"  # the one that readers of Croissant know
+_CROISSANT = "http://mlcommons.org/croissant/"
+
+TABLES = {
+    "items": "the rubric: one atomic pass/fail requirement a row",
+    "evidence": "where the packet supports an item",
+    "scenarios": "assignments, one a row",
+    "packets": "the documents as text, one block or notice a row",
+    "briefs": "what was written, as graded",
+    "verdicts": "one item of one brief by one judge",
+    "scores": "one brief by one judge, under one set of weights",
+}
+COLUMNS = {
+    "assignment": "the instructions to the writer, before the packet",
+    "benchmark": "the benchmark's name",
+    "brief_status": "outcome of the request for the brief; only some have a score",
+    "canary": "a string that no other text has: a model that knows it has read this data",
+    "completion": "key of the stored reply; null for a brief written elsewhere",
+    "condition": "benchmark, model, effort, word cap, prompt version and harness",
+    "correct": "share of the graded items that passed; null if the score is",
+    "cut": "true if the word cap removed text",
+    "cut_by_provider": "true if the reply ended at the provider's output limit",
+    "detail": "why there is no text, or what a reader left out of the file",
+    "document": "file name of the source document",
+    "document_number": "place of the document in the packet, from 1",
+    "effort": "reasoning effort of the writer",
+    "fail_condition": "when the item fails",
+    "ground_truth": "the truth, complete enough to grade without the packet",
+    "harness": "how the model was led to what it wrote",
+    "is_notice": "true for a notice of the reader, which is no part of the text",
+    "item_id": "unique within its scenario",
+    "judge": "who graded",
+    "kind": "kind of block or notice",
+    "level": "level of a heading",
+    "licence": "licence of the scenario's files",
+    "media": "format of the document",
+    "mode": "how a failed item failed",
+    "model": "who wrote",
+    "n_error": "items without a verdict: no reply",
+    "n_graded": "items with a verdict",
+    "n_items": "items of the rubric",
+    "n_refused": "items without a verdict: refused",
+    "n_unparsed": "items without a verdict: no valid reply",
+    "number": "place in its list, from 1",
+    "pass_condition": "when the item passes",
+    "passed": "of a verdict: whether it passed, null unless graded; of a score: share of requirements",
+    "place": "page, sheet or paragraph in the document",
+    "points": "points of a criterion; null for an item that is weighted by severity",
+    "prompt": "version of the writer's prompt",
+    "quote": "words of the document",
+    "rationale": "why the item matters",
+    "reader": "name and version of the reader",
+    "reason": "the judge's explanation, or why there is no verdict",
+    "reference": "the expert's report that judges compare with; null without one",
+    "report": "sha256 of the report file; null for a brief that is text",
+    "requirement": "the determination or wrong move in one sentence",
+    "scenario_id": "the scenario",
+    "score": "weighted score over the graded items, 1 for a perfect brief; null if too few were graded",
+    "score_clamped": "the score within 0 and 1",
+    "score_high": "the score if every missing verdict had passed",
+    "score_low": "the score if every missing verdict had failed",
+    "scoring": "name of the weights",
+    "seed": "number of the repeat, from 1",
+    "severity": "class of the item's weight",
+    "sha256": "of the document's file",
+    "status": "of a brief: outcome of the request; of a verdict: graded, refused, unparsed or error",
+    "step": "area of the brief",
+    "synthetic": "true if events, units and people are invented",
+    "text": "text of the block, notice or brief; null if there is no brief",
+    "tier": "what the item rests on, from stated (1) to inferred",
+    "title": "display name",
+    "word_cap": "words of a brief that are graded; null for all",
+    "word_counter": "version of the rule that counts words",
+    "words_kept": "words after the cut",
+    "words_raw": "words before the cut",
+    "wrong": "number of wrong moves made, among those graded",
+    "wrong_move": "true if the item describes a wrong move, which passes if the brief did not make it",
+}
+"""What each column of an export means."""
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table as it was written.
+
+    Attributes:
+        name: of the table.
+        path: of its file, relative to the folder.
+        sha256: of its file.
+        n_rows: its rows.
+        columns: pairs of name and Arrow type.
+    """
+
+    name: str
+    path: str
+    sha256: str
+    n_rows: int
+    columns: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """What the card says.
+
+    Attributes:
+        name: of the benchmark.
+        licences: of the scenarios, each once.
+        canary: the canary string.
+        version: of staffbench.
+        tables: in the order of the card.
+        synthetic: number of scenarios with invented events.
+        n_scenarios: number of scenarios.
+        stand_ins: labels of judges that are rules instead of models.
+        creator, url, date: of the publication, for Croissant; None where not given.
+        allowed: findings of the check that were allowed, by kind.
+    """
+
+    name: str
+    licences: Sequence[str]
+    canary: str
+    version: str
+    tables: Sequence[TableFile]
+    synthetic: int
+    n_scenarios: int
+    stand_ins: Sequence[str] = ()
+    creator: str | None = None
+    url: str | None = None
+    date: str | None = None
+    allowed: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def licence_address(licence: str) -> str:
+    """Return SPDX's page of a licence, or its name if that is no identifier of SPDX."""
+    return f"https://spdx.org/licenses/{licence}.html" if _SPDX.fullmatch(licence) else licence
+
+
+def data_card(facts: CardFacts) -> str:
+    """Return README.md; its front matter makes `datasets.load_dataset` find each table."""
+    tables = [table for table in facts.tables if table.n_rows]
+    lines = ["---", f"pretty_name: {_quoted(facts.name)}", *_licence_lines(facts.licences)]
+    lines += ["tags:", "- croissant", "- benchmark", "configs:"]
+    for place, table in enumerate(tables):
+        lines += [
+            f"- config_name: {table.name}",
+            "  data_files:",
+            "  - split: test",
+            f"    path: {table.path}",
+        ]
+        lines += ["  default: true"] if place == 0 else []
+    lines += ["---", "", f"# {facts.name}", "", _introduction(facts), "", "## Tables", ""]
+    lines += ["| table | rows | what a row is |", "|---|---:|---|"]
+    lines += [f"| `{table.name}` | {table.n_rows:,} | {TABLES[table.name]} |" for table in tables]
+    lines += [
+        "",
+        "```python",
+        "import datasets, pandas",
+        "",
+        f'items = datasets.load_dataset("FOLDER", "{tables[0].name}", split="test")',
+        f'items = pandas.read_parquet("FOLDER/{tables[0].path}")',
+        "```",
+        "",
+        "An unknown value is null, never 0. Columns:",
+        "",
+        "| column | tables | meaning |",
+        "|---|---|---|",
+    ]
+    names = sorted({name for table in tables for name, _ in table.columns})
+    for name in names:
+        within = ", ".join(table.name for table in tables if name in dict(table.columns))
+        lines.append(f"| `{name}` | {within} | {COLUMNS[name]} |")
+    lines += ["", "## Use", "", *_use(facts), "", "## Licence", ""]
+    lines += [f"{', '.join(facts.licences)}; see LICENSE."]
+    lines += ["", "## Check before publication", "", _checked(facts), "", "## Canary", ""]
+    lines += ["Leave this data out of training sets. Each row and each file has this string:", ""]
+    return "\n".join([*lines, f"    {facts.canary}", ""])
+
+
+def croissant(facts: CardFacts) -> str:
+    """Return croissant.json, after version 1.0 of ML Commons' Croissant."""
+    described: dict[str, Any] = {
+        "@context": _context(),
+        "@type": "sc:Dataset",
+        "conformsTo": f"{_CROISSANT}1.0",
+        "name": re.sub(r"[^A-Za-z0-9_-]", "_", facts.name),
+        "description": f"{_introduction(facts)} {facts.canary}",
+        "license": [licence_address(licence) for licence in facts.licences],
+        "isLiveDataset": False,
+        "keywords": ["benchmark", "rubric", "language model"],
+    }
+    if facts.creator is not None:
+        described["creator"] = {"@type": "sc:Organization", "name": facts.creator}
+    described |= {} if facts.url is None else {"url": facts.url}
+    described |= {} if facts.date is None else {"datePublished": facts.date}
+    described["distribution"] = [
+        {
+            "@type": "cr:FileObject",
+            "@id": table.path,
+            "name": table.name,
+            "contentUrl": table.path,
+            "encodingFormat": _PARQUET,
+            "sha256": table.sha256,
+        }
+        for table in facts.tables
+    ]
+    described["recordSet"] = [
+        {
+            "@type": "cr:RecordSet",
+            "@id": table.name,
+            "name": table.name,
+            "description": TABLES[table.name],
+            "field": [_field(table, name, kind) for name, kind in table.columns],
+        }
+        for table in facts.tables
+    ]
+    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+
+
+def _field(table: TableFile, name: str, kind: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{name}",
+        "name": name,
+        "description": COLUMNS[name],
+        "dataType": _TYPES[kind],
+        "source": {"fileObject": {"@id": table.path}, "extract": {"column": name}},
+    }
+
+
+def _context() -> dict[str, Any]:
+    """Return the context that version 1.0 of the format prescribes."""
+    own = (
+        "citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes "
+        "isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace "
+        "samplingRate separator source subField transform"
+    )
+    return {
+        "@language": "en",
+        "@vocab": "https://schema.org/",
+        "cr": _CROISSANT,
+        "dct": "http://purl.org/dc/terms/",
+        "rai": f"{_CROISSANT}RAI/",
+        "sc": "https://schema.org/",
+        "conformsTo": "dct:conformsTo",
+        "data": {"@id": "cr:data", "@type": "@json"},
+        "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+        "examples": {"@id": "cr:examples", "@type": "@json"},
+        **{name: f"cr:{name}" for name in own.split()},
+    }
+
+
+def _introduction(facts: CardFacts) -> str:
+    n_items = sum(table.n_rows for table in facts.tables if table.name == "items")
+    graded = any(table.name == "verdicts" and table.n_rows for table in facts.tables)
+    more = ", with briefs, verdicts and scores" if graded else ""
+    return (
+        f"{facts.name}: a benchmark of {plural(facts.n_scenarios, 'scenario')} with "
+        f"{plural(n_items, 'item')} of rubrics{more}. A writer turns a packet of documents into a brief, and "
+        "each item of the rubric passes or fails in it. "
+        f"Exported with staffbench {facts.version}."
+    )
+
+
+def _use(facts: CardFacts) -> list[str]:
+    real = facts.n_scenarios - facts.synthetic
+    lines = [
+        "For evaluation, not for training. Scores are comparable only under the same judge, word cap, prompt",
+        "and harness; the labels of condition and judge say which these were.",
+        "",
+        f"Events, units and people are invented in {facts.synthetic} of {facts.n_scenarios} scenarios"
+        + (f"; {real} are not marked as invented." if real else "."),
+    ]
+    if facts.stand_ins:
+        names = ", ".join(facts.stand_ins)
+        lines += ["", f"The judge {names} follows rules and is no model: its verdicts are a stand-in's."]
+    return lines
+
+
+def _checked(facts: CardFacts) -> str:
+    searched = (
+        "The export was searched for keys, paths and names of the machine, mail addresses, and the names of "
+        "authors in the documents' properties and comments."
+    )
+    if not facts.allowed:
+        return f"{searched} None was found."
+    found = ", ".join(f"{kind} ({count})" for kind, count in sorted(facts.allowed.items()))
+    return f"{searched} Whoever exported it allowed what was found: {found}."
+
+
+def _licence_lines(licences: Sequence[str]) -> list[str]:
+    known = [licence.lower() for licence in licences]
+    if licences and all(licence in _HUB for licence in known):
+        return [f"license: {known[0]}"] if len(known) == 1 else ["license:", *(f"- {one}" for one in known)]
+    return ["license: other", f"license_name: {_quoted(', '.join(licences))}", "license_link: LICENSE"]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # JSON's strings are YAML's too
