@@ -119,7 +119,7 @@ def test_it_validates_runs_and_shows_what_only_its_index_says(here, data, capsys
     assert "test-00001-of-00002.parquet" in said
     assert run_here(here.folder, *overrides, "model=oracle", "seeds=1") == 0
     facts = "Closure of Route Amber | Weekly activity reports | Army | the commander | 20 words | 2 | 4 (2)"
-    assert f"{facts} | 0.609 | 1.000 |" in (here.own / "tasks.md").read_text()
+    assert f"{facts} | 0.609 | 1.000 |" in next(here.results.glob("*/tasks.md")).read_text()
     assert {row["word_limit"] for row in here.rows("reports")} == {20}
     assert commands.report(here.folder, overrides, Screen()) == 0
     pages = "".join(path.read_text() for path in (here.own / "site").rglob("*.html"))

@@ -118,11 +118,11 @@ def test_each_control_leaves_its_status_and_why_in_every_table(here):
         ] == [
             ("C1", 3, "graded", False, "omission"),
             ("C2", 2, "graded", False, "omission"),
-            ("P1", -2, "graded", True, None),
-            ("P2", -4, "graded", True, None),
+            ("P1", -2, "abstained", None, None),  # the stand-in gives no verdict on penalties
+            ("P2", -4, "abstained", None, None),
         ]
         status = found[model]["status"]
-        assert {row["reason"] for row in of_one} == {f"{status} report: {reasons[model]}"}
+        assert {row["reason"] for row in of_one[:2]} == {f"{status} report: {reasons[model]}"}
     assert {key: value for key, value in scores(here).items() if key[1:] == ("memo-02", 3)} == {
         ("oracle", "memo-02", 3): ("written", 1, 1),
         ("empty", "memo-02", 3): ("empty", 0, 0),

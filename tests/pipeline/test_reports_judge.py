@@ -260,6 +260,11 @@ def test_a_panel_of_a_model_and_the_stand_in(here, judge):
     first, second, both = (found(here, name) for name in ("judge-1", "offline", "panel"))
     # Of two members that differ the panel finds neither a requirement met nor an error committed.
     for item_id, of_first in first.items():
+        if (
+            second[item_id][1] is None
+        ):  # the stand-in gives no verdict on penalties, and so neither does the panel
+            assert both[item_id][:2] == ("abstained", None), item_id
+            continue
         agreed = of_first[1] == second[item_id][1]
         assert both[item_id][1] == (of_first[1] if agreed else item_id.startswith("P")), item_id
 

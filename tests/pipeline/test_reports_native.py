@@ -74,6 +74,8 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
         "harness.max_tokens is no limit",
         "harness.nudges is 1",
         "harness.page_chars is 20000",
+        "a text that its writer refused has no score (scoring.refusals=unscored); MA-Bench's paper counts refusals "
+        + "as outputs and does not say how they score",
     ]
     assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
     assert row["condition"].startswith("writer-1-default-none-report_v1-")
@@ -317,8 +319,8 @@ def test_what_can_not_be_run_is_said_before_anybody_is_called(here, endpoint, ov
 def test_a_prompt_of_the_other_protocol_is_refused_before_anybody_is_called(here, endpoint):
     with pytest.raises(StaffbenchError, match=r"prompt=v0: says nothing .*report_v1"):
         run_here(here.folder, *reports(endpoint, *ONE, "prompt=v0"))
-    with pytest.raises(StaffbenchError, match=r"judge_prompt=v0: .*expert's report.*report_v1"):
-        run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v0"))
+    with pytest.raises(StaffbenchError, match=r"judge_prompt=v1: .*expert's report.*report_v1"):
+        run_here(here.folder, *reports(endpoint, *ONE, "judge_prompt=v1"))
     with pytest.raises(StaffbenchError, match=r"judge_prompt=report_v1: .*v1"):
         run_here(here.folder, *reports(endpoint)[1:], "judge_prompt=report_v1")
     assert endpoint.calls == []
