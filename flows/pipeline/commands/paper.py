@@ -82,6 +82,7 @@ def write(
     readmes, without = write_paper(results, tables=wanted.tables, figures=wanted.figures)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")
     if without:
-        screen.note(f"{plural(len(without), 'table or figure', 'tables and figures')} not made:")
-        for name, reason in without.items():
-            screen.note(f"  {name}: {reason}")
+        screen.note(f"Not made: {plural(len(without), 'table or figure', 'tables and figures')}. Why:")
+        for reason in dict.fromkeys(without.values()):
+            names = [name for name, why in without.items() if why == reason]
+            screen.note(f"- {reason}: {', '.join(names)}")

@@ -9,15 +9,20 @@ from flows.stages.paper.table import Column, Table
 
 
 def _attempts(results: Results) -> pd.DataFrame:
-    """Return the attempts with `perfect`: every requirement met and no penalty triggered."""
+    """Return the attempts with `perfect`: 1 if every requirement is met and no penalty triggered.
+
+    It is NaN if nothing failed, but something has no verdict; and 0 for an attempt without a report.
+    """
     if not len(results.tasks):
         raise NotEnoughError("no report tasks (benchmark=mission_report)")
     own = results.briefs[results.briefs["judge"] == results.judge].copy()
     own["name"] = own["condition"].map(results.names)
     key = ["condition", *BRIEF]
     verdicts = results.verdicts[results.verdicts["judge"] == results.judge]
-    whole = verdicts["passed"].fillna(0).groupby([verdicts[name] for name in key], observed=True).min()
-    return own.merge(whole.rename("perfect").reset_index(), on=key, how="left")
+    grouped = verdicts.groupby(key, observed=True)["passed"]
+    found = grouped.agg(least="min", n="count", n_all="size").reset_index()
+    found["perfect"] = found["least"].where((found["least"] == 0) | (found["n"] == found["n_all"]))
+    return own.merge(found[[*key, "perfect"]], on=key, how="left")
 
 
 def by_model(results: Results) -> Table:
@@ -28,6 +33,7 @@ def by_model(results: Results) -> Table:
     grouped = own.groupby("condition", observed=True)
     frame["n_scored"], frame["n"] = grouped["counted"].count(), grouped.size()
     frame["n_perfect"] = grouped["perfect"].sum()
+    frame["n_perfect_unknown"] = own["perfect"].isna().groupby(own["condition"], observed=True).sum()
     frame["n_missing"] = (
         own["status"].isin(["missing", "corrupt"]).groupby(own["condition"], observed=True).sum()
     )
@@ -46,6 +52,7 @@ def by_model(results: Results) -> Table:
             Column("high", "high", "share"),
             Column("best", "best of the attempts", "share"),
             Column("n_perfect", "meet every criterion", "count"),
+            Column("n_perfect_unknown", "not known", "count"),
             Column("n_missing", "no readable report", "count"),
             Column("n_scored", "scored", "count"),
             Column("n", "of", "count"),
@@ -53,6 +60,7 @@ def by_model(results: Results) -> Table:
         frame,
         (
             f"Judge: {results.judge}. {results.interval_note}",
+            "Not known: no criterion failed, but some have no verdict.",
             "Mean: over attempts, then tasks. Best: the mean over tasks of each task's best attempt.",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from flows.common.text import plural
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.table import Column, Table
 
@@ -66,14 +67,16 @@ def variance(results: Results) -> Table:
         frame,
         (
             (
-                f"Random effects by the method of moments (ANOVA) over {models} conditions, {scenarios_} "
-                f"scenarios, {seeds} seeds and {judges} judges that have every brief in common. An estimate "
-                "below 0 counts as 0."
+                f"Random effects by the method of moments (ANOVA) over "
+                f"{models} conditions, {scenarios_} scenarios, {plural(seeds, 'seed')} and "
+                f"{plural(judges, 'judge')}, with every brief in common. An estimate below 0 counts as 0."
             ),
-            "Seed is what differs between briefs of one condition on one scenario; the rest includes how "
-            "judges differ by brief."
-            if judges > 1
-            else "With one judge, the seed's part includes the judge's noise.",
+            "Seed: what differs between briefs of one condition on one scenario. "
+            + (
+                "The rest: how judges differ by brief."
+                if judges > 1
+                else "With one judge it includes the judge's noise."
+            ),
         ),
     )
 

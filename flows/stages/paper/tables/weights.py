@@ -22,11 +22,11 @@ GRID = {
 
 def weights_grid(results: Results) -> Table:
     """Rank stability and largest changes of the benchmark's conditions, for each set of severity weights."""
-    present = set(results.verdicts["severity"].dropna().unique())
+    own = results.verdicts_once
+    own = own[own["condition"].isin(results.at_benchmark) & own["passed"].notna()]
+    present = set(own["severity"].dropna().unique())
     if not results.weights or not present:
         raise NotEnoughError("items have points of their own")
-    own = results.verdicts_once
-    own = own[own["condition"].isin(results.at_benchmark)]
     counts = _counts(results, own)
     base = _score(counts, results.weights)
     order = base.rank(ascending=False, method="min")
