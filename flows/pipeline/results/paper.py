@@ -158,7 +158,8 @@ def _write(
             write_whole(folder / f"{name}.{ending}", content)
         summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
         links = [f"[{ending}]({name}.{ending})" for ending in files]
-        entries[name] = (summary, [*entries.get(name, ("", []))[1], *links])
+        known, others = entries.get(name, (summary, []))
+        entries[name] = (known, [*others, *links])
 
 
 def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 _DRAW_SEED = 20_261_019  # fixed, so that equal verdicts give equal intervals
 _RESAMPLES = 2_000
-_EXACT_UP_TO = 14  # scenarios; 2^14 patterns of signs
+_EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
     Kappa and AC1 are over the items that every rater labelled, alpha over all with two labels.
 
     Args:
-        ratings: one row per item, one column per rater; 1, 0 or NaN.
+        ratings: one row per item, one column per rater: a category from 0, or NaN.
 
     Returns:
         NaN where undefined: fewer than two raters or items, or no variation.
@@ -120,18 +120,21 @@ def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
     import krippendorff
     from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
+    n_categories = max(2, int(np.nanmax(ratings, initial=0)) + 1)
     whole = ratings[~np.isnan(ratings).any(axis=1)].astype(int)
     kappa = ac1 = alpha = np.nan
     if whole.shape[0] and whole.shape[1] > 1:
-        counts = aggregate_raters(whole, n_cat=2)[0]
-        if (counts.sum(axis=0) > 0).all():
+        counts = aggregate_raters(whole, n_cat=n_categories)[0]
+        if (counts.sum(axis=0) > 0).sum() > 1:
             kappa = float(fleiss_kappa(counts))
         ac1 = gwet_ac1(counts)
     values = ratings[~np.isnan(ratings)]
     pairable = (~np.isnan(ratings)).sum(axis=1) > 1
     if pairable.any() and len(np.unique(values)) > 1:
         alpha = float(
-            krippendorff.alpha(ratings[pairable].T, level_of_measurement="nominal", value_domain=[0, 1])
+            krippendorff.alpha(
+                ratings[pairable].T, level_of_measurement="nominal", value_domain=range(n_categories)
+            )
         )
     return kappa, ac1, alpha
 
@@ -154,7 +157,7 @@ def gwet_ac1(counts: np.ndarray) -> float:
 def sign_flip(differences: Sequence[float] | np.ndarray) -> float:
     """Return the two-sided p of the sign-flip test that the mean difference is 0.
 
-    All patterns of signs are counted up to 14 differences, else 16,384 random ones (Fisher 1935).
+    All patterns of signs are counted up to 15 differences, else 32,768 random ones (Fisher 1935).
 
     Returns:
         NaN for fewer than two differences.

@@ -30,9 +30,11 @@ def tiers(results: Results) -> Figure:
                 scale=alt.Scale(domain=[0, 1]),
             ),
             color=alt.Color(
-                "tier:N", scale=alt.Scale(range=PALETTE), legend=alt.Legend(title=None, orient="bottom")
+                "tier:N",
+                scale=alt.Scale(range=PALETTE),
+                legend=alt.Legend(title=None, orient="bottom", labelLimit=400),
             ),
-            shape=alt.Shape("tier:N", legend=alt.Legend(title=None, orient="bottom")),
+            shape=alt.Shape("tier:N", legend=alt.Legend(title=None, orient="bottom", labelLimit=400)),
             tooltip=["name:N", "tier:N", "rate:Q", "low:Q", "high:Q", "n:Q"],
         )
     )
@@ -93,7 +95,7 @@ def modes(results: Results) -> Figure:
                 "mode:N",
                 sort=shown,
                 scale=alt.Scale(range=PALETTE),
-                legend=alt.Legend(title=None, orient="bottom"),
+                legend=alt.Legend(title=None, orient="bottom", labelLimit=400),
             ),
             order=alt.Order("place:Q"),
             tooltip=["name:N", "mode:N", "share:Q", "n_failed:Q"],

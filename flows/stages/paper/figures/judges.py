@@ -62,7 +62,7 @@ def by_judge(results: Results) -> Figure:
     long, names = _long(results)
     y = alt.Y("name:N", sort=names, title=None)
     lines = alt.Chart(long).mark_rule(color="#bbbbbb").encode(y=y, x="min(score):Q", x2="max(score):Q")
-    legend = alt.Legend(title=None, orient="bottom", columns=1)
+    legend = alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1)
     points = (
         alt.Chart(long)
         .mark_point(filled=True, size=70, opacity=1)

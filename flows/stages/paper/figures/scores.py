@@ -113,7 +113,7 @@ def cap(results: Results) -> Figure:
             color=alt.Color(
                 "which:N",
                 scale=alt.Scale(domain=[with_cap, without], range=[BLUE, ORANGE]),
-                legend=alt.Legend(title=None, orient="bottom"),
+                legend=alt.Legend(title=None, orient="bottom", labelLimit=400),
             ),
             tooltip=["name:N", "which:N", "score:Q"],
         )

@@ -35,7 +35,7 @@ def comparisons(results: Results) -> Table:
         (
             (
                 "Difference: mean over shared scenarios of the model's score minus the other's. p: two-sided "
-                "sign-flip test over scenarios, exact up to 14; Holm: over all pairs of the table."
+                "sign-flip test over scenarios, exact up to 15; Holm: over all pairs of the table."
             ),
             _smallest(frame),
         ),
