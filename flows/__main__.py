@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.pipeline.commands.arguments import NEXT, build_parser, complete
+from flows.pipeline.commands.own import command_line as own_commands
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
@@ -115,6 +116,8 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
 
         screen.note(completion_script(parsed.shell).rstrip())
         return 0
+    if parsed.command == "new":
+        return own_commands.run_new(parsed, overrides, screen)
     project = find_project(Path.cwd())
     return _COMMANDS.get(parsed.command, _other)(parsed, project, overrides, screen)
 
@@ -123,9 +126,16 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
     from flows.pipeline.commands import commands
 
     if parsed.command == "packets":
-        return commands.packets(project, overrides, parsed.show, screen)
+        return commands.packets(project, overrides, parsed.show, screen, places=parsed.places)
+    if parsed.command == "validate" and parsed.watch:
+        from flows.pipeline.commands.own.watch import watch
+
+        def check(again: bool) -> int:
+            return commands.validate(project, overrides, screen, strict=parsed.strict, again=again)
+
+        return watch(project, overrides, check, screen)
     if parsed.command == "validate":
-        return commands.validate(project, overrides, screen, index=parsed.index)
+        return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
     if parsed.command == "report":
         from flows.pipeline.commands.paper import Wanted
 
@@ -158,13 +168,17 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         server.start()  # while the rest is imported
     try:
         from flows.adapters.config.compose import compose_points
+        from flows.pipeline.commands.own.stages import first_sweep
         from flows.pipeline.evaluate.run import run_points
         from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
         TaskRuns.enabled = not is_single
         # Prepared here, since it may import Prefect, which reads the server's address when it is imported.
         overrides = list(prepare(overrides) if is_grade else overrides)
-        points = compose_points(project, overrides, multirun=parsed.multirun)
+        first = [] if is_grade or parsed.multirun else first_sweep(project, overrides)
+        if first:
+            screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
+        points = compose_points(project, [*overrides, *first], multirun=parsed.multirun or bool(first))
         watch = not is_grade and parsed.watch
         return run_points(project, points, server=server, screen=screen, watch=watch)
     finally:
@@ -182,11 +196,25 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     if parsed.action == "export":
         from flows.pipeline.harbor.export import export
 
-        return export(project, overrides, parsed.folder, install=parsed.install, screen=screen)
+        return export(
+            project,
+            overrides,
+            parsed.folder,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     if parsed.action == "run":
         from flows.pipeline.harbor.run import run_harbor
 
-        return run_harbor(project, overrides, parsed.passed_on, install=parsed.install, screen=screen)
+        return run_harbor(
+            project,
+            overrides,
+            parsed.passed_on,
+            install=parsed.install,
+            screen=screen,
+            keep_verifier=parsed.keep_verifier,
+        )
     from flows.pipeline.harbor import jobs as harbor
 
     if parsed.action == "import":
@@ -231,6 +259,7 @@ def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen:
 
 
 _COMMANDS = {
+    "rubric": own_commands.run_rubric,
     "run": _run,
     "grade": _run,
     "plan": _plan,

@@ -21,6 +21,12 @@ def project():
     return Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch):
+    """No width from outside, so that tables are shown whole."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def full_disk(monkeypatch):
     """A disk that takes five bytes of every file and no more."""

@@ -3,9 +3,10 @@
     python data/mission_report/build_controls.py [--check] [TASK_ID ...]
 
 `controls/TASK_ID/` holds `weak.yaml` and `fair.yaml`, in the form of `golden.yaml` (see fill_template.py),
-the reports `weak.docx` and `fair.docx` that are built from them, and `labels.csv`. The organisation's form is
-the attachment of the built task that a source names, so build the tasks first. A rebuild gives equal bytes;
-`--check` writes nothing and says which committed reports differ from their sources (exit 1).
+the reports `weak.docx` and `fair.docx` that are built from them, and `labels.csv`; some tasks also have
+`hostile.yaml`, a report that talks to the judge. The organisation's form is the attachment of the built task
+that a source names, so build the tasks first. A rebuild gives equal bytes; `--check` writes nothing and says
+which committed reports differ from their sources (exit 1).
 """
 
 # `builders`, behind fill_template, lies in the folder above.
@@ -22,7 +23,8 @@ from command import differing, run  # noqa: E402 -- it imports `builders` as wel
 from fill_template import fill_template, template_of  # noqa: E402 -- it imports `builders` as well
 from task_files import STEP  # noqa: E402 -- beside its neighbours
 
-NAMES = ("fair", "weak")
+NAMES = ("fair", "weak", "hostile")
+OPTIONAL = "hostile"
 CONTROLS, TASKS = HERE / "controls", HERE / "tasks"
 
 
@@ -34,6 +36,8 @@ def build(task_id: str) -> dict[str, bytes]:
     reports: dict[str, bytes] = {}
     for name in NAMES:
         source = CONTROLS / task_id / f"{name}.yaml"
+        if name == OPTIONAL and not source.exists():
+            continue
         form = TASKS / task_id / "steps" / STEP / "workdir" / "attachments" / template_of(source)
         reports[f"{name}.docx"] = fill_template(form.read_bytes(), source)
     return reports

@@ -9,6 +9,7 @@ A source `golden.yaml` names the template and what goes into its controls, by ta
                 controls from left to right, and the row is repeated for each
     remove      tags of controls whose paragraph or row is left out
     cut_from    text of the first paragraph of what is deleted before sending, to the end of the file
+    hidden      text that a last paragraph holds where nobody sees it: hostile reports address a judge so
 
 Text may hold **bold** and *italic*. Every control must be filled or removed.
 """
@@ -31,7 +32,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
-KEYS = {"template", "title", "fill", "rows", "remove", "cut_from"}
+KEYS = {"template", "title", "fill", "rows", "remove", "cut_from", "hidden"}
 
 
 def fill_template(template: bytes, path: Path) -> bytes:
@@ -63,6 +64,8 @@ def fill_template(template: bytes, path: Path) -> bytes:
         _properties(control, "w:id")[0].set(
             qn("w:val"), str(number)
         )  # copies share one, Word wants each its own
+    if "hidden" in source:
+        document.add_paragraph().add_run(source["hidden"]).font.hidden = True
     buffer = io.BytesIO()
     document.save(buffer)
     return repack(buffer.getvalue())

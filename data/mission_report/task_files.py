@@ -6,10 +6,18 @@ from __future__ import annotations
 
 import base64
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from flows.adapters.config.compose import compose_points
+from flows.adapters.task_trees.rubric import criteria_of
 from flows.adapters.task_trees.write_text import Install, dockerfile, test_script
+from flows.pipeline.harbor.judge_file import judge_files, named_judge
+from flows.pipeline.harbor.tasks import REPORT
+from flows.pipeline.harbor.verify import package_project
+from flows.pipeline.inputs.scenarios import report_scenario
 
 STEP = "answer"
 AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0  # 60 and 85 minutes, as the specification runs them
@@ -70,12 +78,27 @@ def text_files(
         "instruction.md": instruction,
         "environment/Dockerfile": dockerfile(Install()),
         f"steps/{STEP}/instruction.md": instruction,
-        "tests/test.sh": test_script("/app/outputs/report.docx"),
+        "tests/test.sh": test_script(REPORT, with_script=True),
         "tests/fixtures/rubric.json": _json({"criteria": [_criterion(entry) for entry in criteria]}),
         "tests/fixtures/config.json": _json(_config(task)),
         "solution/solve.sh": SOLVE.format(report=_wrapped(report)),
     }
-    return {path: text.encode() for path, text in files.items()}
+    built = {path: text.encode() for path, text in files.items()}
+    return built | _judge(task, built["tests/fixtures/rubric.json"], report)
+
+
+def _judge(task: Mapping[str, Any], rubric: bytes, report: bytes) -> dict[str, bytes]:
+    """The verifier's script and its judge, which is the published one."""
+    project = package_project()
+    words = ["benchmark=mission_report", *named_judge(project, JUDGE)]
+    point = compose_points(project, words, multirun=False)[0]
+    with tempfile.TemporaryDirectory() as folder:
+        golden = Path(folder) / "report.docx"
+        golden.write_bytes(report)
+        criteria = criteria_of(json.loads(rubric), "rubric.yaml", [])
+        scenario = report_scenario(task["task_id"], task["title"], criteria, golden)
+    found = judge_files(point, scenario, rubric, "fixtures/rubric.json", "golden/report.docx")
+    return {f"tests/{name}": bytes(file.content) for name, file in found.items()}
 
 
 def _criterion(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +146,7 @@ def _task_toml(task: Mapping[str, Any]) -> str:
         "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
         "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
     }
-    lines = ['schema_version = "1.4"', 'multi_step_reward_strategy = "final"']
+    lines = ['schema_version = "1.4"', 'multi_step_reward_strategy = "final"', f'artifacts = ["{REPORT}"]']
     for name, entries in sections.items():
         lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entries.items())]
     lines += ["", "[[steps]]", f'name = "{STEP}"']

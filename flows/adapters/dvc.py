@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -14,7 +15,7 @@ from flows.common.errors import StoreError
 
 
 def track_results(
-    project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]]
+    project: Path, folders: Sequence[Path], groups: Mapping[Path, Sequence[Path]], locks: Sequence[Path]
 ) -> list[Path]:
     """Record the results on disk in DVC, as `dvc repro` would have.
 
@@ -25,6 +26,7 @@ def track_results(
         project: folder that holds `dvc.yaml`.
         folders: only stages with an output below one of these are committed.
         groups: by `.dvc` file, the files and folders below its own folder; those of a stage are left out.
+        locks: the `dvc.lock` files of those stages.
 
     Returns:
         Files for git to add: those that this call changed.
@@ -32,11 +34,12 @@ def track_results(
     Raises:
         StoreError: DVC can't record them.
     """
-    from dvc.exceptions import DvcException
+    from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo, lock_repo
 
+    logging.getLogger("dvc").setLevel(logging.WARNING)  # each lock file that it writes is news to it
     wanted = frozenset(folder.resolve() for folder in folders)
-    shown = [project / "dvc.lock", *groups, *_ignored(folders)]
+    shown = [*locks, *groups, *_ignored(folders)]
     before = {path: _content(path) for path in shown}
     try:
         with Repo(str(project)) as repo:
@@ -61,6 +64,8 @@ def track_results(
                 for stage in created:
                     stage.add_outs()
                     stage.dump()
+    except NotDvcRepoError as error:
+        raise StoreError(project, "not under DVC", remedy="run git init and dvc init here first") from error
     except DvcException as error:
         raise StoreError(project / "dvc.yaml", f"DVC could not take the results ({error})") from error
     after = dict.fromkeys([*shown, *_ignored(folders)])

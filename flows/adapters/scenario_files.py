@@ -28,7 +28,9 @@ def find_project(start: Path) -> Path:
         if (folder / "conf" / "config.yaml").is_file():
             return folder
     raise ConfigError(
-        start, "no conf/config.yaml here or above", remedy="run staffbench inside a clone of the project"
+        start,
+        "no project here or above: there is no conf/config.yaml",
+        remedy="change to the folder of one, or make one here with staffbench new NAME",
     )
 
 
@@ -64,6 +66,24 @@ def load_scenario(folder: Path, dimensions: Dimensions = MA_BENCH) -> Scenario:
     Raises:
         Problems: all errors in the folder's files.
     """
+    found, problems = check_scenario(folder, dimensions)
+    if found is None or problems:
+        raise Problems.of(folder, problems)
+    return found
+
+
+def check_scenario(
+    folder: Path, dimensions: Dimensions = MA_BENCH
+) -> tuple[Scenario | None, list[StaffbenchError]]:
+    """Load as much of a scenario as can be read, for checks that say more of it.
+
+    Args:
+        folder: of the scenario.
+        dimensions: how its benchmark classes items.
+
+    Returns:
+        The scenario with the sound items, None if a document is missing; and every error in the files.
+    """
     problems: list[StaffbenchError] = []
     head = _mapping(folder / "scenario.yaml", problems)
     _same_keys(folder / "scenario.yaml", "scenario", head, _SCENARIO_KEYS, problems)
@@ -76,19 +96,21 @@ def load_scenario(folder: Path, dimensions: Dimensions = MA_BENCH) -> Scenario:
                 folder / "scenario.yaml", f"scenario_id {head.get('scenario_id')!r}", repr(folder.name)
             )
         )
-    if problems:
-        raise Problems.of(folder, problems)
-    return Scenario(
+    there = [Path(name).name == name and (folder / "documents" / name).is_file() for name in documents]
+    if not documents or not all(there):
+        return None, problems
+    scenario = Scenario(
         scenario_id=folder.name,
-        title=str(head["title"]),
-        assignment=str(head["assignment"]).strip(),
+        title=str(head.get("title")),
+        assignment=str(head.get("assignment")).strip(),
         documents=documents,
         items=items,
         controls=controls,
-        synthetic=bool(head["synthetic"]),
-        licence=str(head["licence"]),
+        synthetic=bool(head.get("synthetic")),
+        licence=str(head.get("licence")),
         dimensions=dimensions,
     )
+    return scenario, problems
 
 
 def _documents(folder: Path, head: Mapping[str, Any], problems: list[StaffbenchError]) -> tuple[str, ...]:

@@ -149,6 +149,7 @@ class Trial:
         report: path of the report within the job; None if there is none.
         report_state: what is known about it.
         report_detail: why it is not readable; empty otherwise.
+        trajectories: paths of its agent's trajectories within the job, in the order of its steps.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Trial:
     report: str | None
     report_state: ReportState
     report_detail: str = ""
+    trajectories: tuple[str, ...] = ()
 
     @property
     def system(self) -> tuple[str, str, str, str]:

@@ -11,6 +11,16 @@ from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice
 from flows.schema.length import LengthMeasure, LengthUnit
 
+FAMILIES = (
+    "Weekly activity reports",
+    "After-action reports",
+    "Program status reports",
+    "Performance and accomplishment reports",
+    "Situation reports",  # this and the next are ours
+    "Inspection reports",
+)
+"""Report families: the specification's four, and two of this project's tasks."""
+
 
 class Polarity(StrEnum):
     """Whether meeting a criterion earns points or costs them."""

@@ -44,13 +44,21 @@ def notes(board: Leaderboard) -> list[str]:
     found += _length_notes(board)
     if any(row.harness == HARBOR for row in board.rows):
         found.append(
-            "Rows of harness harbor were run and judged there and imported: their scores are their "
-            "verifier's rewards, whatever weights the other rows are shown by; a report's within [0, 1], a "
-            "brief's unclamped."
+            "Rows of harness harbor were run there and imported. Their scores are their verifier's rewards, "
+            "whatever weights the other rows are shown by; a report's within [0, 1], a brief's unclamped."
         )
+        if again := sorted({row.judge_id for row in board.rows if _is_regraded(row)}):
+            found.append(
+                "The submissions that Harbor kept were graded again here, and scored by the shown weights at "
+                f"import, by {', '.join(again)}."
+            )
     found += [f"{label}: {note}." for label, note in board.model_notes]
     found += [f"Assumed: {assumption}." for assumption in board.assumptions]
     return found
+
+
+def _is_regraded(row: LeaderboardRow) -> bool:
+    return row.harness == HARBOR and not row.judge_id.startswith(f"{HARBOR}-")
 
 
 def _interval_notes(board: Leaderboard) -> list[str]:

@@ -42,6 +42,22 @@ def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
     return Packet(scenario_id, tuple(documents), text, digest)
 
 
+def placed_text(packet: Packet) -> str:
+    """Return the packet with the place of each block in a margin: `page 3 | text`.
+
+    The margin takes the place of the elements that separate documents for a model; the text is the same.
+    """
+    lines: list[str] = []
+    for number, document in enumerate(packet.documents, 1):
+        lines += [f"{number}. {document.name}", ""]
+        width = max((len(block.place) for block in document.blocks), default=0)
+        for block in document.blocks:
+            text = fenced(block.text, *_ELEMENTS).split("\n")
+            lines += [f"{block.place if not n else '':{width}} | {line}" for n, line in enumerate(text)]
+            lines.append("")
+    return "\n".join(lines).rstrip("\n")
+
+
 def _attribute(name: str) -> str:
     # A file name may contain line breaks, lone surrogates or bidirectional characters.
     plain = escape(name, quote=False).replace('"', "&quot;")

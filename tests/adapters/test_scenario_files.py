@@ -66,7 +66,7 @@ def faults(folder):
 
 def test_a_whole_scenario_is_read(scenario):
     found = load_scenario(scenario(labels=[("i1", "pass")]))
-    assert found.items[0].severity is Severity.important
+    assert found.items[0].severity == Severity.important
     assert found.items[0].source[0].quote == "strength 40"
     assert found.controls["strong"].labels == {"i1": True}
 
@@ -83,7 +83,7 @@ def test_a_whole_scenario_is_read(scenario):
         ([item(severity="detrimental")], "no item of a positive severity"),
         ([item(source=[])], "source"),
         ([item(source=[{"document": "other.txt", "quote": "x"}])], "other.txt"),
-        ([item(points=3)], "points: 3: expected a severity instead"),
+        ([item(points=3)], "points: 3; expected a severity instead"),
         ([item(weight=3)], "weight: no such field"),
         ([{"item_id": "i1"}], "missing"),
         (["a line"], "a str"),
@@ -192,4 +192,4 @@ def test_a_misspelt_key_is_one_problem(tmp_path, project):
         with pytest.raises(Problems) as raised:
             load_scenario(tmp_path / "ferry_relief")
         (line,) = [line for line in raised.value.lines if "labels.csv" not in line]
-        assert f"unknown {written}; expected {key}" in line
+        assert f"{written}: no such field; expected {key}" in line

@@ -20,6 +20,9 @@ _ROOTS = ("flows", "conf", "tests", "docs", "data", ".ci")
 _MADE = (
     "data/packets",
     "conf/benchmark/my_bench.yaml",
+    "conf/benchmark/mybench.yaml",
+    "conf/scoring/mybench.yaml",
+    "data/mybench",
     "conf/model/my_model.yaml",
     "conf/judge/my_judge.yaml",
 )

@@ -7,16 +7,23 @@ from pathlib import Path
 import docx
 import pytest
 
+from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.common.errors import ConfigError
 from flows.pipeline.harbor.jobs import import_job, summarize
 from flows.pipeline.harbor.submitted import open_report
+from flows.pipeline.native import renders
 from flows.schema.report_task import ReportStatus
 from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
 
 GOOD = "memo-02__gjDVFmk"
 GOOD_TEXT = "Two pallets are delayed to 21 May; the cause is not yet known. Four of six pallets arrived."
+
+
+@pytest.fixture(autouse=True)
+def _one_page(monkeypatch):
+    monkeypatch.setattr(renders, "render", lambda path, *, images=0: Rendered(1, (), None, "Office"))
 
 
 @pytest.fixture
@@ -60,10 +67,14 @@ def test_the_summary_shows_rewards_and_three_means_beside_one_another(project, j
             "fake/model-1",
             "scripted",
             "memo-01",
+            "offline/keyword",
             "1.000 · 0.000 (corrupt) · 0.000 (missing) · verifier failed",
             "0.333",
         ],
-        ["fake/model-1", "scripted", "memo-02", "0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        [
+            *["fake/model-1", "scripted", "memo-02", "offline/keyword"],
+            *["0.200 · 0.000 (empty) · 0.000 (missing) · 1.000", "0.300"],
+        ],
         [
             *["fake/model-1", "scripted", "8", "3", "4", "1", "0.275", "0.275", "0.367", "0.317"],
             "0.275 to 0.400",
@@ -234,7 +245,7 @@ def test_importing_again_writes_the_same_bytes(imported, job, tmp_path):
 
     imported(job)
     first = digests()
-    assert len(first) == 3
+    assert len(first) == 4  # briefs, reports, verdicts, scores
     moved = tmp_path / "elsewhere" / job.name
     moved.parent.mkdir()
     job.rename(moved)

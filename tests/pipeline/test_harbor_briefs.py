@@ -115,7 +115,7 @@ class Jobs:
                 for kind, schema in schemas.items()
             }
             for folder in sorted((self.folder / "results").iterdir())
-            if not folder.name.startswith(".")
+            if folder.name not in (".lock", "renders", "reports") and not folder.name.startswith(".")
         }
 
 
@@ -241,8 +241,8 @@ def test_the_summary_shows_rewards_below_zero(jobs, version, capsys):
     out = capsys.readouterr().out
     lines = [cells(line) for line in out.splitlines() if line.startswith("│")]
     assert [line[2:] for line in lines[:2]] == [
-        ["alder", "1.000 · -0.621 · 0.000 (missing) · verifier failed", "0.126"],
-        ["birch", "0.621 · 0.000 (empty) · -0.621 · verifier failed", "0.000"],
+        ["alder", "offline", "1.000 · -0.621 · 0.000 (missing) · verifier failed", "0.126"],
+        ["birch", "offline", "0.621 · 0.000 (empty) · -0.621 · verifier failed", "0.000"],
     ]
     # 0.25: (1 - 0.621 + 0.621 - 0.621) / 8 attempts; 0.26: over the six with a reward. The bounds take the
     # two without one as -0.621 and as 1: ((1 - 0.621 - 0.621) / 4 + (0.621 - 0.621 - 0.621) / 4) / 2.

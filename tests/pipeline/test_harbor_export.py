@@ -1,6 +1,7 @@
 """Our scenarios as Harbor tasks: what the agent gets, what the verifier gets, and nothing half written."""
 
 import base64
+import json
 import os
 import re
 import shutil
@@ -113,8 +114,7 @@ def test_an_instruction_without_a_limit_names_none(exported):
 
 def test_verifier_and_sandbox_are_those_of_our_own_tasks(exported, project):
     tree, ours = exported() / "alder", project / "data/mission_report/tasks/sb-war-02"
-    own = (ours / "tests/test.sh").read_text()
-    assert (tree / "tests/test.sh").read_text() == own.replace("report.docx", "brief.md")
+    assert "staffbench harbor verify /app/outputs/brief.md" in (tree / "tests/test.sh").read_text()
     assert (tree / "environment/Dockerfile").read_text() == (ours / "environment/Dockerfile").read_text()
 
 
@@ -210,6 +210,8 @@ def test_what_harbor_decides_is_refused(exported, override):
 
 def test_a_task_is_exported_as_it_is_but_for_what_grades_it(project, tasks, tmp_path):
     tree = export_task(project, tasks, tmp_path / "out")
+    grading = json.loads((tree / "tests/fixtures/staffbench.json").read_text())["overrides"]
+    assert {"judge=claude_opus_5_5", "judge.effort=medium", "judge.mode=all_items"} <= set(grading)
     before, after = contents(tasks / "sb-war-02"), contents(tree)
     assert after.pop("tests/fixtures/staffbench.json")[0].startswith(b'{\n  "format": "1"')
     assert after == before
@@ -223,8 +225,44 @@ def test_a_releases_own_verifier_gives_way_and_is_named(project, tasks, tmp_path
     own.with_name("agent_judge.py").write_text("print('judged')\n")
     tree = export_task(project, tasks, tmp_path / "out")
     assert (tree / "tests/test.sh").read_bytes() == ours
-    assert (tree / "tests/agent_judge.py").read_text() == "print('judged')\n"
-    assert "sb-war-02: tests/test.sh: ours takes the place of the task's own." in capsys.readouterr().out
+    script = (project / "data/mission_report/tasks/sb-war-02/tests/agent_judge.py").read_bytes()
+    assert (tree / "tests/agent_judge.py").read_bytes() == script
+    said = capsys.readouterr().out
+    assert "sb-war-02: tests/test.sh: ours takes the place of the task's own." in said
+    assert "sb-war-02: tests/agent_judge.py: ours takes the place of the task's own." in said
+
+
+def test_a_releases_own_verifier_is_kept_where_that_is_asked_for(project, tasks, tmp_path, capsys):
+    own = tasks / "sb-war-02/tests/test.sh"
+    own.write_text("#!/bin/bash\npython agent_judge.py\n")
+    toml = tasks / "sb-war-02/task.toml"
+    toml.write_text(toml.read_text().replace('artifacts = ["/app/outputs/report.docx"]\n', ""))
+    words = ["benchmark=mission_report", f"benchmark.data={tasks}"]
+    export(project, words, tmp_path / "out", install=None, screen=Screen(), keep_verifier=True)
+    before, after = contents(tasks / "sb-war-02"), contents(tmp_path / "out/sb-war-02")
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert (changed, before.keys() - after.keys()) == ({"task.toml"}, set())
+    assert tomllib.loads((tmp_path / "out/sb-war-02/task.toml").read_text())["artifacts"] == [
+        "/app/outputs/report.docx"
+    ]
+    assert "its own verifier is kept" in capsys.readouterr().out
+    for more, install in ((["judge=offline"], None), ([], "staffbench==0.1.0")):
+        with pytest.raises(ConfigError, match="no effect with --keep-verifier"):
+            export(
+                project, [*words, *more], tmp_path / "x", install=install, screen=Screen(), keep_verifier=True
+            )
+    with pytest.raises(ConfigError, match="briefs have no verifier of their own"):
+        export(project, [], tmp_path / "x", install=None, screen=Screen(), keep_verifier=True)
+
+
+def test_a_judge_that_the_script_can_not_ask_needs_staffbench(project, tasks, tmp_path, capsys):
+    words = ["benchmark=mission_report", f"benchmark.data={tasks}", "judge=panel"]
+    assert export(project, words, tmp_path / "out", install=None, screen=Screen()) == 0
+    tests = tmp_path / "out/sb-war-02/tests"
+    assert "needs staffbench in the sandbox" in " ".join(capsys.readouterr().out.split())
+    assert not (tests / "agent_judge.py").exists()
+    assert not (tests / "fixtures/judge.json").exists()
+    assert "agent_judge" not in (tests / "test.sh").read_text()
 
 
 def test_the_verifier_of_a_last_step_is_the_one_that_gives_way(project, tasks, tmp_path):
@@ -274,12 +312,15 @@ def test_without_an_install_the_missing_reward_is_announced(exported, capsys):
     assert "install no staffbench, without which their verifier leaves no reward" in capsys.readouterr().out
 
 
-def test_a_judge_whose_key_a_task_does_not_pass_is_named(project, tasks, tmp_path, capsys):
-    words = [
-        "benchmark=mission_report",
-        "benchmark.name=mission_report",
-        f"benchmark.data={tasks}",
-        "judge=gpt_6_luna",
-    ]
+def test_a_key_that_a_task_does_not_pass_is_added_or_named(project, tasks, tmp_path, capsys):
+    words = ["benchmark=mission_report", f"benchmark.data={tasks}", "judge=gpt_6_luna"]
     assert export(project, words, tmp_path / "out", install=None, screen=Screen()) == 0
+    text = (tmp_path / "out/sb-war-02/task.toml").read_text()
+    assert tomllib.loads(text)["verifier"]["env"]["OPENAI_API_KEY"] == "${OPENAI_API_KEY:-}"
+    toml = tasks / "sb-war-02/task.toml"
+    head, _, rest = toml.read_text().partition("[verifier.env]")
+    inline = head.replace("[verifier]", '[verifier]\nenv = {A = "1"}') + rest[rest.index("[environment]") :]
+    toml.write_text(inline)
+    capsys.readouterr()
+    assert export(project, words, tmp_path / "again", install=None, screen=Screen()) == 0
     assert "sb-war-02: task.toml passes no OPENAI_API_KEY" in capsys.readouterr().out

@@ -152,8 +152,17 @@ def test_a_task_that_says_no_id_is_left_to_harbors_name_of_it(task, logs):
     assert "scenario_id" not in judgment
 
 
+def test_the_task_names_its_judge_and_without_its_key_there_is_no_reward(task, logs, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(ProviderError, match="ANTHROPIC_API_KEY is not set"):
+        verify([], task / "golden/report.docx", task, logs, Screen())
+    reward, judgment = left(logs)
+    assert reward is None
+    assert judgment["judge_model"].startswith("claude-opus-5-5-medium-all_items")
+
+
 def test_the_experts_report_meets_everything_by_the_stand_in(task, logs, capsys):
-    assert verify([], task / "golden/report.docx", task, logs, Screen()) == 0
+    assert verify(["judge=offline"], task / "golden/report.docx", task, logs, Screen()) == 0
     assert left(logs)[0] == {"reward": 1.0}
     assert "Judged by offline, a stand-in" in capsys.readouterr().err
 

@@ -11,8 +11,10 @@ import yaml
 from reportlab.pdfgen.canvas import Canvas
 
 from flows.adapters.screen import Screen
-from flows.common.errors import ConfigError
-from flows.pipeline.commands.new import new
+from flows.common.errors import ConfigError, Problems
+from flows.pipeline.commands.commands import validate
+from flows.pipeline.commands.own.new import new
+from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
 
 
@@ -53,7 +55,7 @@ def documents(tmp_path):
 def test_an_empty_folder_becomes_a_benchmark_that_runs(empty, capsys):
     assert new("mybench", Screen(), here=empty) == 0
     out = capsys.readouterr().out
-    assert "staffbench run -m benchmark=mybench model=strong,weak,extractive" in out
+    assert "  staffbench run benchmark=mybench\n" in out
     assert (empty / "conf" / "config.yaml").is_file()
     scores = {}
     for model in ("strong", "weak", "empty"):
@@ -106,7 +108,7 @@ def test_what_can_not_be_made_is_refused_and_nothing_is_written(empty, target, s
 
 
 def test_without_a_project_a_scenario_says_what_to_do_first(empty, documents):
-    with pytest.raises(ConfigError, match=r"(?i)staffbench new mybench first"):
+    with pytest.raises(ConfigError, match=r"Run staffbench new mybench first"):
         new("mybench/flood", Screen(), here=empty, documents=documents)
 
 
@@ -116,3 +118,44 @@ def test_a_benchmark_may_lie_in_any_folder(empty, tmp_path_factory):
     assert (elsewhere / "example" / "rubric.yaml").is_file()
     assert run_here(empty, "benchmark=mybench", "model=strong", "seeds=1", "tracking=none") == 0
     shutil.rmtree(elsewhere)
+
+
+def test_a_benchmark_of_reports_validates_and_its_expert_scores_1(empty, capsys):
+    assert new("reports", Screen(), here=empty, protocol=ProtocolName.mission_report) == 0
+    assert validate(empty, ["benchmark=reports"], Screen()) == 0
+    assert "1 tasks, 2 source files" in capsys.readouterr().out
+    for model in ("oracle", "empty"):
+        assert run_here(empty, "benchmark=reports", f"model={model}", "seeds=1") == 0
+    rows = json.loads((empty / "results" / "reports" / "leaderboard.json").read_text())["rows"]
+    assert {row["model"]: row["score"] for row in rows} == {"oracle": 1, "empty": 0}
+
+
+def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):
+    new("mybench", Screen(), here=empty)
+    new("mybench/flood", Screen(), here=empty, documents=documents)
+    with pytest.raises(
+        Problems, match=r"rubric.yaml: no item; .* Run staffbench rubric import mybench/flood FILE"
+    ):
+        run_here(empty, "benchmark=mybench", "model=empty", "seeds=1")
+
+
+def test_validate_names_faults_of_files_documents_and_quotes_at_once(empty, capsys):
+    new("mybench", Screen(), here=empty)
+    folder = empty / "data" / "mybench" / "example"
+    text = (folder / "rubric.yaml").read_text()
+    text = text.replace("severity: important", "severity: imporant", 1)
+    (folder / "rubric.yaml").write_text(
+        text.replace("quote: so this is", "quote: so that is").replace(
+            "quote: They have not opened", "quote: They have never opened"
+        )
+    )
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 1
+    said = capsys.readouterr().err
+    assert "'imporant'" in said
+    assert "ex-04: quote not found in 03-mail.eml: 'They have never opened" in said
+    assert "the nearest are at" in said
+    (folder / "documents" / "01-order.txt").write_bytes(b"\x00\x01\x02")
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 1
+    said = capsys.readouterr().err
+    assert "'imporant'" in said
+    assert "01-order.txt" in said

@@ -30,7 +30,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.fixture
 def no_options(monkeypatch):
     """Every option of conf/ is checked elsewhere; it takes seconds."""
-    monkeypatch.setattr(commands, "check_options", lambda _project: (0, []))
+    monkeypatch.setattr(commands, "check_options", lambda *_: (0, []))
 
 
 def cells(text):
@@ -98,7 +98,8 @@ def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_option
     assert [row for row in cells(out) if row[0] == "memo-01"] == [
         [
             "memo-01",
-            "Closure of Route Amber",
+            "Closure of Route",
+            "Weekly activity",
             "Army",
             "the commander",
             "20 words",
@@ -284,9 +285,9 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert [(row["score_low"], row["score_high"]) for row in rows[1:]] == [pytest.approx((0.275, 0.4))] * 2
     head, _, ours, foreign, overall = (here.own / "tasks.md").read_text().strip().splitlines()[2:]
     assert head.endswith(f"| oracle | {rows[1]['condition']} | {rows[2]['condition']} |")
-    assert ours.startswith("| memo-01 | Closure of Route Amber | Army |")
+    assert ours.startswith("| memo-01 | Closure of Route Amber | Weekly activity reports | Army |")
     assert ours.endswith("| 1.000 | 0.333 | 0.333 |")
-    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
+    assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
     assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
     capsys.readouterr()
     assert commands.report(here.folder, REPORTS, Screen()) == 0

@@ -40,7 +40,10 @@ def test_on_the_projects_own_tasks_the_expert_scores_one_and_nothing_scores_zero
     models = "model=oracle,empty,absent,corrupt"
     assert sweep_here(tmp_path / "own", "benchmark=mission_report", "seeds=1", models) == 0
     here.own = tmp_path / "own" / "results" / "mission_report"
-    tasks = ["sb-aar-01", "sb-aar-04", "sb-psr-01", "sb-war-02", "sb-war-08"]
+    tasks = [
+        *("sb-aar-01", "sb-aar-04", "sb-ins-01", "sb-par-01", "sb-par-02"),
+        *("sb-psr-01", "sb-psr-02", "sb-sit-01", "sb-war-02", "sb-war-08"),
+    ]
     of = {
         "oracle": ("written", 1),
         "empty": ("empty", 0),
@@ -53,23 +56,28 @@ def test_on_the_projects_own_tasks_the_expert_scores_one_and_nothing_scores_zero
     board = {row["model"]: row for row in here.board()}
     assert {model: row["score"] for model, row in board.items()} == {m: s for m, (_, s) in of.items()}
     assert {(r["n_scenarios"], r["n_briefs"], r["n_ungraded"], r["harness"]) for r in board.values()} == {
-        (5, 5, 0, "native")
+        (10, 10, 0, "native")
     }
-    assert board["empty"]["n_empty"] == 5
-    # By the specification's table, our criteria are 23, 18, 16, 27 and 13, as those of its tasks.
+    assert board["empty"]["n_empty"] == 10
+    # By the specification's table, the criteria of its tasks' counterparts are 23, 18, 16, 27 and 13.
     per_task = {}
     for row in here.rows("verdicts", "oracle"):
         per_task.setdefault(row["scenario_id"], []).append(row["points"])
     assert {task: (len(points), sum(p < 0 for p in points)) for task, points in per_task.items()} == {
         "sb-aar-01": (16, 3),
         "sb-aar-04": (27, 3),
+        "sb-ins-01": (23, 3),
+        "sb-par-01": (24, 4),
+        "sb-par-02": (24, 4),
         "sb-psr-01": (13, 2),
+        "sb-psr-02": (24, 4),
+        "sb-sit-01": (25, 3),
         "sb-war-02": (23, 4),
         "sb-war-08": (18, 2),
     }
     lines = (here.own / "tasks.md").read_text().splitlines()
     (war,) = [line for line in lines if line.startswith("| sb-war-02")]
-    assert [cell.strip() for cell in war.strip("|").split("|")][4:7] == ["200 words", "1", "23 (4)"]
+    assert [cell.strip() for cell in war.strip("|").split("|")][5:8] == ["200 words", "1", "23 (4)"]
     assert lines[2].endswith("| published mean | oracle | absent | corrupt | empty |")
     assert war.endswith("| - | 1.000 | 0.000 | 0.000 | 0.000 |")
 

@@ -1,13 +1,14 @@
 """Documents put together: what a document says can't pass for another document."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from flows.schema.document import Block, BlockKind, Document
 from flows.schema.scenario import Evidence, Item
 from flows.stages.judge.shield import escape, shield
-from flows.stages.packet import assemble_packet, missing_evidence
+from flows.stages.packet import assemble_packet, missing_evidence, placed_text
 
 TAG = re.compile(r"<\s*/?\s*(document|packet|assignment)\b", re.IGNORECASE)
 FORGERIES = [
@@ -107,3 +108,22 @@ def test_a_quote_that_is_not_there_names_the_nearest_place_or_the_document_that_
     assert "expected 02-note.txt, which has these words" in fault
     (fault,) = evidence_faults("Nothing of the kind was ever written")
     assert "expected words of that document." in fault
+
+
+def test_the_places_of_blocks_stand_in_a_margin():
+    blocks = (
+        Block(BlockKind.heading, "# Order", "page 1"),
+        Block(BlockKind.table, "| a |\n| b |", "page 12"),
+    )
+    document = Document("01.pdf", "pdf", "0" * 64, "pdf/1", blocks)
+    shown = placed_text(assemble_packet("s", [document, replace(document, name="02.pdf", blocks=())]))
+    assert shown.splitlines() == [
+        "1. 01.pdf",
+        "",
+        "page 1  | # Order",
+        "",
+        "page 12 | | a |",
+        "        | | b |",
+        "",
+        "2. 02.pdf",
+    ]

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
-from flows.stages.rubric import rubric_notes
+import pytest
+
+from flows.schema.scenario import MA_BENCH, Evidence, Item, Severity, Step, Tier
+from flows.stages.rubric import absent_notes, rubric_notes
 
 ITEM = Item(
     "A-1", Step.facts, Tier.synthesis, Severity.important,
@@ -41,3 +43,34 @@ def test_shares_are_looked_at_where_there_are_enough_items():
 def test_criteria_with_points_of_their_own_are_passed_over():
     criterion = replace(ITEM, step=None, tier=None, severity=None, points=3.0)
     assert rubric_notes([criterion, criterion]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The load is as stated in the order.", True),
+        ("See table 3.", True),
+        ("Gives what is listed at the end of 03-report.pdf.", True),
+        ("According to the annex.", True),
+        ("The order takes consent as given on the strength of a letter.", False),
+        ("The annex closes the airspace above 3,000 metres.", False),
+        ("Sees the table of loads as out of date.", False),
+    ],
+)
+def test_an_item_that_sends_its_grader_to_the_packet_is_named(text, named):
+    notes = rubric_notes([replace(ITEM, ground_truth=text)])
+    assert notes == (
+        ["refers to the packet, which no grader sees, instead of saying it: A-1"] if named else []
+    )
+
+
+def test_items_without_the_ground_truth_that_others_have_are_named():
+    dimensions = replace(MA_BENCH, optional=("ground_truth", "rationale"))
+    bare = replace(ITEM, item_id="A-2", requirement="Names the ferry.", ground_truth="")
+    assert rubric_notes([ITEM, bare], dimensions) == [
+        "without a ground truth, which a grader has instead of the packet: A-2"
+    ]
+    assert rubric_notes([bare], dimensions) == []
+    (note,) = absent_notes([bare], dimensions)
+    assert note.startswith("no item has a ground truth: ")
+    assert absent_notes([ITEM, bare], dimensions) == []

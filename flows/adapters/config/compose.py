@@ -44,7 +44,7 @@ from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
-from flows.schema.settings import Settings
+from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
@@ -172,6 +172,7 @@ def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
 def _compose_point(project: Path, overrides: list[str]) -> Point:
     container, choices, _ = _compose(project, overrides)
     settings = checked(container, overrides)
+    settings = replace(settings, benchmark=_of_release(project, settings.benchmark))
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
     # Without value overrides, the composed configuration equals its named options.
     named = container if _only_chooses(project, overrides) else _named(project, chosen)
@@ -197,6 +198,16 @@ def _keys(container: Mapping[str, Any], named: Mapping[str, Any], sections: Iter
         if isinstance(container[section], dict)
         for key in changed_keys(container[section], named.get(section) or {})
     }
+
+
+def _of_release(project: Path, benchmark: BenchmarkSettings) -> BenchmarkSettings:
+    """Take the folder `tasks/` of a release where its root is named."""
+    data = project / benchmark.data
+    inner = Path(benchmark.data) / "tasks"
+    is_root = not any(data.glob("*/task.toml")) and any((project / inner).glob("*/task.toml"))
+    if benchmark.protocol is ProtocolName.mission_report and is_root:
+        return replace(benchmark, data=str(inner))
+    return benchmark
 
 
 @cache

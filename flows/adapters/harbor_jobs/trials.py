@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from flows.adapters.harbor_jobs.atif import TRAJECTORY
 from flows.adapters.harbor_jobs.criteria import read_criteria
 from flows.adapters.harbor_jobs.faults import read_faults
 from flows.adapters.harbor_jobs.origins import Judgment, read_judgment
@@ -72,6 +73,11 @@ def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
         report=report,
         report_state=state,
         report_detail=detail,
+        trajectories=tuple(
+            path.relative_to(tree.root).as_posix()
+            for place in folders
+            if (path := tree.file(place, TRAJECTORY)) is not None
+        ),
     )
     return trial, judgment
 

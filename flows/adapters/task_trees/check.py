@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from flows.adapters.task_trees.index import IndexRow
+from flows.adapters.task_trees.index import IndexRow, rows_by_task, with_index
 from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import ScenarioError, StaffbenchError
 from flows.common.untrusted import inside
-from flows.schema.report_task import ReportTask, RubricTotals
+from flows.schema.report_task import FAMILIES, ReportTask, RubricTotals
 
 HEAD = (
     "task",
     "report",
+    "family",
     "setting",
     "reader",
     "length limit",
@@ -28,8 +29,10 @@ HEAD = (
     "points",
     "mean score",
 )
+FACTS = ("title", "report_family", "setting", "reader", "length_limit")
+"""Fields of a task in the columns after the first."""
 _USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # shown on pages
-WORDS = 5
+WORDS = 6
 """Number of text columns in HEAD."""
 
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
@@ -83,31 +86,47 @@ class TreeCheck:
         )
 
 
-def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = ()) -> TreeCheck:
+def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = (), *, strict: bool = False) -> TreeCheck:
     """Read and validate task trees.
 
     Args:
         roots: their folders.
         index: rows of an index that should match them; empty for none.
+        strict: True if keys and fields that nothing uses are errors, not remarks.
 
     Returns:
         The result; an unreadable tree is a problem, and the others are still checked.
     """
     found = TreeCheck()
-    rows = {row.task_id: row for row in index}
+    rows = rows_by_task(index)
     for root in roots:
         try:
             task = read_task(root)
         except StaffbenchError as error:
             found.problems.append(error)
             continue
+        row = rows.get(task.task_id.casefold())
+        if row is not None:
+            found.problems += compare(row, task, root)
+            task = with_index(task, row)  # what only the index says
+        elif index:
+            found.problems.append(
+                ScenarioError(root, f"not in the index {index[0].file}", "a row for each task")
+            )
         found.tasks.append(task)
         found.problems += check_task(task, root)
+        unused = [key for key in task.unused if key not in _USED]
+        if unused and strict:
+            found.problems.append(ScenarioError(root, f"not used: {', '.join(unused)}", "known fields only"))
+        elif unused:
+            found.notes.append(f"{task.task_id}: kept and not used: {', '.join(unused)}")
         found.notes += [f"{task.task_id}: {note}" for note in (*task.notes, *_remarks(task))]
-        if index and task.task_id not in rows:
-            found.problems.append(ScenarioError(root, "not in the index", "a row for each task"))
-        elif index:
-            found.problems += compare(rows[task.task_id], task, root)
+    known = {root.name.casefold() for root in roots}
+    found.notes += [
+        f"{row.file}: {row.task_id} is in the index, and its tree is not here."
+        for name, row in rows.items()
+        if name not in known
+    ]
     return found
 
 
@@ -174,14 +193,19 @@ def compare(row: IndexRow, task: ReportTask, root: Path) -> list[StaffbenchError
         mine, theirs = getattr(task, name), getattr(row, name)
         if mine is not None and theirs is not None and mine.split() != theirs.split():
             problems.append(
-                ScenarioError(root, f"{name} is {mine!r:.80}", f"{theirs!r:.80}, as the index says")
+                ScenarioError(root, f"{name} is {mine!r:.80}", f"{theirs!r:.80}, as {row.file} says")
             )
+    means = (task.mean_score_pct, row.mean_score_pct)
+    if None not in means and means[0] != means[1]:
+        problems.append(
+            ScenarioError(root, f"mean_score_pct is {means[0]}", f"{means[1]}, as {row.file} says")
+        )
     sides = [{each.criterion_id: each for each in side} for side in (task.criteria, row.criteria)]
     different = [key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)]
     if different:
         problems.append(
             ScenarioError(
-                root / task.rubric_path, f"{', '.join(different)} differ from the index", "one rubric"
+                root / task.rubric_path, f"{', '.join(different)} differ from {row.file}", "one rubric"
             )
         )
     for what, path, here in (
@@ -190,10 +214,15 @@ def compare(row: IndexRow, task: ReportTask, root: Path) -> list[StaffbenchError
         ("instruction_path", row.instruction_path, {"instruction.md", task.steps[0].instruction_path}),
     ):
         if _in_task(path, row.task_path) not in here:
-            problems.append(ScenarioError(root, f"the index's {what} is {path}", " or ".join(sorted(here))))
+            problems.append(
+                ScenarioError(row.file, f"{what} of {row.task_id} is {path}", " or ".join(sorted(here)))
+            )
     listed = {_in_task(path, row.task_path) for path in row.attachments}
     given = {each.path for each in task.attachments}
-    for names, what in ((listed - given, "is in the index only"), (given - listed, "is not in the index")):
+    for names, what in (
+        (listed - given, f"is only in the index {row.file}"),
+        (given - listed, f"is not in the index {row.file}"),
+    ):
         problems += [ScenarioError(root / name, what, "one list of source files") for name in sorted(names)]
     return problems
 
@@ -204,12 +233,11 @@ def _in_task(path: str, task_path: str) -> str:
 
 
 def _remarks(task: ReportTask) -> Iterator[str]:
-    unused = [key for key in task.unused if key not in _USED]
-    if unused:
-        yield "kept and not used: " + ", ".join(unused)
     for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt"):
         if getattr(task, name) is None:
             yield f"no {name}"
+    if task.report_family is not None and task.report_family not in FAMILIES:
+        yield f"report_family is {task.report_family!r}, none of {', '.join(FAMILIES)}"
     sent = " ".join(" ".join(step.instruction for step in task.steps).split())
     if task.prompt is not None and " ".join(task.prompt.split()) not in sent:
         yield "the instruction does not hold the prompt word for word"
@@ -227,7 +255,7 @@ def _line(task: ReportTask) -> tuple[str, ...]:
     totals: RubricTotals = task.totals
     return (
         task.task_id,
-        *(text or "unknown" for text in (task.title, task.setting, task.reader, task.length_limit)),
+        *(getattr(task, name) or "unknown" for name in FACTS),
         str(len(task.attachments)),
         f"{totals.criteria} ({totals.penalties})",
         f"{totals.positive_points:g} (-{totals.penalty_points:g})",

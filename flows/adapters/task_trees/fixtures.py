@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from flows.adapters.task_trees.rubric import LISTS, criteria_of
-from flows.adapters.task_trees.safe_files import read_json, walk
+from flows.adapters.task_trees.safe_files import parse_json, read_json, walk
 from flows.adapters.task_trees.settings import LABELS
 from flows.common.errors import ScenarioError, StaffbenchError
 from flows.common.untrusted import inside, is_file
@@ -26,6 +26,7 @@ _RUBRIC_KEYS = ("rubric_path", "criteria_path", *LISTS)
 _GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
 _JUDGE_KEYS = ("judge", "judge_settings")
 _IGNORED_KEYS = ("version", "schema_version", "output", "output_path", "report_path")
+_LONGEST_NAME = 250  # of one part of a path; file systems refuse longer ones
 _READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *_GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
 
 _MOUNTS = ("/tests/", "/solution/")
@@ -83,10 +84,22 @@ class Config:
         if not isinstance(value, dict):
             found.fault(self.path, f"a {type(value).__name__}", "an object")
             return
-        self.entries = cast("dict[str, Any]", value)
+        entries = cast("dict[str, Any]", value)
+        self.entries = {key: self._unpacked(key, entry) for key, entry in entries.items()}
         for key, entry in self.entries.items():
             if key not in _READ and not key.startswith("judge_"):
                 found.unused[f"{self.path}: {key}"] = entry
+
+    def _unpacked(self, key: str, value: Any) -> Any:
+        """Parse a rubric or judge settings that are JSON in a string, as the rubric is in the index."""
+        packed = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
+        if not packed or key not in (*LISTS, *_JUDGE_KEYS):
+            return value
+        try:
+            return parse_json(value, f"{self._found.root / self.path}: {key}")
+        except StaffbenchError as error:
+            self._found.problems.append(error)
+            return None
 
     def text(self, *keys: str) -> str | None:
         """Return the first text under `keys`; None if there is none. Other types are noted."""
@@ -124,7 +137,9 @@ class Config:
         name = next((self.entries[key] for key in keys if isinstance(self.entries.get(key), str)), None)
         if name is None:
             return None
-        if name.startswith(_MOUNTS):
+        if max(map(len, name.split("/"))) > _LONGEST_NAME:
+            candidates = []
+        elif name.startswith(_MOUNTS):
             candidates = [path for place in self._found.places(name[1:]) if (path := inside(place))]
         else:
             base = PurePosixPath(self.path).parent
@@ -133,8 +148,8 @@ class Config:
         for path in candidates:
             if is_file(self._found.root, path):
                 return path
-        wrong = "is not there, or is a link" if candidates else "leads out of the task"
-        self._found.fault(self.path, f"{what} {name!r} {wrong}", "the path of a file in the task")
+        wrong = "is not there, or is a link" if candidates else "leads out of the task, or is too long"
+        self._found.fault(self.path, f"{what} {name!r:.100} {wrong}", "the path of a file in the task")
         return None
 
 
@@ -144,8 +159,11 @@ def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...
         (config.entries[k] for k in LISTS if isinstance(config.entries.get(k), (list, dict))), None
     )
     path = config.named("the rubric", _RUBRIC_KEYS) or found.first("tests/fixtures/rubric.json")
-    inner = () if embedded is None else criteria_of(embedded, found.root / config.path, found.problems)
+    extra: dict[str, Any] = {}
+    where = found.root / config.path
+    inner = () if embedded is None else criteria_of(embedded, where, found.problems, extra)
     if path is None:
+        found.unused |= {f"{config.path}: criterion.{key}": values for key, values in extra.items()}
         if embedded is None:
             found.fault("tests/fixtures/rubric.json", "not there, or a link", "the criteria")
         return config.path, inner
@@ -158,7 +176,9 @@ def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...
         holder = cast("dict[str, Any]", value)
         if any(key in holder for key in LISTS):
             found.unused.update({f"{path}: {key}": holder[key] for key in holder if key not in LISTS})
-    criteria = criteria_of(value, found.root / path, found.problems)
+    extra = {}
+    criteria = criteria_of(value, found.root / path, found.problems, extra)
+    found.unused |= {f"{path}: criterion.{key}": values for key, values in extra.items()}
     if embedded is not None:
         _compare(found, config.path, criteria, inner)
     return path, criteria

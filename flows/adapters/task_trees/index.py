@@ -1,5 +1,8 @@
 """The Parquet index of a release: one row per task, with the columns of the specification.
 
+It may be one file or several shards: `tasks.parquet` beside the folder `tasks/`, or Parquet files in `data/`
+beside it, where releases put them.
+
 The release documents names and meanings, not types. Written files have the types below; read ones may also
 have integers for points and JSON texts for lists.
 """
@@ -12,8 +15,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 import pyarrow as pa
@@ -63,6 +66,7 @@ class IndexRow:
         golden_report_path, instruction_path, rubric_path, task_path: relative to the index's folder or the
             task's, as in the release.
         unused: unknown columns with their values.
+        file: the file that the row was read from.
     """
 
     task_id: str
@@ -81,6 +85,49 @@ class IndexRow:
     rubric_path: str
     task_path: str
     unused: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    file: Path = field(default=Path(), compare=False)
+
+
+def index_path(data: Path) -> Path:
+    """Return the path where our own index of a task folder is written: beside the folder."""
+    return data.with_suffix(".parquet")
+
+
+def index_files(data: Path) -> list[Path]:
+    """Return the files of a task folder's index, sorted; empty if it has none."""
+    own = index_path(data)
+    return [own] if own.is_file() else sorted((data.parent / "data").rglob("*.parquet"))
+
+
+def rows_by_task(rows: Iterable[IndexRow]) -> dict[str, IndexRow]:
+    """Return the rows by the name of the task's folder: the id may have capital letters."""
+    return {PurePosixPath(row.task_path).name.casefold(): row for row in rows}
+
+
+def read_indexes(paths: Sequence[Path]) -> tuple[IndexRow, ...]:
+    """Read an index from all of its files.
+
+    Raises:
+        Problems: as `read_index`; a task in two files.
+    """
+    found: dict[str, IndexRow] = {}
+    for path in paths:
+        for row in read_index(path):
+            first = found.setdefault(row.task_id, row)
+            if first is not row:
+                raise Problems.of(
+                    path,
+                    [ScenarioError(path, f"task {row.task_id!r}, also in {first.file}", "each task once")],
+                )
+    return tuple(found.values())
+
+
+def with_index(task: ReportTask, row: IndexRow) -> ReportTask:
+    """Add what only the index says about a task; the tree takes precedence."""
+    names = (*_TEXTS[1:], "grading_guidance", "mean_score_pct")
+    missing = {name: getattr(row, name) for name in names if getattr(task, name) is None}
+    unused = {f"{row.file.name}: {name}": value for name, value in row.unused.items()}
+    return replace(task, **missing, unused={**task.unused, **unused})
 
 
 def read_index(path: Path) -> tuple[IndexRow, ...]:
@@ -107,7 +154,7 @@ def read_index(path: Path) -> tuple[IndexRow, ...]:
         raise Problems.of(
             path, [ScenarioError(path, f"no column {', '.join(missing)}", f"the columns {columns}")]
         )
-    found = [_row(row, f"{path}: row {number}", problems) for number, row in enumerate(rows, 1)]
+    found = [_row(row, path, number, problems) for number, row in enumerate(rows, 1)]
     ids = [row.task_id for row in found if row is not None]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     problems += [ScenarioError(path, f"task {name!r} twice", "each task once") for name in twice]
@@ -128,8 +175,8 @@ def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(row: dict[str, Any], where: str, problems: list[StaffbenchError]) -> IndexRow | None:
-    before = len(problems)
+def _row(row: dict[str, Any], path: Path, number: int, problems: list[StaffbenchError]) -> IndexRow | None:
+    before, where = len(problems), f"{path}: row {number}"
 
     def fault(column: str, found: str, expected: str) -> None:
         problems.append(ScenarioError(where, f"{column} {found}", expected))
@@ -139,7 +186,8 @@ def _row(row: dict[str, Any], where: str, problems: list[StaffbenchError]) -> In
     for name in attachments:
         if not isinstance(name, str) or inside(name) is None:
             fault("attachments", f"name {name!r}", "relative paths that stay below the index's folder")
-    criteria = criteria_of(_list(row["rubric"], "rubric", where, fault), f"{where}: rubric", problems)
+    extra: dict[str, Any] = {}
+    criteria = criteria_of(_list(row["rubric"], "rubric", where, fault), f"{where}: rubric", problems, extra)
     mean = row["mean_score_pct"]
     if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= _PER_CENT):
         fault("mean_score_pct", f"is {mean!r}", "a number from 0 to 100, or null")
@@ -155,7 +203,11 @@ def _row(row: dict[str, Any], where: str, problems: list[StaffbenchError]) -> In
         attachments=tuple(attachments),
         criteria=criteria,
         **{name: str(texts[name]) for name in _PATHS},
-        unused={name: value for name, value in row.items() if name not in SCHEMA.names},
+        unused={
+            **{name: value for name, value in row.items() if name not in SCHEMA.names},
+            **{f"rubric: {name}": values for name, values in extra.items()},
+        },
+        file=path,
     )
 
 

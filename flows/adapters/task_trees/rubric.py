@@ -1,7 +1,8 @@
-"""Parse criteria with the documented field names or synonyms."""
+"""Parse criteria with the documented field names or synonyms; other fields are kept and not used."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any, cast
@@ -28,7 +29,9 @@ LISTS = ("criteria", "rubric", "items")
 """Keys of an object that may contain the list of criteria."""
 
 
-def criteria_of(value: Any, where: object, problems: list[StaffbenchError]) -> tuple[Criterion, ...]:
+def criteria_of(
+    value: Any, where: object, problems: list[StaffbenchError], unused: dict[str, Any] | None = None
+) -> tuple[Criterion, ...]:
     """Parse criteria.
 
     Args:
@@ -36,6 +39,7 @@ def criteria_of(value: Any, where: object, problems: list[StaffbenchError]) -> t
             either under one of LISTS.
         where: the file, for errors.
         problems: all errors are added here, by file, criterion and field.
+        unused: unknown fields are added here: values by criterion id, by name of the field.
 
     Returns:
         The valid criteria, in order; ids are unique.
@@ -46,6 +50,9 @@ def criteria_of(value: Any, where: object, problems: list[StaffbenchError]) -> t
         criterion = _criterion(row, number, where, problems)
         if criterion is None:
             continue
+        if unused is not None:
+            for key in (key for key in row if _field_of(key) is None):
+                unused.setdefault(key, {})[criterion.criterion_id] = row[key]
         if criterion.criterion_id in found:
             problems.append(
                 ScenarioError(
@@ -106,15 +113,15 @@ def _criterion(row: Any, number: int, where: object, problems: list[StaffbenchEr
 
     fields: dict[str, Any] = {}
     for key, value in entries.items():
-        field = _MEANING.get(key.strip().lower())
+        field = _field_of(key)
         if field is None:
-            fault(key, "is no field of a criterion", "one of " + ", ".join(FIELDS))
-        elif field in fields:
+            continue
+        if field in fields:
             fault(key, f"says again what {field} is", "each field once")
         else:
             fields[field] = value
     texts = {field: _text(fields.get(field), field, fault) for field in ("criterion_id", "criterion")}
-    extra = {field: _said(fields.get(field), field, fault) for field in ("source", "justification")}
+    extra = {field: _said(fields.get(field)) for field in ("source", "justification")}
     points = _points(fields.get("points"), fault)
     polarity = _polarity(fields.get("polarity"), points, fault)
     if len(problems) > before or points is None or polarity is None:
@@ -127,6 +134,10 @@ def _criterion(row: Any, number: int, where: object, problems: list[StaffbenchEr
         source=extra["source"],
         justification=extra["justification"],
     )
+
+
+def _field_of(key: str) -> str | None:
+    return _MEANING.get(key.strip().lower())
 
 
 def _name(entries: dict[str, Any], number: int) -> str:
@@ -143,16 +154,13 @@ def _text(value: Any, field: str, fault: Any) -> str:
     return ""
 
 
-def _said(value: Any, field: str, fault: Any) -> str | None:
-    """Read optional text, joining several sources."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if isinstance(value, str):
-        return value.strip()
+def _said(value: Any) -> str | None:
+    """Read an optional remark, which no judge sees: text, or a list or object as JSON."""
+    if value is None or isinstance(value, str):
+        return (value or "").strip() or None
     if isinstance(value, list) and all(isinstance(entry, str) for entry in cast("list[Any]", value)):
         return "; ".join(entry.strip() for entry in cast("list[str]", value)) or None
-    fault(field, f"is {value!r}", "text")
-    return None
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _points(value: Any, fault: Any) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -43,12 +44,14 @@ class VerifierTask:
         task_id, title: None if not in `config.json`.
         criteria: the rubric, in file order.
         golden: the expert's report.
+        judge: the task's judge settings, as found in `config.json`.
     """
 
     task_id: str | None
     title: str | None
     criteria: tuple[Criterion, ...]
     golden: Path
+    judge: Mapping[str, Any]
 
 
 def read_grading(tests: Path) -> Grading | None:
@@ -97,4 +100,6 @@ def read_tests(tests: Path) -> VerifierTask:
     golden = find_golden(found, config)
     if found.problems:
         raise Problems.of(tests, found.problems)
-    return VerifierTask(config.text("task_id"), config.text("title"), criteria, found.root / golden)
+    return VerifierTask(
+        config.text("task_id"), config.text("title"), criteria, found.root / golden, config.judge
+    )

@@ -28,9 +28,9 @@ RUN pip install --no-cache-dir lxml openpyxl pdfplumber pypdf python-docx
 
 RUN npm install --global opencode-ai@1.18.31
 
-# The verifier calls `staffbench`. Harbor passes no build arguments: what pip should install is written here,
-# by `staffbench harbor export FOLDER --install WHEEL` or by hand. Without it an agent can still write, and
-# the verifier says what is missing.
+# The verifier calls `staffbench` where it is installed. Harbor passes no build arguments: what pip should
+# install is written here, by `staffbench harbor export FOLDER --install WHEEL` or by hand. Without it the
+# verifier of a report is tests/agent_judge.py; that of a brief says what is missing.
 ARG STAFFBENCH=""
 RUN if [ -n "$STAFFBENCH" ]; then pip install --no-cache-dir "$STAFFBENCH"; fi
 
@@ -59,6 +59,21 @@ if ! command -v staffbench > /dev/null; then
 fi
 
 exec staffbench harbor verify {output} --task "$here"
+"""
+
+_TEST_OF_REPORT = """\
+#!/bin/bash
+# Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
+# Where staffbench is installed it judges, pages included; else agent_judge.py does, by the text alone.
+set -euo pipefail
+
+here="$(cd "$(dirname "${{BASH_SOURCE[0]}}")" && pwd)"
+
+if command -v staffbench > /dev/null; then
+  exec staffbench harbor verify {output} --task "$here"
+fi
+# Nothing that an agent left in its environment (-E) or home (-s) is imported; nothing is compiled (-B).
+exec python3 -B -E -s "$here/agent_judge.py" {output}
 """
 
 _SOLVE = """\
@@ -144,9 +159,14 @@ def with_staffbench(text: str, install: Install) -> str:
     return _ARGUMENT.sub(lambda _: "\n".join(lines), text)
 
 
-def test_script(output: str) -> str:
-    """Return the verifier script for a report at the sandbox path `output`."""
-    return _TEST.format(output=output)
+def test_script(output: str, *, with_script: bool) -> str:
+    """Return the verifier script for a report at the sandbox path `output`.
+
+    Args:
+        output: the report.
+        with_script: True if `agent_judge.py` lies beside it, for a sandbox without staffbench.
+    """
+    return (_TEST_OF_REPORT if with_script else _TEST).format(output=output)
 
 
 def oracle_script(output: str, what: str, report: bytes) -> str:

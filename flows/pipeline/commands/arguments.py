@@ -8,10 +8,12 @@ from typing import Any
 
 from flows import __version__
 from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.pipeline.commands.own import command_line as own_commands
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
 
 COMMANDS = {
+    **own_commands.COMMANDS,
     "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
     "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
@@ -47,6 +49,7 @@ staffbench COMMAND --help shows the arguments of a command.
 """
 
 NEXT = """staffbench: name a command. To begin:
+  staffbench new NAME     make a benchmark of your own
   staffbench run          grade a baseline, without a key or a model
   staffbench list models  see what can be run
   staffbench --help       all commands, with examples
@@ -80,9 +83,10 @@ def build_parser() -> argparse.ArgumentParser:
     # The former name of track; without a help text it is not listed.
     parsers["version"] = commands.add_parser("version", description=COMMANDS["track"])
     _add_own(parsers)
+    own_commands.add_arguments(parsers, _OVERRIDES)
     _add_harbor(parsers["harbor"])
     for name, one in parsers.items():
-        if name not in ("harbor", "list", "completion"):
+        if name not in ("harbor", "list", "completion", "rubric"):
             _add_overrides(one)
     for name in ("run", "plan", "grade"):
         parsers[name].epilog = axes_text()
@@ -132,8 +136,17 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["packets"].add_argument(
         "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
     )
+    parsers["packets"].add_argument(
+        "--places", action="store_true", help="with --show: the place of each block in a margin"
+    )
+    parsers["validate"].add_argument(
+        "--watch", action="store_true", help="validate again whenever a file is saved, until Ctrl-C"
+    )
     parsers["validate"].add_argument(
         "--index", action="store_true", help="write the Parquet index of the task folder"
+    )
+    parsers["validate"].add_argument(
+        "--strict", action="store_true", help="refuse fields of a task that nothing uses"
     )
     parsers["report"].add_argument(
         "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
@@ -177,6 +190,9 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
             "--install",
             metavar="WHEEL",
             help="staffbench for the sandboxes: a local wheel or a pip requirement",
+        )
+        parsers[name].add_argument(
+            "--keep-verifier", action="store_true", help="leave a report task's own verifier in place"
         )
     parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
     for parser in parsers.values():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points, options
 from flows.adapters.config.every_option import check_options
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
+from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.common.text import number
@@ -29,18 +31,31 @@ from flows.pipeline.results.leaderboard import (
 )
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.pipeline.work.evaluations import no_items
 from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.schema.scenario import Scenario, classes
+from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
 from flows.schema.verdict import Agreement
-from flows.stages.packet import missing_evidence
-from flows.stages.rubric import rubric_notes
+from flows.stages.packet import missing_evidence, placed_text
+from flows.stages.rubric import absent_notes, rubric_notes
 
 
-def packets(project: Path, overrides: Sequence[str], show: str | None, screen: Screen) -> int:
-    """Build the packet of every scenario; report all unreadable documents together."""
+def packets(
+    project: Path, overrides: Sequence[str], show: str | None, screen: Screen, *, places: bool = False
+) -> int:
+    """Build the packet of every scenario; report all unreadable documents together.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides, such as the benchmark.
+        show: a scenario whose packet is printed; None for a table of all.
+        screen: output.
+        places: True to print the place of each block in a margin.
+    """
+    if places and show is None:
+        raise ConfigError("--places", "no packet to show", "--show SCENARIO")
     settings = _settings(project, overrides)
     built, problems = _packets(project, settings, screen)
     rows = [("scenario", "documents", "blocks", "characters", "notices")]
@@ -50,7 +65,7 @@ def packets(project: Path, overrides: Sequence[str], show: str | None, screen: S
         count = str(len(packet.documents))
         rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
     if show is not None:
-        texts = {packet.scenario_id: packet.text for _, packet in built}
+        texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
         if show not in texts:
             raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
         screen.note(texts[show])
@@ -65,7 +80,15 @@ def packets(project: Path, overrides: Sequence[str], show: str | None, screen: S
     return _fail(problems, screen)
 
 
-def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: bool = False) -> int:
+def validate(
+    project: Path,
+    overrides: Sequence[str],
+    screen: Screen,
+    *,
+    index: bool = False,
+    strict: bool = False,
+    again: bool = False,
+) -> int:
     """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
 
     Args:
@@ -73,19 +96,26 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
         overrides: Hydra overrides, such as the benchmark.
         screen: output.
         index: True to write the Parquet index of a folder of tasks.
+        strict: True if fields of a task that nothing uses are errors.
+        again: True after a saved file: the options, which take seconds, are not composed again.
     """
     settings = _settings(project, overrides)
     if kind_of(settings.benchmark).has_tasks:
-        problems = validate_tasks(project, settings.benchmark, screen, write=index)
-    elif index:
-        raise ConfigError("--index", f"{settings.benchmark.name} has no tasks", "benchmark=mission_report")
+        problems = validate_tasks(project, settings.benchmark, screen, write=index, strict=strict)
+    elif index or strict:
+        raise ConfigError(
+            "--index" if index else "--strict",
+            f"{settings.benchmark.name} has no tasks",
+            "benchmark=mission_report",
+        )
     else:
         problems = _validate_scenarios(project, settings, screen)
-    progress = Progress({"options": sum(map(len, options(project).values()))}, None)
-    with screen.progress(progress):
-        checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
-    problems += invalid
-    screen.note(f"Options of conf/ that compose: {checked}")
+    if not again:
+        progress = Progress({"options": sum(map(len, options(project).values()))}, None)
+        with screen.progress(progress):
+            checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
+        problems += invalid
+        screen.note(f"Options of conf/ that compose: {checked}")
     if not problems:
         screen.note("No problems found.")
     return _fail(problems, screen)
@@ -93,8 +123,11 @@ def validate(project: Path, overrides: Sequence[str], screen: Screen, *, index: 
 
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = _packets(project, settings, screen)
+    problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
     rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
     for scenario, packet in built:
+        folder = project / settings.benchmark.data / scenario.scenario_id
+        problems += no_items(folder, scenario, settings.benchmark.name)
         problems += missing_evidence(scenario.items, packet)
         errors = sum(item.is_error for item in scenario.items)
         numbers = range(1, len(scenario.dimensions.tiers) + 1)
@@ -116,6 +149,28 @@ def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> li
     for scenario, _ in built:
         for note in rubric_notes(scenario.items, scenario.dimensions):
             screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
+    items = [item for scenario, _ in built for item in scenario.items]
+    for note in absent_notes(items, settings.benchmark.dimensions or MA_BENCH):
+        screen.note(f"{settings.benchmark.name}: {note}.")
+    return problems
+
+
+def _further_faults(
+    project: Path, settings: Settings, sound: AbstractSet[str], screen: Screen
+) -> list[StaffbenchError]:
+    """Check documents and quotes of the scenarios whose files have faults, so that all are named at once."""
+    benchmark = settings.benchmark
+    problems: list[StaffbenchError] = []
+    for name in kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios):
+        folder = project / benchmark.data / name
+        found = None if name in sound else check_scenario(folder, benchmark.dimensions or MA_BENCH)[0]
+        if found is None:
+            continue
+        try:
+            path = packet_path(project / benchmark.data, benchmark.name, name)
+            problems += missing_evidence(found.items, load_packet(folder, found, path, screen.say))
+        except StaffbenchError as error:
+            problems.append(error)
     return problems
 
 

@@ -54,7 +54,8 @@ def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *
                 raise StoreError(
                     path, f"can't be deleted ({error.strerror})", remedy="fix the permissions"
                 ) from error
-            if path.parent != folder and not any(path.parent.glob("*.parquet")):
+            left = (other for kind in ("*.parquet", "*.yaml") for other in path.parent.glob(kind))
+            if path.parent != folder and not any(left):
                 shutil.rmtree(path.parent, ignore_errors=True)
     _delete_other_boards(folder, screen)
     return _write_again(project, overrides, folder, settings, screen)

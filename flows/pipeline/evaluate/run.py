@@ -243,7 +243,7 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
-    from flows.pipeline.orchestration.cached_tasks import records
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns, records
 
     def is_done() -> bool:
         return bool(finished.flow_run_id)
@@ -253,6 +253,9 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
+        if not TaskRuns.enabled:
+            await evaluate.fn(title, names)
+            return
         # Prefect's overloads do not declare a coroutine.
         flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
         result: Any = await (await flow).aresult(raise_on_failure=False)

@@ -11,6 +11,7 @@ from flows.adapters.task_trees.tests_folder import Grading
 from flows.adapters.task_trees.write import check_target, write_folder
 from flows.adapters.task_trees.write_text import Install, install_of
 from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.harbor.judge_file import named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.tasks import ExportedTask, brief_task, report_task
 from flows.pipeline.work.kinds import kind_of
@@ -27,7 +28,13 @@ _HARBOR_AXES = {
 
 
 def export(
-    project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
+    project: Path,
+    overrides: Sequence[str],
+    folder: Path,
+    *,
+    install: str | None,
+    screen: Screen,
+    keep_verifier: bool = False,
 ) -> int:
     """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`; on an error, none is written.
 
@@ -38,6 +45,7 @@ def export(
         folder: must not exist, or be empty.
         install: what the sandboxes install as staffbench, see `install_of`.
         screen: output.
+        keep_verifier: True to leave the own verifier of a report task in place.
 
     Returns:
         0.
@@ -49,24 +57,28 @@ def export(
     """
     from flows.pipeline.evaluate.showing import display_path  # slow import
 
-    export_tasks(project, overrides, folder, install=install, screen=screen)
-    screen.note(
-        "Judged there by the offline stand-in unless STAFFBENCH_JUDGE names a judge in the verifier's "
-        "environment, as for judge=..., with overrides after it."
-    )
+    export_tasks(project, overrides, folder, install=install, screen=screen, keep_verifier=keep_verifier)
     shown = display_path(folder)
     screen.note(f"Written: {shown}. To run them: harbor run -p {shown} -a AGENT -m MODEL")
     return 0
 
 
 def export_tasks(
-    project: Path, overrides: Sequence[str], folder: Path, *, install: str | None, screen: Screen
+    project: Path,
+    overrides: Sequence[str],
+    folder: Path,
+    *,
+    install: str | None,
+    screen: Screen,
+    keep_verifier: bool = False,
 ) -> list[ExportedTask]:
     """Export as `export` does, and return the written tasks."""
     check_target(folder)
     refuse_harbor_axes(overrides)
     point = compose_points(project, overrides, multirun=False)[0]
-    tasks = _tasks(project, point, overrides, install_of(install))
+    if keep_verifier:
+        _check_kept(point, overrides, install)
+    tasks = _tasks(project, point, overrides, install_of(install), keep_verifier=keep_verifier)
     files = {f"{task.scenario_id}/{name}": file for task in tasks for name, file in task.files.items()}
     rows = [("task", "oracle", "files", "bytes")]
     rows += [
@@ -83,12 +95,34 @@ def export_tasks(
     for task in tasks:
         for note in task.notes:
             screen.note(f"{task.scenario_id}: {note}")
-    if not install:
+    if keep_verifier:
+        return tasks
+    judges = sorted({task.judge for task in tasks})
+    screen.note(
+        f"Judged there by {', '.join(judges)}, unless STAFFBENCH_JUDGE names a judge in the verifier's "
+        "environment, as for judge=..., with overrides after it."
+    )
+    if not install and not kind_of(point.settings.benchmark).has_tasks:
         screen.note(
             "The sandboxes install no staffbench, without which their verifier leaves no reward: "
             "--install WHEEL, or what pip should install."
         )
     return tasks
+
+
+def _check_kept(point: Point, overrides: Sequence[str], install: str | None) -> None:
+    """Refuse what has no effect on a verifier of others.
+
+    Raises:
+        ConfigError: there is such an override, or the benchmark has no verifier of its own.
+    """
+    if not kind_of(point.settings.benchmark).has_tasks:
+        raise ConfigError(
+            "--keep-verifier", "scenarios of briefs have no verifier of their own", "benchmark=mission_report"
+        )
+    grading = [override for override in overrides if axis_of(override) in _GRADING_KEYS]
+    for word in (*grading, *(["--install"] if install else [])):
+        raise ConfigError(word, "no effect with --keep-verifier: the task's own verifier grades")
 
 
 def refuse_harbor_axes(overrides: Sequence[str]) -> None:
@@ -114,22 +148,29 @@ def grading_overrides(point: Point, overrides: Sequence[str]) -> tuple[str, ...]
     return tuple(layered(layered(base, chosen), by_value))
 
 
-def _tasks(project: Path, point: Point, overrides: Sequence[str], install: Install) -> list[ExportedTask]:
+def _tasks(
+    project: Path, point: Point, overrides: Sequence[str], install: Install, *, keep_verifier: bool
+) -> list[ExportedTask]:
     settings = point.settings
     benchmark = settings.benchmark
-    verifier_overrides = grading_overrides(point, overrides)
+    chosen = any(axis_of(override) == "judge" for override in overrides)
     kind = kind_of(benchmark)
     tasks: list[ExportedTask] = []
     problems: list[StaffbenchError] = []
     for name in kind.scenario_ids(project, benchmark, benchmark.scenarios):
         folder = project / benchmark.data / name
-        grading = Grading(name, verifier_overrides)
         try:
             scenario = kind.load(project, benchmark, name)
-            if kind.has_tasks:
-                tasks.append(report_task(folder, scenario, settings.judge, grading, install))
-            else:
+            if scenario.task is None:
+                grading = Grading(name, grading_overrides(point, overrides))
                 tasks.append(brief_task(folder, scenario, settings, grading, install))
+                continue
+            # The task names its judge; the stand-in is used only where somebody asks for it.
+            named = [] if chosen or keep_verifier else named_judge(project, scenario.task.judge)
+            words = [*overrides, *named]
+            own = compose_points(project, words, multirun=False)[0] if named else point
+            grading = None if keep_verifier else Grading(name, grading_overrides(own, words))
+            tasks.append(report_task(folder, scenario, own, grading, install))
         except StaffbenchError as error:
             problems.append(error)
     if problems:

@@ -1,4 +1,4 @@
-"""Grade one submission with the judge stage, outside a run: no Prefect server, tables or cache."""
+"""Grade submissions with the judge stage, outside a run: no Prefect server, tables or cache."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
+from flows.common.gather import gather_then_raise
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.work.briefs import no_file
 from flows.pipeline.work.evaluations import evaluation_of
 from flows.pipeline.work.judging import judge_work, judged_of
-from flows.pipeline.work.run_context import Files, RunContext
+from flows.pipeline.work.run_context import Evaluation, Files, RunContext
 from flows.schema.brief import Brief
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
@@ -26,47 +27,57 @@ from flows.schema.verdict import Verdict
 async def grade_one(
     project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
 ) -> Sequence[Verdict]:
-    """Grade every item of one brief with the judge stage.
+    """Grade every item of one brief; see `grade_all`."""
+    return (await grade_all(project, point, [(scenario, brief, report)]))[0]
+
+
+async def grade_all(
+    project: Path, point: Point, briefs: Sequence[tuple[Scenario, Brief, Path]]
+) -> list[Sequence[Verdict]]:
+    """Grade every item of some briefs with the judge stage.
 
     Args:
         project: folder that holds `conf/`.
         point: judge, prompt and limits; replies go to `settings.results`, an absolute path.
-        scenario: the rubric; for a report also the expert's text.
-        brief: the text to grade.
-        report: the file, for page images if the judge takes them.
+        briefs: each with the rubric, for a report also the expert's text, and with the file, for page images
+            if the judge takes them.
 
     Raises:
         StaffbenchError: the judge can't be used. A failed call is a verdict with that status instead.
     """
-    results = Path(point.settings.results)
-    # Harbor's agent wrote the brief; the writer in the settings is a default that is never called.
-    evaluation = evaluation_of(point.settings, point.changed, (scenario,))
-    context = RunContext(
-        project,
-        results,
-        [evaluation],
-        None,
-        ObjectStore(results / "objects"),
-        ReportStore(results / "reports"),
-        Renders(results / "renders"),
-    )
+    if not briefs:
+        return []
+    # Harbor's agent wrote the briefs; the writer in the settings is a default that is never called.
+    scenarios = {scenario.scenario_id: scenario for scenario, _, _ in briefs}
+    evaluation = evaluation_of(point.settings, point.changed, tuple(scenarios.values()))
+    context = context_of(project, Path(point.settings.results), [evaluation])
     store: CompletionStore | None = None
     judges = [each.settings.judge for each in (evaluation, *evaluation.voters)]
     try:
         if any(judge.kind is JudgeKind.remote for judge in judges):
             for judge in judges:
                 check_key(judge)
-            store = CompletionStore(results / "completions")
+            store = CompletionStore(context.results / "completions")
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
-        files = no_file if scenario.reference is None else _file(report)
-        work = judge_work(context, evaluation, scenario, [brief], "", files=files)
-        return judged_of(await work.make()).verdicts
+
+        async def grade(scenario: Scenario, brief: Brief, report: Path) -> Sequence[Verdict]:
+            files = no_file if scenario.reference is None else _file(report)
+            work = judge_work(context, evaluation, scenario, [brief], "", files=files)
+            return judged_of(await work.make()).verdicts
+
+        return await gather_then_raise([grade(*each) for each in briefs])
     finally:
         if context.client is not None:
             await context.client.aclose()
         if store is not None:
             store.close()
+
+
+def context_of(project: Path, results: Path, evaluations: Sequence[Evaluation] = ()) -> RunContext:
+    """Return a run's context outside a run."""
+    objects, reports = ObjectStore(results / "objects"), ReportStore(results / "reports")
+    return RunContext(project, results, [*evaluations], None, objects, reports, Renders(results / "renders"))
 
 
 def _file(report: Path) -> Files:

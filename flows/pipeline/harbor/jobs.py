@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError
 from flows.common.text import number
+from flows.pipeline.harbor.overrides import axis_of
 from flows.pipeline.harbor.parts import Part, open_parts
 from flows.schema.harbor import (
     AttemptScore,
@@ -38,6 +40,8 @@ _OUR_RULE_OF_BRIEFS = (
 _COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
 _MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
 _DECIMALS = 3
+_IMPORT_AXES = ("results", "benchmark", "scoring")
+_JUDGE_AXES = ("judge", "judge_prompt", "runner", "budget", "retry")
 _BENCHMARK_FOLDERS = ("briefs", "verdicts", "harbor")
 """Folders that identify the results of a benchmark; one is enough."""
 
@@ -75,10 +79,12 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     Each system of each job is a condition of its own: it is not pooled with other jobs or our own harness.
     Importing the same job again writes the same bytes.
 
+    With `judge=...` that judge grades the kept submissions as well. Its verdicts and scores stand under its
+    name beside the verifier's.
+
     Args:
         project: folder of the project.
-        overrides: only `results` matters, and the benchmark's scenarios for attempts without a score whose
-            lower bound the job does not give.
+        overrides: `results`, the benchmark, and a judge with what belongs to it.
         job: folder of one Harbor job.
         screen: output.
 
@@ -88,31 +94,55 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     Raises:
         HarborError: the folder holds no job; an attempt has neither a score nor a lower bound; or the folder
             of the benchmark's results holds something else.
-        ConfigError: the folder does not exist, or overrides are invalid.
+        ConfigError: the folder does not exist, an override has no effect, or the judge can't be asked.
         StoreError: a table can't be written.
     """
     # Slow imports that summarize does not need.
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.evaluate.showing import display_path
+    from flows.pipeline.harbor.imported import import_part
     from flows.pipeline.harbor.rubric import rubric_here
-    from flows.pipeline.harbor.tables import check_bounds, write_system
+    from flows.pipeline.harbor.tables import check_bounds
     from flows.pipeline.results.stored import results_lock
 
-    results = project / compose_points(project, overrides, multirun=False)[0].settings.results
+    judged = _check_overrides(overrides)
+    results = project.absolute() / compose_points(project, overrides, multirun=False)[0].settings.results
     rubric = partial(rubric_here, project, overrides)
-    found, parts = open_parts(_folder(project, job), every=True, rubric=rubric)
+    folder = _folder(project, job)
+    found, parts = open_parts(folder, every=True, rubric=rubric)
     for part in parts:
         check_bounds(part)
         _check_folder(results / part.origin.benchmark)
+    written: list[Path] = []
+    unscored = False
     with results_lock(results):
-        written = [
-            path for part in parts for system in part.systems for path in write_system(results, part, system)
-        ]
+        for part in parts:
+            paths, is_whole = import_part(project, results, overrides, part, folder.resolve(), judged=judged)
+            written += paths
+            unscored = unscored or not is_whole
     for part in parts:
         _show(part, screen)
     screen.note("Written: " + ", ".join(display_path(path) for path in written))
-    unscored = any(a.score is None for part in parts for system in part.systems for a in system.attempts)
     return _show_damage(found, screen) or (4 if unscored else 0)
+
+
+def _check_overrides(overrides: Sequence[str]) -> bool:
+    """Refuse overrides that an import has no use for; return whether a judge is chosen.
+
+    Raises:
+        ConfigError: there is such an override.
+    """
+    axes = {axis_of(override): override for override in overrides}
+    judged = "judge" in axes
+    for axis, override in axes.items():
+        if axis in _IMPORT_AXES or (judged and axis in _JUDGE_AXES):
+            continue
+        raise ConfigError(
+            override,
+            "no effect on an import" + ("" if judged or axis not in _JUDGE_AXES else " without judge=..."),
+            f"one of {', '.join((*_IMPORT_AXES, 'judge'))}, and with a judge {', '.join(_JUDGE_AXES)}",
+        )
+    return judged
 
 
 def _check_folder(folder: Path) -> None:
@@ -134,14 +164,14 @@ def _show(part: Part, screen: Screen) -> None:
     job = part.job
     version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
     head = f"{part.origin.benchmark}: {job.name} ({version})"
-    tasks = [("model", "agent", "task", "rewards by attempt", "ours")]
+    tasks = [("model", "agent", "task", "judge", "rewards by attempt", "ours")]
     means: list[tuple[str, ...]] = [(*_COUNTS, *_MEANS)]
     for system in part.systems:
         model, agent = _names(system)
         for task, mean in system.by_task.items():
             attempts = [a for a in system.attempts if a.trial.task == task]
             rewards = " · ".join(_reward(a, clamped=part.is_clamped) for a in attempts)
-            tasks.append((model, agent, task, rewards, number(mean, _DECIMALS)))
+            tasks.append((model, agent, task, _judges(attempts), rewards, number(mean, _DECIMALS)))
         n_scored, n_no_report = (system.counts.get(o, 0) for o in (Outcome.scored, Outcome.no_report))
         counts = (len(system.attempts), n_scored, n_no_report, len(system.attempts) - n_scored - n_no_report)
         rules = (system.reported, system.mean_0_25, system.mean_0_26, system.ours)
@@ -150,7 +180,7 @@ def _show(part: Part, screen: Screen) -> None:
         means.append(
             (model, agent, *map(str, counts), *(number(rule, _DECIMALS) for rule in rules), bounds, share)
         )
-    screen.table(f"{head}: reward per task", tasks, words=4)
+    screen.table(f"{head}: reward per task", tasks, words=5)
     screen.table(f"{head}: mean per model", means, words=2)
     screen.note(_RULES)
     screen.note(_OUR_RULE if part.is_clamped else _OUR_RULE_OF_BRIEFS)
@@ -199,6 +229,13 @@ def _show_damage(job: HarborJob, screen: Screen) -> int:
 def _names(system: SystemSummary) -> tuple[str, str]:
     model = system.model or "no model"
     return _plain(f"{model} ({system.effort})" if system.effort else model), _plain(system.agent or "unknown")
+
+
+def _judges(attempts: Sequence[AttemptScore]) -> str:
+    """Name the judge of a task's rewards, once or for each attempt; a dash where nobody judged."""
+    names = [_plain(" + ".join(attempt.trial.judges)) or "-" for attempt in attempts]
+    judged = {name for name in names if name != "-"}
+    return " · ".join(names) if len(judged) > 1 else "".join(judged) or "-"
 
 
 def _attempt(trial: Trial) -> str:

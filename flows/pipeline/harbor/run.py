@@ -16,7 +16,7 @@ from flows.adapters.provenance import now
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.pipeline.harbor.export import export_tasks
-from flows.pipeline.harbor.tasks import JUDGE, REPORT, judge_keys
+from flows.pipeline.harbor.tasks import JUDGE, REPORT
 from flows.schema.settings import ProtocolName
 
 COMMAND = "STAFFBENCH_HARBOR"
@@ -35,6 +35,7 @@ def run_harbor(
     *,
     install: str | None,
     screen: Screen,
+    keep_verifier: bool = False,
 ) -> int:
     """Export the chosen scenarios, run Harbor on them, and say how to import its job.
 
@@ -47,6 +48,7 @@ def run_harbor(
         arguments: Harbor's own: agent, model, environment, and so on.
         install: what the sandboxes install as staffbench, see `export`.
         screen: output.
+        keep_verifier: True to leave the own verifier of a report task in place.
 
     Returns:
         Harbor's exit code; 128 plus the signal number if a signal ended it.
@@ -69,7 +71,9 @@ def run_harbor(
     folder = project / settings.results / settings.benchmark.name / "harbor"
     name = re.sub(r"[^0-9T]", "", now().partition("+")[0])
     tasks, job = folder / "tasks" / name, folder / "jobs" / name
-    export_tasks(project, overrides, tasks, install=install, screen=screen)
+    exported = export_tasks(
+        project, overrides, tasks, install=install, screen=screen, keep_verifier=keep_verifier
+    )
     line = [command, "run", "-p", str(tasks), "-o", str(job.parent), "--job-name", name]
     if not any(_ATTEMPTS.fullmatch(argument) for argument in arguments):
         line += ["-k", str(settings.seeds)]
@@ -77,7 +81,8 @@ def run_harbor(
         # Released tasks set none of these: an import would have no text, the judge no key. Harbor expands the
         # values itself, so that no key is on a command line.
         line += ["--artifact", REPORT]
-        for variable in (*judge_keys(settings.judge), JUDGE):
+        keys = sorted({key for task in exported for key in task.keys})
+        for variable in () if keep_verifier else (*keys, JUDGE):
             line += ["--verifier-env", f"{variable}=${{{variable}:-}}"]
     # The user's arguments are not printed: they may hold a key.
     screen.say(shlex.join(line) + (" and your arguments" if arguments else ""))

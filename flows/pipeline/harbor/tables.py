@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
 from flows.common.digests import canonical_json, sha256_text
+from flows.pipeline.harbor.kept import KeptAttempt
 from flows.pipeline.harbor.parts import Part
-from flows.pipeline.harbor.submitted import OpenedSubmission
+from flows.pipeline.harbor.regrade import Regraded
 from flows.pipeline.harbor.verdicts import score_row, verdicts_of
-from flows.pipeline.inputs.submission_check import WORD_RULE
-from flows.schema.brief import Brief, BriefStatus
+from flows.pipeline.results.record import briefs_digest, write_submissions
+from flows.schema.brief import Brief
 from flows.schema.condition import Condition, Judge, file_name
 from flows.schema.harbor import (
     HARBOR,
-    AttemptScore,
     HarborError,
     Outcome,
     SystemSummary,
 )
 from flows.schema.rows import as_row
-from flows.schema.settings import ProtocolName
-from flows.stages.harbor_summary import status_of
-from flows.stages.truncate import WORD_COUNTER
+from flows.schema.verdict import BriefScore
 
 SCORING = "harbor_reward"
 """Name of the verifier's weights."""
@@ -51,41 +49,66 @@ def check_bounds(part: Part) -> None:
                 )
 
 
-def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]:
-    """Write the three tables of one system.
+def write_system(
+    results: Path, part: Part, system: SystemSummary, kept: Sequence[KeptAttempt], regraded: Regraded | None
+) -> list[Path]:
+    """Write the tables of one system: its attempts, the verifier's verdicts, and those of a judge of ours.
 
     Args:
         results: the results folder; tables go to `results/<benchmark>`.
         part: the part of the job.
         system: the scored attempts.
+        kept: what the job kept of them, in the same order.
+        regraded: the kept submissions as another judge graded them; None if none did.
 
     Raises:
         HarborError: as `check_bounds`.
         StoreError: a table can't be written.
     """
     check_bounds(part)
-    condition, judge = condition_of_system(part, system), judge_of_system(part, system)
-    briefs = [_brief(part.origin.protocol, attempt, part.submissions) for attempt in system.attempts]
-    verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
+    condition = condition_of_system(part, system)
+    briefs = [each.brief for each in kept]
     about: dict[str, Any] = {
         "condition": asdict(condition),
         "scenarios": sorted(system.by_task),
         "seeds": max(attempt.trial.attempt for attempt in system.attempts),
         "model_note": "",
-        "briefs_digest": sha256_text(canonical_json([as_row(brief) for brief in briefs])),
+        "briefs_digest": briefs_digest(briefs),
         "harbor": _about_harbor(part, system),
     }
-    names = {"condition": condition.label, "judge": judge.label}
     head = {key: value for key, value in asdict(condition).items() if key not in ("label", "digest")}
     folder = results / part.origin.benchmark
-    paths = [
-        folder / "briefs" / f"{condition.label}.parquet",
-        folder / "verdicts" / condition.label / f"{judge.label}.parquet",
-        folder / "scores" / condition.label / f"{judge.label}.parquet",
-    ]
     brief_rows = [{"condition": condition.label, **head, **as_row(brief)} for brief in briefs]
-    write_table(paths[0], BRIEFS, brief_rows, _BRIEF_KEYS, about)
-    about |= {"judge": asdict(judge), "rubrics": {}, "self_judged": _is_self_judged(part, system)}
+    briefs_file = folder / "briefs" / f"{condition.label}.parquet"
+    write_table(briefs_file, BRIEFS, brief_rows, _BRIEF_KEYS, about)
+    submissions = [each.submission for each in kept if each.submission is not None]
+    write_submissions(folder, condition, submissions, about)
+    verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
+    points = {(task, name): v.points for task, known in part.known.items() for name, v in known.items()}
+    scores: list[BriefScore] = []
+    for attempt, brief in zip(system.attempts, briefs, strict=True):
+        on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
+        scores.append(score_row(attempt, on_brief, part.low(attempt.trial.task)))
+    own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, frozenset())
+    paths = [briefs_file]
+    for each in (own, *([] if regraded is None else [regraded])):
+        names = _judges_of(part, system) | each.judge_names if each is own else each.judge_names
+        note = {
+            "judge": asdict(each.judge),
+            "rubrics": {},
+            "self_judged": bool(system.model) and _bare(system.model) in {_bare(name) for name in names},
+        }
+        paths += _write_graded(folder, condition, briefs, each, {**about, **note})
+    return paths
+
+
+def _write_graded(
+    folder: Path, condition: Condition, briefs: Sequence[Brief], graded: Regraded, about: dict[str, Any]
+) -> list[Path]:
+    names = {"condition": condition.label, "judge": graded.judge.label}
+    paths = [
+        folder / kind / condition.label / f"{graded.judge.label}.parquet" for kind in ("verdicts", "scores")
+    ]
     rows = [
         {
             **names,
@@ -94,18 +117,16 @@ def write_system(results: Path, part: Part, system: SystemSummary) -> list[Path]
             "step": None,
             "tier": None,
             "severity": None,
-            "points": part.known[verdict.scenario_id][verdict.item_id].points,
+            "points": graded.points[verdict.scenario_id, verdict.item_id],
         }
-        for verdict in verdicts
+        for verdict in graded.verdicts
     ]
-    write_table(paths[1], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
-    scores: list[dict[str, Any]] = []
-    for attempt, brief in zip(system.attempts, briefs, strict=True):
-        on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
-        more = {"scoring": SCORING, "brief_status": brief.status.value}
-        low = part.low(attempt.trial.task)
-        scores.append({**names, **more, **as_row(score_row(attempt, on_brief, low))})
-    write_table(paths[2], SCORES, scores, _BRIEF_KEYS, {**about, "scoring": {"name": SCORING}})
+    write_table(paths[0], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
+    scores = [
+        {**names, "scoring": graded.scoring, "brief_status": brief.status.value, **as_row(score)}
+        for brief, score in zip(briefs, graded.scores, strict=True)
+    ]
+    write_table(paths[1], SCORES, scores, _BRIEF_KEYS, {**about, "scoring": {"name": graded.scoring}})
     return paths
 
 
@@ -158,45 +179,14 @@ def judge_of_system(part: Part, system: SystemSummary) -> Judge:
     )
 
 
-def _is_self_judged(part: Part, system: SystemSummary) -> bool:
-    """True if a model graded its own work; provider prefixes are ignored."""
+def _judges_of(part: Part, system: SystemSummary) -> frozenset[str]:
+    """Return the names of the models that graded; provider prefixes are ignored."""
     names = {name for a in system.attempts for name in part.attributions[a.trial.name].judge_names}
-    names |= {name for a in system.attempts for name in a.trial.judges}
-    return bool(system.model) and _bare(system.model) in {_bare(name) for name in names}
+    return frozenset(names | {name for a in system.attempts for name in a.trial.judges})
 
 
 def _bare(model: str) -> str:
     return model.rpartition("/")[2]
-
-
-def _brief(
-    protocol: ProtocolName, attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]
-) -> Brief:
-    trial = attempt.trial
-    submission = submissions.get(trial.name)
-    if submission is not None and submission.brief is not None:
-        return submission.brief
-    why = trial.report_detail or (submission.detail if submission else "")
-    status = status_of(trial)
-    detail = f"{trial.report_state.value}: {why}"
-    if status is BriefStatus.written:  # it was graded there, and its file is not readable here
-        status = BriefStatus.error
-    if status is BriefStatus.refused and trial.refusal is not None:
-        detail = f"{trial.refusal.kind}: {trial.refusal.message}; {detail}"
-    text, words = ("", 0) if status is BriefStatus.empty else (None, None)
-    return Brief(
-        scenario_id=trial.task,
-        seed=trial.attempt,
-        status=status,
-        text=text,
-        words_raw=words,
-        words_kept=words,
-        cut=False,
-        cut_by_provider=False,
-        word_counter=WORD_RULE if protocol is ProtocolName.mission_report else WORD_COUNTER,
-        completion=None,
-        detail=detail,
-    )
 
 
 def _about_harbor(part: Part, system: SystemSummary) -> dict[str, Any]:

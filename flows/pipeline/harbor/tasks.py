@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import yaml
 
+from flows.adapters.config.compose import Point
+from flows.adapters.task_trees.edit_toml import with_artifact, with_variables
 from flows.adapters.task_trees.safe_files import read_text, read_toml
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
 from flows.adapters.task_trees.write import TreeFile, copied, tree_files
@@ -22,7 +24,9 @@ from flows.adapters.task_trees.write_text import (
     test_script,
     with_staffbench,
 )
+from flows.common.errors import ConfigError
 from flows.common.untrusted import is_file
+from flows.pipeline.harbor.judge_file import JUDGE_FILE, SCRIPTS, judge_files
 from flows.pipeline.inputs.scenarios import task_of
 from flows.schema.call import render
 from flows.schema.scenario import Control, Scenario
@@ -87,12 +91,16 @@ class ExportedTask:
         files: by path in the tree.
         oracle: description of the oracle's submission; empty without an oracle.
         notes: remarks for the user, one sentence each.
+        judge: label of the judge in its verifier; empty if the task's own verifier is kept.
+        keys: environment variables that the judge needs.
     """
 
     scenario_id: str
     files: dict[str, TreeFile]
     oracle: str
     notes: tuple[str, ...]
+    judge: str = ""
+    keys: tuple[str, ...] = ()
 
 
 def brief_task(
@@ -123,7 +131,7 @@ def brief_task(
         "task.toml": _text(_task_toml(scenario, settings, notice)),
         _DOCKERFILE: _text(dockerfile(install)),
         f"steps/{STEP}/instruction.md": instruction,
-        "tests/test.sh": _text(test_script(BRIEF), executable=True),
+        "tests/test.sh": _text(test_script(BRIEF, with_script=False), executable=True),
         f"tests/fixtures/{GRADING}": _text(json_text(grading.as_json())),
         # The verifier loads the complete scenario with the same checks, but without controls.
         **{f"tests/fixtures/{name}/{each}": file for each, file in fixtures.items()},
@@ -131,25 +139,26 @@ def brief_task(
         **_wheel(install),
     }
     control = scenario.controls.get(ORACLE)
+    judge = settings.judge.label, judge_keys(settings.judge)
     if control is None:
-        return ExportedTask(name, files, "", (f"no control `{ORACLE}`: it has no oracle.",))
+        return ExportedTask(name, files, "", (f"no control `{ORACLE}`: it has no oracle.",), *judge)
     what = f"submits the control brief `{ORACLE}`"
     files["solution/solve.sh"] = _text(oracle_script(BRIEF, what, control.text.encode()), executable=True)
     score = _labelled_score(scenario, control, settings.scoring)
     note = f"the oracle submits the control brief `{ORACLE}`, which its author's labels give {_rated(score)}."
-    return ExportedTask(name, files, f"{ORACLE} ({score})", (note,))
+    return ExportedTask(name, files, f"{ORACLE} ({score})", (note,), *judge)
 
 
 def report_task(
-    folder: Path, scenario: Scenario, judge: JudgeSettings, grading: Grading, install: Install
+    folder: Path, scenario: Scenario, point: Point, grading: Grading | None, install: Install
 ) -> ExportedTask:
     """Export a MissionReport task: its own tree with our verifier.
 
     Args:
         folder: of the task.
         scenario: loaded from `folder`.
-        judge: its keys are needed in the sandbox.
-        grading: the verifier's configuration.
+        point: the judge, whose keys are needed in the sandbox.
+        grading: the verifier's configuration; None to keep the task's own verifier.
         install: staffbench in the sandbox.
 
     Raises:
@@ -158,27 +167,44 @@ def report_task(
     """
     task = task_of(scenario)
     files = tree_files(folder)
+    keys = judge_keys(point.settings.judge)
+    notes = _settings(folder, files, () if grading is None else (*keys, JUDGE))
+    oracle = "" if task.oracle_path is None else "the expert's report"
+    if grading is None:
+        notes.append("its own verifier is kept.")
+        return ExportedTask(scenario.scenario_id, files, oracle, tuple(notes))
     step = task.steps[-1].name
     # A step's test.sh takes precedence over the one at the root, which other steps may share.
     of_step = f"steps/{step}/tests/test.sh"
     place = of_step if step is not None and (of_step in files or len(task.steps) > 1) else "tests/test.sh"
-    notes: list[str] = []
-    script = test_script(REPORT).encode()
+    tests = place.removesuffix("test.sh")
+    try:
+        rubric = read_text(folder, task.rubric_path).encode()
+        places = [_below(tests, path) for path in (task.rubric_path, task.golden_path)]
+        judge = judge_files(point, scenario, rubric, *places)
+    except ConfigError as error:
+        judge = {}
+        for name in (JUDGE_FILE, *SCRIPTS):
+            files.pop(f"{tests}{name}", None)
+        if not install.requirement:
+            notes.append(f"its verifier needs staffbench in the sandbox: {error}")
+    script = test_script(REPORT, with_script=bool(judge)).encode()
     if place not in files:
         notes.append(f"{place}: ours; the task had none there.")
     elif read_text(folder, place).encode() != script:
         notes.append(f"{place}: ours takes the place of the task's own.")
     files[place] = TreeFile(script, executable=True)
-    files[f"{place.removesuffix('test.sh')}fixtures/{GRADING}"] = _text(json_text(grading.as_json()))
+    for name, file in judge.items():
+        own = f"{tests}{name}"
+        if own in files and name in SCRIPTS and read_text(folder, own).encode() != file.content:
+            notes.append(f"{own}: ours takes the place of the task's own.")
+        files[own] = file
+    files[f"{tests}fixtures/{GRADING}"] = _text(json_text(grading.as_json()))
     verifier = _verifier(folder)
-    passed = verifier.get("env")
-    missing = [name for name in judge_keys(judge) if not isinstance(passed, dict) or name not in passed]
-    notes += [f"task.toml passes no {name}, which the judge needs: --verifier-env." for name in missing]
     if verifier.get("environment_mode") == "separate":
         notes.append("task.toml: the verifier has an image of its own; install staffbench there.")
     notes += _installed(folder, files, install)
-    oracle = "" if task.oracle_path is None else "the expert's report"
-    return ExportedTask(scenario.scenario_id, files, oracle, tuple(notes))
+    return ExportedTask(scenario.scenario_id, files, oracle, tuple(notes), point.settings.judge.label, keys)
 
 
 def judge_keys(judge: JudgeSettings) -> tuple[str, ...]:
@@ -186,6 +212,21 @@ def judge_keys(judge: JudgeSettings) -> tuple[str, ...]:
     judges = [judge, *(judge.members or {}).values()]
     found = {name for each in judges for name in (each.api_key_env, *(each.headers or {}).values())}
     return tuple(sorted(name for name in found if name))
+
+
+def _settings(folder: Path, files: dict[str, TreeFile], names: Sequence[str]) -> list[str]:
+    """Let Harbor keep the report and pass variables to the verifier; return notes on what it does not."""
+    text, is_kept = with_artifact(read_text(folder, "task.toml"), REPORT)
+    text, missing = with_variables(text, names)
+    files["task.toml"] = _text(text)
+    notes = [] if is_kept else [f"task.toml: its artifacts hold no {REPORT}, so an import has no text."]
+    notes += [f"task.toml passes no {name}, which the judge needs: --verifier-env." for name in missing]
+    return notes
+
+
+def _below(tests: str, path: str) -> str:
+    """Return a path of the task as seen from the verifier's folder."""
+    return path.removeprefix(tests) if path.startswith(tests) else path.removeprefix("tests/")
 
 
 def _installed(folder: Path, files: dict[str, TreeFile], install: Install) -> list[str]:

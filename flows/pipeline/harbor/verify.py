@@ -24,6 +24,7 @@ from flows.adapters.task_trees.write_text import json_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.common.text import count_of
+from flows.pipeline.harbor.judge_file import named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
@@ -80,8 +81,8 @@ def verify(
 ) -> int:
     """Grade one submission and write reward and judgment.
 
-    The judge is chosen by `overrides`, else by STAFFBENCH_JUDGE, else by the export, else it is the offline
-    stand-in.
+    The judge is chosen by `overrides`, else by STAFFBENCH_JUDGE, else by the export, else by the task. The
+    offline stand-in judges only where one of them names it.
 
     Args:
         overrides: Hydra overrides.
@@ -147,7 +148,12 @@ class _Verifier:
             raise ConfigError(self.tests, "no such folder", "the task's tests/ folder", "set --task to it")
         project = package_project()
         grading = read_grading(self.tests)
-        exported = _DEFAULT_OVERRIDES if grading is None else grading.overrides
+        if grading is None:
+            exported: tuple[str, ...] = _DEFAULT_OVERRIDES
+            if not any(axis_of(word) == "judge" for word in (*_from_environment(), *overrides)):
+                exported += tuple(named_judge(project, read_tests(self.tests).judge))
+        else:
+            exported = grading.overrides
         point = compose_points(project, _overrides(exported, overrides), multirun=False)[0]
         replies = str(self.logs.absolute() / _REPLIES)
         point = replace(point, settings=replace(point.settings, results=replies))
@@ -227,15 +233,20 @@ def _overrides(exported: Sequence[str], overrides: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: an override of the benchmark, which the task fixes.
     """
-    try:
-        words = shlex.split(os.environ.get(JUDGE, ""))
-    except ValueError as error:
-        raise ConfigError(JUDGE, str(error), "an option of judge, then overrides") from error
-    chosen = [word if "=" in word else f"judge={word}" for word in words]
+    chosen = _from_environment()
     benchmark = next((word for word in (*chosen, *overrides) if axis_of(word) == "benchmark"), None)
     if benchmark is not None:
         raise ConfigError(benchmark, "the task fixes the benchmark", remedy="remove it")
     return layered(layered(exported, chosen), overrides)
+
+
+def _from_environment() -> list[str]:
+    """Return the overrides in STAFFBENCH_JUDGE."""
+    try:
+        words = shlex.split(os.environ.get(JUDGE, ""))
+    except ValueError as error:
+        raise ConfigError(JUDGE, str(error), "an option of judge, then overrides") from error
+    return [word if "=" in word else f"judge={word}" for word in words]
 
 
 def _criterion(item: Item, verdict: Verdict, scoring: ScoringSettings) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from flows.adapters.task_trees.index import IndexRow, index_files, read_indexes, rows_by_task, with_index
 from flows.adapters.task_trees.safe_files import read_text
 from flows.adapters.task_trees.tree import read_task
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
@@ -17,7 +19,7 @@ from flows.schema.scenario import Control, Evidence, Item, Scenario
 
 ORACLE = "oracle"
 """The control that submits the expert's report."""
-CONTROL_REPORTS = ("fair", "weak")
+CONTROL_REPORTS = ("fair", "weak", "hostile")
 """Labelled reports of a task: `<controls>/<task>/<name>.docx`, with `labels.csv` in the same folder."""
 
 
@@ -31,6 +33,8 @@ def source_files(scenario: Scenario) -> list[tuple[str, str]]:
 def load_task(folder: Path, controls: Path | None) -> Scenario:
     """Load a task tree as a scenario: its criteria are the items, the expert's report is the reference.
 
+    What only the release's index says, such as the published mean, is taken from there.
+
     Args:
         folder: the task's folder.
         controls: folder of its labelled reports; None or a missing folder for none.
@@ -39,6 +43,9 @@ def load_task(folder: Path, controls: Path | None) -> Scenario:
         StaffbenchError: lists every error in the tree or a control.
     """
     task = read_task(folder)
+    files = index_files(folder.parent)
+    row = _rows(tuple((file, file.stat().st_mtime_ns) for file in files)).get(folder.name.casefold())
+    task = task if row is None else with_index(task, row)
     golden = folder / task.golden_path
     scenario = report_scenario(task.task_id, task.title, task.criteria, golden)
     assert scenario.reference is not None  # report_scenario raises without a text
@@ -53,6 +60,12 @@ def load_task(folder: Path, controls: Path | None) -> Scenario:
         licence=str(task.unused.get("task.toml: metadata.licence") or "not stated"),
         task=task,
     )
+
+
+@functools.lru_cache(maxsize=4)
+def _rows(files: tuple[tuple[Path, int], ...]) -> Mapping[str, IndexRow]:
+    """Read an index once for all of its tasks; the times tell a changed file."""
+    return rows_by_task(read_indexes([file for file, _ in files]))
 
 
 def report_scenario(

@@ -6,20 +6,15 @@ from pathlib import Path
 
 from flows.adapters.screen import Screen
 from flows.adapters.task_trees.check import WORDS, check_tasks
-from flows.adapters.task_trees.index import index_row, read_index, write_index
+from flows.adapters.task_trees.index import index_files, index_path, index_row, read_indexes, write_index
 from flows.adapters.task_trees.tree import task_ids
 from flows.common.errors import StaffbenchError
 from flows.pipeline.inputs.scenarios import load_task
 from flows.schema.settings import BenchmarkSettings
 
 
-def index_path(data: Path) -> Path:
-    """Return the path of a task folder's Parquet index: next to the folder."""
-    return data.with_suffix(".parquet")
-
-
 def validate_tasks(
-    project: Path, benchmark: BenchmarkSettings, screen: Screen, *, write: bool
+    project: Path, benchmark: BenchmarkSettings, screen: Screen, *, write: bool, strict: bool = False
 ) -> list[StaffbenchError]:
     """Check every task tree, the index if it exists, and the labelled reports.
 
@@ -27,22 +22,22 @@ def validate_tasks(
         project: folder of the project.
         benchmark: the benchmark of the tasks.
         screen: shows the table of tasks, and notes.
-        write: True to rewrite the index.
+        write: True to rewrite our index, `tasks.parquet` beside the folder.
+        strict: True if keys and fields that nothing uses are errors.
 
     Returns:
         Every error found.
     """
     data = project / benchmark.data
     names = task_ids(data, benchmark.scenarios)
-    index = index_path(data)
     problems: list[StaffbenchError] = []
     rows = ()
-    if index.is_file() and not write:
-        try:
-            rows = read_index(index)
-        except StaffbenchError as error:
-            problems.append(error)
-    found = check_tasks([data / name for name in names], rows)
+    files = [] if write else index_files(data)
+    try:
+        rows = read_indexes(files)
+    except StaffbenchError as error:
+        problems.append(error)
+    found = check_tasks([data / name for name in names], rows, strict=strict)
     problems += found.problems
     controls = None if benchmark.controls is None else project / benchmark.controls
     for task in found.tasks:
@@ -56,7 +51,10 @@ def validate_tasks(
     screen.note(found.totals())
     for note in found.notes:
         screen.note(note)
+    if files and rows:
+        screen.note(f"Index: {', '.join(map(str, files))}")
     if write and not problems:
+        index = index_path(data)
         write_index(index, [index_row(task, f"tasks/{task.task_id}") for task in found.tasks])
-        screen.note(f"Index of {len(found.tasks)} tasks written: {index.relative_to(project)}")
+        screen.note(f"Index of {len(found.tasks)} tasks written: {index}")
     return problems

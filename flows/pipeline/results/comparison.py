@@ -131,6 +131,8 @@ def difference_text(found: Difference, level: float) -> str:
     if found.interval is None:
         return f"{text}, without an interval: {of}"
     low, high = found.interval.low, found.interval.high
+    if found.interval.level is None:
+        return f"{text}, from {number(low)} to {number(high)}. Paired by scenario, {of}; {found.interval.method}"
     text += f", {100 * level:g}% interval {number(low)} to {number(high)}"
     sides = "it excludes 0" if low > 0 or high < 0 else "it includes 0"
     return f"{text}: {sides}. Paired by scenario, {of}; {found.interval.method}"

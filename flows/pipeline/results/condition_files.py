@@ -13,15 +13,18 @@ BY_JUDGE = ("verdicts", "scores", "repeats")
 
 
 def condition_files(folder: Path) -> dict[str, list[Path]]:
-    """Return the tables of each condition below `results/<benchmark>/`, by its label.
+    """Return the files of each condition below `results/<benchmark>/`, by its label.
 
-    `scores/<condition>/` also holds tables of other weights: `<judge>.<scoring>.parquet`.
+    `scores/<condition>/` also holds tables of other weights: `<judge>.<scoring>.parquet`. The settings of
+    each row are among them.
     """
     found: dict[str, list[Path]] = {}
     for kind in (*BY_CONDITION, *BY_JUDGE):
         for path in table_files(folder / kind):
             label = path.stem if kind in BY_CONDITION else path.parent.name
             found.setdefault(label, []).append(path)
+    for path in sorted((folder / "settings").glob("*/*.yaml")):
+        found.setdefault(path.parent.name, []).append(path)
     return dict(sorted(found.items()))
 
 

@@ -40,6 +40,9 @@ LABELLED_CONTROLS = "labelled controls"
 _LABELLED = frozenset({*CONTROLS, *CONTROL_REPORTS})
 _SHOWN_DIGITS = 16
 
+OFFLINE = "offline"
+"""Name of our offline judge, here and in a judgment of our verifier."""
+
 
 def judge_note(
     graded: Sequence[Graded],
@@ -62,7 +65,8 @@ def judge_note(
     # Imported jobs have no such count.
     missed: list[int | None] = [entry.about.get("n_canary_missed") for entry in graded]
     known = [count for count in missed if count is not None]
-    if judge["is_stand_in"]:
+    # The stand-in of a sandbox without staffbench is another one, which nobody measured.
+    if judge["is_stand_in"] and judge["name"] == OFFLINE:
         agreements = offline_agreements(scenarios, objects)
     else:
         agreements = controls_agreement(graded, scenarios)

@@ -146,7 +146,7 @@ def write_results(
         harness = evaluation.settings.harness
         about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
-    _write_submissions(files, condition, outcome.submissions, about)
+    write_submissions(results / condition.benchmark, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
         "judge_note": evaluation.settings.judge.note,
@@ -217,15 +217,16 @@ def _are_items_shuffled(judge: JudgeSettings) -> bool:
     return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
 
 
-def _write_submissions(
-    files: ResultFiles, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
+def write_submissions(
+    folder: Path, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
 ) -> None:
+    """Write the tables of reports and trajectories below `results/<benchmark>/`, where there are any."""
     name = {"condition": condition.label}
     reports = [
         {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
     ]
     if reports:
-        write_table(files.reports, REPORTS, reports, _BRIEF_KEYS, about)
+        write_table(folder / "reports" / f"{condition.label}.parquet", REPORTS, reports, _BRIEF_KEYS, about)
     turns = [
         {
             **name,
@@ -238,7 +239,8 @@ def _write_submissions(
         for number, event in enumerate(submission.trajectory, 1)
     ]
     if turns:
-        write_table(files.trajectories, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+        path = folder / "trajectories" / f"{condition.label}.parquet"
+        write_table(path, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from markupsafe import Markup
+
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.site_attempts import attempt_pages, page_pictures
+from flows.pipeline.results.site_attempts import attempt_links, attempt_pages, page_pictures
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
 from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
@@ -100,7 +102,11 @@ def write_site(
         figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
         rubrics={name: address("rubric", file) for name, file in rubrics.items()},
         left_out=[str(problem).replace(f"{folder}/", "") for problem in problems],  # no path of this machine
-        foreign={(entry.condition, entry.judge): origin(entry) for entry in graded if entry.is_foreign},
+        foreign={
+            (entry.condition, entry.judge): Markup("{}{}").format(origin(entry), attempt_links(entry))
+            for entry in graded
+            if entry.is_foreign
+        },
         tables=further_tables(board, graded, scenarios, scoring),
         said=wording(is_task=is_of_tasks(scenarios.values())),
         is_clamped=scoring.clamped,

@@ -8,11 +8,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from flows.adapters.tables import TRAJECTORIES, read_table
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.results.graded import Graded
 from flows.schema.report_task import ReportFacts
-from flows.stages.page import attempt_page, attempt_path
+from flows.stages.page import address, attempt_page, attempt_path
+
+
+def attempt_links(entry: Graded) -> Markup:
+    """Return links from the first page to the attempts of an imported condition; empty without any."""
+    if not entry.has_attempts:
+        return Markup()
+    link = Markup('<a href="{}">{}</a>')
+    rows = ((row["scenario_id"], row["seed"]) for row in entry.briefs)
+    links = [link.format(address(*attempt_path(entry.condition, *row)), f"{row[0]} {row[1]}") for row in rows]
+    return Markup("<br><small>attempts: {}</small>").format(Markup(", ").join(links))
 
 
 def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
@@ -27,7 +39,8 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
     """
     judges: dict[str, list[str]] = {}
     for entry in graded:
-        judges.setdefault(entry.condition, []).append(entry.judge)
+        # An imported report has no page of its own, only its attempt has one.
+        judges.setdefault(entry.condition, []).extend([] if entry.is_foreign else [entry.judge])
     for entry in {entry.condition: entry for entry in graded if entry.has_attempts}.values():
         path = folder / "trajectories" / f"{entry.condition}.parquet"
         # The file may not have been pulled: scores do not depend on it.
@@ -37,7 +50,12 @@ def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str,
             events.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
         for row in entry.briefs:
             attempt = (entry.condition, row["scenario_id"], row["seed"])
-            page = attempt_page(*attempt, events.get(attempt[1:], []), judges=sorted(judges[entry.condition]))
+            page = attempt_page(
+                *attempt,
+                events.get(attempt[1:], []),
+                judges=sorted(judges[entry.condition]),
+                is_imported=entry.is_foreign,
+            )
             yield "/".join(attempt_path(*attempt)), page
 
 

@@ -181,7 +181,10 @@ def _load_foreign(
     for other in (brief_about, score_about):
         if other["briefs_digest"] != about["briefs_digest"]:
             raise StoreError(path, "of another import than its briefs or scores", "all of one import", again)
-    return Graded(about, briefs, from_rows(Verdict, rows), scores=from_rows(BriefScore, scores))
+    reports = _load_reports(folder, about, briefs, again)
+    return Graded(
+        about, briefs, from_rows(Verdict, rows), reports=reports, scores=from_rows(BriefScore, scores)
+    )
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:

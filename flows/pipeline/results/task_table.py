@@ -6,15 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flows.adapters.task_trees.check import HEAD
+from flows.adapters.task_trees.check import FACTS, HEAD, WORDS
 from flows.pipeline.results.graded import Graded, scored
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.common.text import number
-
-WORDS = 5
-"""Number of text columns."""
 
 
 def task_table(
@@ -34,11 +31,11 @@ def task_table(
     means = [_means(entry, scenarios, scoring) for entry in graded]
     # Tasks of imported jobs that are not in this project.
     foreign = sorted({name for found in means for name in found} - set(tasks))
-    head = (*HEAD[:7], "published mean", *_names(graded))
+    head = (*HEAD[: WORDS + 2], "published mean", *_names(graded))
     rows = [(*_facts(task), *(number(found.get(name), 3) for found in means)) for name, task in tasks.items()]
-    rows += [(name, *("-",) * 7, *(number(found.get(name), 3) for found in means)) for name in foreign]
+    rows += [(name, *("-",) * (WORDS + 2), *(number(found.get(name), 3) for found in means)) for name in foreign]
     overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
-    return [head, *rows, ("all", *("",) * 7, *overall)]
+    return [head, *rows, ("all", *("",) * (WORDS + 2), *overall)]
 
 
 def published_note(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) -> list[str]:
@@ -69,8 +66,7 @@ def _judge_words(judge: Mapping[str, Any]) -> str:
 def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
     """Transpose the table, so that each task is a column; `narrow` keeps only scores."""
     columns = list(zip(*rows, strict=True))
-    published = columns[7:8] if any(text not in ("-", "") for text in columns[7][1:]) else []
-    return [columns[0], *(published + columns[8:] if narrow else columns[1:])]
+    return [columns[0], *columns[WORDS - 1 if narrow else 1 :]]
 
 
 def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
@@ -91,7 +87,7 @@ def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
 
 
 def _facts(task: ReportTask) -> tuple[str, ...]:
-    texts = (task.title, task.setting, task.reader, task.length_limit)
+    texts = [getattr(task, name) for name in FACTS]
     totals = task.totals
     published = "-" if task.mean_score_pct is None else f"{task.mean_score_pct / 100:.3f}"
     return (

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from flows.adapters.config.compose import Point
-from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.condition import condition_of, judge_of, members_of
@@ -35,6 +35,7 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
             folder = project / benchmark.data / scenario_id
             if folder not in loaded:
                 loaded[folder] = kind.load(project, benchmark, scenario_id)
+                problems += no_items(folder, loaded[folder], benchmark.name)
             scenarios.append(loaded[folder])
             problems += _missing_folder(project, settings, scenario_id)
             controls = loaded[folder].controls
@@ -54,6 +55,14 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
         found |= {_name(voter): voter for voter in members}
         evaluations += [*members, evaluation]
     return evaluations
+
+
+def no_items(folder: Path, scenario: Scenario, benchmark: str) -> list[StaffbenchError]:
+    """Return an error for a scenario whose rubric is still empty."""
+    if scenario.items:
+        return []
+    remedy = f"run staffbench rubric import {benchmark}/{scenario.scenario_id} FILE"
+    return [ScenarioError(folder / "rubric.yaml", "no item", "what a brief should say", remedy)]
 
 
 def evaluation_of(

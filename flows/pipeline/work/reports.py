@@ -120,7 +120,7 @@ class Reports(BenchmarkKind):
         submitted = [from_row(Submitted, row) for row in wrote.value]
 
         async def make() -> list[dict[str, Any]]:
-            return await gather_then_raise([_read(context, scenario, each) for each in submitted])
+            return await gather_then_raise([read_submitted(context, scenario, each) for each in submitted])
 
         inputs = {
             "scenario": scenario.scenario_id,
@@ -183,8 +183,9 @@ def _failed_to_read(rows: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-async def _read(context: RunContext, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
-    limit = parse_length_limit(task_of(scenario).length_limit or "")
+async def read_submitted(context: RunContext, scenario: Scenario, submitted: Submitted) -> dict[str, Any]:
+    """Read, check and measure one report, as rows `brief` and `facts`; of no task, there are no limits."""
+    limit = parse_length_limit((scenario.task and scenario.task.length_limit) or "")
     file = layout = None
     status, why = submitted.status, submitted.detail
     if submitted.report is not None:

@@ -20,6 +20,7 @@ def attempt_page(
     events: Sequence[Mapping[str, Any]],
     *,
     judges: Sequence[str] = (),
+    is_imported: bool = False,
 ) -> str:
     """Render the trajectory of one attempt.
 
@@ -29,6 +30,7 @@ def attempt_page(
         seed: number of the attempt.
         events: rows of the trajectories table, in order; empty without that table.
         judges: labels of the judges with a page on its report.
+        is_imported: True if the attempt was not made with our tools.
     """
     heading = f"{scenario_id}, attempt {seed}"
     return render(
@@ -39,6 +41,7 @@ def attempt_page(
         condition=condition,
         page=f"{scenario_id}-{seed}.html",
         judges=judges,
+        is_imported=is_imported,
         events=events,
         n_calls=sum(event["kind"] == "turn" for event in events),
         answered=_answered,

@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,14 @@ def test_a_sound_tree_has_no_fault_and_its_line_in_the_table(tree):
     assert check.table() == [
         HEAD,
         (
-            *("memo-01", "Pallet memo", "Air Force", "the directorate head", "150 words"),
+            *(
+                "memo-01",
+                "Pallet memo",
+                "Weekly activity reports",
+                "Air Force",
+                "the directorate head",
+                "150 words",
+            ),
             *("2", "3 (1)", "5 (-2)", "unknown"),
         ),
     ]
@@ -71,7 +79,9 @@ def test_what_is_missing_or_unused_is_noted_and_no_fault(tree):
         "memo-01: no reader",
         "memo-01: the instruction does not hold the prompt word for word",
     ]
-    assert check.table()[1][3] == "unknown"
+    assert check.table()[1][4] == "unknown"
+    (fault,) = lines(check_tasks([tree.root], strict=True))
+    assert "not used: task.toml: metadata.colour" in fault
 
 
 def test_a_tree_that_cannot_be_read_does_not_hide_the_others(tree, tmp_path):
@@ -84,7 +94,7 @@ def test_a_tree_that_cannot_be_read_does_not_hide_the_others(tree, tmp_path):
 
 
 def test_an_index_that_agrees_and_one_that_does_not(tree):
-    row = index_row(read_task(tree.root), "tasks/memo-01")
+    row = dataclasses.replace(index_row(read_task(tree.root), "tasks/memo-01"), file=Path("i.parquet"))
     assert lines(check_tasks([tree.root], [row])) == []
     inside = dataclasses.replace(
         row, golden_report_path="tests/golden/report.docx", instruction_path="tasks/memo-01/instruction.md"
@@ -100,11 +110,11 @@ def test_an_index_that_agrees_and_one_that_does_not(tree):
     found = lines(check_tasks([tree.root], [other]))
     assert [fault.removeprefix(str(tree.root)).split(";")[0] for fault in found] == [
         ": title is 'Pallet memo'",
-        "/tests/fixtures/rubric.json: P1 differ from the index",
-        ": the index's golden_report_path is tasks/memo-01/tests/golden/old.docx",
-        "/steps/answer/workdir/attachments/notes.docx: is not in the index",
+        "/tests/fixtures/rubric.json: P1 differ from i.parquet",
+        "i.parquet: golden_report_path of memo-01 is tasks/memo-01/tests/golden/old.docx",
+        "/steps/answer/workdir/attachments/notes.docx: is not in the index i.parquet",
     ]
-    stranger = dataclasses.replace(row, task_id="memo-02")
+    stranger = dataclasses.replace(row, task_id="memo-02", task_path="tasks/memo-02")
     assert "not in the index" in lines(check_tasks([tree.root], [stranger]))[0]
 
 
@@ -132,7 +142,12 @@ def test_the_committed_tasks_are_sound_and_add_up_to_the_specification(project):
     data = project / "data" / "mission_report" / "tasks"
     check = check_tasks([data / name for name in task_ids(data)])
     assert lines(check) == []
-    assert [row[5:7] for row in check.table()[1:]] == [
+    assert check.totals().startswith(
+        "10 tasks, 99 source files (10 .csv, 7 .eml, 6 .txt, 21 Excel, 24 PDF, 31 Word)"
+    )
+    counterparts = ("sb-aar-01", "sb-aar-04", "sb-psr-01", "sb-war-02", "sb-war-08")
+    check = check_tasks([data / name for name in counterparts])
+    assert [row[6:8] for row in check.table()[1:]] == [
         ("15", "16 (3)"),  # sb-aar-01
         ("9", "27 (3)"),  # sb-aar-04
         ("7", "13 (2)"),  # sb-psr-01

@@ -114,8 +114,8 @@ def test_faults_are_named_by_row_and_column(index, changes, said):
 
 
 def test_a_fault_of_a_criterion_is_named(index):
-    lines = faults(altered(index, rubric='[{"id": "C1", "points": 1, "criterion": "x", "hue": 1}]'))
-    assert any("row 1: rubric: criterion 'C1': hue is no field of a criterion" in line for line in lines)
+    lines = faults(altered(index, rubric='[{"id": "C1", "points": "1", "criterion": "x"}]'))
+    assert any("row 1: rubric: criterion 'C1': points is '1'" in line for line in lines)
 
 
 def test_a_missing_column_and_what_is_no_parquet(index):

@@ -1,13 +1,12 @@
 #!/bin/bash
 # Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
+# Where staffbench is installed it judges, pages included; else agent_judge.py does, by the text alone.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
-if ! command -v staffbench > /dev/null; then
-  echo "staffbench is not installed in this sandbox, so the report can't be judged. Export the task with" \
-    "--install, or say in environment/Dockerfile what pip should install." >&2
-  exit 1
+if command -v staffbench > /dev/null; then
+  exec staffbench harbor verify /app/outputs/report.docx --task "$here"
 fi
-
-exec staffbench harbor verify /app/outputs/report.docx --task "$here"
+# Nothing that an agent left in its environment (-E) or home (-s) is imported; nothing is compiled (-B).
+exec python3 -B -E -s "$here/agent_judge.py" /app/outputs/report.docx

@@ -1,0 +1,1 @@
+"""Benchmarks of one's own: made, given a rubric, put under DVC."""

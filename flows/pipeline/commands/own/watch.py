@@ -1,0 +1,68 @@
+"""`staffbench validate --watch`: the same again whenever a file of the benchmark or of `conf/` is saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.screen import Screen
+from flows.common.errors import StaffbenchError
+
+_POLL_S = 0.5
+
+
+def watch(
+    project: Path,
+    overrides: Sequence[str],
+    check: Callable[[bool], int],
+    screen: Screen,
+    pause_s: float = _POLL_S,
+) -> int:
+    """Call `check`, and again after each change, until Ctrl-C.
+
+    Args:
+        project: folder of the project.
+        overrides: which benchmark.
+        check: shows what it finds and returns an exit code; its argument is False the first time and after a
+            change in `conf/`.
+        screen: output.
+        pause_s: seconds between two looks at the files.
+
+    Returns:
+        The exit code of the last check.
+    """
+    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    folders = [project / "conf", project / benchmark.data]
+    code, again = 1, False
+    try:
+        while True:
+            before = _state(folders)
+            try:
+                code = check(again)
+            except StaffbenchError as error:  # such as a file of conf/ that is half written
+                screen.fault(str(error))
+                code = error.exit_code
+            screen.say(f"{time.strftime('%H:%M:%S')}: waiting for a file to be saved (Ctrl-C ends)")
+            while (now := _state(folders)) == before:
+                time.sleep(pause_s)
+            again = not any(path.is_relative_to(folders[0]) for path, _ in now.items() ^ before.items())
+    except KeyboardInterrupt:
+        return code
+
+
+def _state(folders: Sequence[Path]) -> dict[Path, tuple[int, int]]:
+    """Return time and size of each file; hidden ones, such as locks of an editor, are passed over."""
+    found: dict[Path, tuple[int, int]] = {}
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.name.startswith((".", "~$")):
+                continue
+            try:
+                about = path.stat()
+            except OSError:  # deleted since it was listed
+                continue
+            if path.is_file():
+                found[path] = (about.st_mtime_ns, about.st_size)
+    return found

@@ -1,0 +1,152 @@
+"""The attempts of a job as briefs, with the measurements and the trajectories of those that wrote reports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flows.adapters.harbor_jobs.atif import model_calls, read_trajectory
+from flows.pipeline.harbor.parts import Part
+from flows.pipeline.harbor.submitted import OpenedSubmission
+from flows.pipeline.inputs.submission_check import WORD_RULE
+from flows.pipeline.work.reports import read_submitted
+from flows.pipeline.work.run_context import RunContext, Submission
+from flows.schema.brief import Brief, BriefStatus
+from flows.schema.harbor import AttemptScore, SystemSummary
+from flows.schema.report_task import ReportFacts, Submitted
+from flows.schema.rows import from_row
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ProtocolName
+from flows.stages.harbor_summary import status_of
+from flows.stages.length import parse_length_limit
+from flows.stages.truncate import WORD_COUNTER
+
+
+@dataclass(frozen=True)
+class KeptAttempt:
+    """What a job kept of one attempt.
+
+    Attributes:
+        attempt: its score by the job's verifier.
+        brief: the text to grade, or why there is none.
+        submission: measurements and trajectory; None for the attempts at a brief.
+        file: the submitted file; None if there is none.
+    """
+
+    attempt: AttemptScore
+    brief: Brief
+    submission: Submission | None
+    file: Path | None
+
+
+async def kept_attempts(
+    context: RunContext, part: Part, system: SystemSummary, job: Path, scenarios: Mapping[str, Scenario]
+) -> list[KeptAttempt]:
+    """Read what a job kept of a system's attempts, and measure its reports as those of our own runs.
+
+    Args:
+        context: the stores of reports and layouts.
+        part: the part of the job.
+        system: the scored attempts.
+        job: folder of the job.
+        scenarios: tasks of this project, which name the limits; those of others have none.
+    """
+    found: list[KeptAttempt] = []
+    for attempt in system.attempts:
+        trial = attempt.trial
+        brief = _brief(part.origin.protocol, attempt, part.submissions)
+        has_file = trial.name in part.submissions and trial.report is not None
+        file = job / str(trial.report) if has_file else None
+        submission = None
+        if part.origin.protocol is ProtocolName.mission_report:
+            events = read_trajectory(job, trial.trajectories)
+            scenario = scenarios.get(trial.task) or _unknown(trial.task)
+            submitted = Submitted(
+                seed=trial.attempt,
+                status=brief.status if file is None else BriefStatus.written,
+                report=None if file is None else await asyncio.to_thread(_put, context, file),
+                ended="finished" if trial.is_finished else "not finished",
+                n_calls=model_calls(events),
+            )
+            submission = Submission(await _facts(context, scenario, attempt, brief, submitted), events)
+            brief = replace(brief, report=submission.facts.report)
+        found.append(KeptAttempt(attempt, brief, submission, file))
+    return found
+
+
+async def _facts(
+    context: RunContext, scenario: Scenario, attempt: AttemptScore, brief: Brief, submitted: Submitted
+) -> ReportFacts:
+    """Measure a report; the verifier's word on its state counts, where it has one."""
+    status = brief.status.value
+    if submitted.report is not None:
+        facts = (await read_submitted(context, scenario, submitted))["facts"]
+        return replace(from_row(ReportFacts, facts), status=status)
+    limit = parse_length_limit((scenario.task and scenario.task.length_limit) or "")
+    return ReportFacts(
+        scenario_id=scenario.scenario_id,
+        seed=attempt.trial.attempt,
+        status=status,
+        report=None,
+        ended=submitted.ended,
+        n_calls=submitted.n_calls,
+        word_rule=WORD_RULE,
+        **dict.fromkeys(
+            ("words", "words_body", "words_tables", "words_notes", "words_text_boxes", "words_outside")
+        ),
+        word_limit=limit.words,
+        pages=None,
+        page_limit=limit.pages,
+        renderer=None,
+        detail=brief.detail,
+    )
+
+
+def _put(context: RunContext, file: Path) -> str | None:
+    return context.reports.put(file.read_bytes()) if file.is_file() and not file.is_symlink() else None
+
+
+def _unknown(task: str) -> Scenario:
+    """Stand for a task that this project does not have."""
+    return Scenario(
+        scenario_id=task,
+        title=task,
+        assignment="",
+        documents=(),
+        items=(),
+        controls={},
+        synthetic=False,
+        licence="not stated",
+    )
+
+
+def _brief(
+    protocol: ProtocolName, attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]
+) -> Brief:
+    trial = attempt.trial
+    submission = submissions.get(trial.name)
+    if submission is not None and submission.brief is not None:
+        return submission.brief
+    why = trial.report_detail or (submission.detail if submission else "")
+    status = status_of(trial)
+    detail = f"{trial.report_state.value}: {why}"
+    if status is BriefStatus.written:  # it was graded there, and its file is not readable here
+        status = BriefStatus.error
+    if status is BriefStatus.refused and trial.refusal is not None:
+        detail = f"{trial.refusal.kind}: {trial.refusal.message}; {detail}"
+    text, words = ("", 0) if status is BriefStatus.empty else (None, None)
+    return Brief(
+        scenario_id=trial.task,
+        seed=trial.attempt,
+        status=status,
+        text=text,
+        words_raw=words,
+        words_kept=words,
+        cut=False,
+        cut_by_provider=False,
+        word_counter=WORD_RULE if protocol is ProtocolName.mission_report else WORD_COUNTER,
+        completion=None,
+        detail=detail,
+    )

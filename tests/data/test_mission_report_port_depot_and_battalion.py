@@ -1,0 +1,372 @@
+"""The tasks sb-sit-01, sb-par-01 and sb-ins-01: trees, evidence, forms, and figures from the sources."""
+
+import csv
+import datetime as dt
+import json
+import math
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import docx
+import openpyxl
+import pdfplumber
+import pytest
+import yaml
+
+from flows.adapters.pages import find_converter, render_all
+from flows.pipeline.inputs.submission_check import check_report
+from flows.readers import read_document
+
+FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
+PORT, DEPOT, BATTALION = "sb-sit-01", "sb-par-01", "sb-ins-01"
+MANUAL = "03-harbor-recovery-manual.pdf"
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# family, setting, length limit; source files, criteria, penalties, points, penalty points
+ORDERED = {
+    PORT: ("Situation reports", "Navy", "500 words", (12, 25, 3, 54, -8)),
+    DEPOT: (
+        "Performance and accomplishment reports",
+        "Army",
+        "two pages, 600 words",
+        (10, 24, 4, 50, -10),
+    ),
+    BATTALION: ("Inspection reports", "Marine Corps", "two pages, 650 words", (12, 23, 3, 50, -8)),
+}
+FORMS = {
+    PORT: "01-sitrep-form.docx",
+    DEPOT: "02-memorandum-form.docx",
+    BATTALION: "01-inspection-report-form.docx",
+}
+every_task = pytest.mark.parametrize("task_id", ORDERED)
+
+
+def tree(task_id):
+    return FOLDER / "tasks" / task_id
+
+
+def attachment(task_id, name):
+    return tree(task_id) / "steps" / "answer" / "workdir" / "attachments" / name
+
+
+def golden(task_id):
+    return tree(task_id) / "tests" / "golden" / "report.docx"
+
+
+def source(task_id, name):
+    return yaml.safe_load((FOLDER / "sources" / task_id / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def squeeze(text):
+    return re.sub(r"\s+", " ", text)
+
+
+@cache
+def text(path):
+    return squeeze(read_document(path).text)
+
+
+def rows(task_id, name, sheet, first):
+    book = openpyxl.load_workbook(attachment(task_id, name), data_only=True)
+    return list(book[sheet].iter_rows(first, values_only=True))
+
+
+def lines(task_id, name):
+    """Rows of a CSV file whose first line is a banner."""
+    content = attachment(task_id, name).read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(content[1:]))
+
+
+@every_task
+def test_committed_tree_matches_its_sources(task_id):
+    command = [sys.executable, str(FOLDER / "build_tasks.py"), "--check", task_id]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{task_id}: the tree matches its sources\n")
+
+
+@every_task
+def test_family_setting_limit_counts_and_points(task_id):
+    facts = tomllib.loads((tree(task_id) / "task.toml").read_text(encoding="utf-8"))["metadata"]
+    assert tuple(facts[key] for key in ("report_family", "setting", "length_limit")) == ORDERED[task_id][:3]
+    rubric = json.loads((tree(task_id) / "tests/fixtures/rubric.json").read_text(encoding="utf-8"))
+    points = [entry["points"] for entry in rubric["criteria"]]
+    required, penalties = [p for p in points if p > 0], [p for p in points if p < 0]
+    files = len(list(attachment(task_id, "").iterdir()))
+    assert (files, len(points), len(penalties), sum(required), sum(penalties)) == ORDERED[task_id][3]
+    assert set(required) == {1, 2, 3, 4}
+    assert set(penalties) <= {-2, -3}
+    assert len({entry["criterion"] for entry in rubric["criteria"]}) == len(points)
+
+
+@every_task
+def test_every_criterion_rests_on_a_line_of_a_named_file(task_id):
+    lost = []
+    for entry in source(task_id, "rubric"):
+        assert entry["source"]
+        for place in entry["source"]:
+            whole = (
+                squeeze(source(task_id, "task")["prompt"])
+                if place["file"] == "prompt"
+                else text(attachment(task_id, place["file"]))
+            )
+            if squeeze(place["line"]) not in whole:
+                lost.append((entry["criterion_id"], place))
+    assert lost == []
+
+
+@every_task
+def test_every_file_says_that_it_is_synthetic(task_id):
+    assert [p.name for p in attachment(task_id, "").iterdir() if "SYNTHETIC" not in text(p)] == []
+
+
+@every_task
+def test_expert_fills_the_form_within_its_limits_and_without_contractions(task_id):
+    report = check_report(golden(task_id))
+    assert report.notices == ()
+    limit = source(task_id, "task")["limits"]["words"]
+    assert 0.7 * limit < report.words.counted <= limit
+    assert re.findall(r"\b\w+(?:n't|'re|'ve|'ll)\b", report.text) == []
+    form, filled = (
+        docx.Document(str(path)) for path in (attachment(task_id, FORMS[task_id]), golden(task_id))
+    )
+    headings, fixed = (
+        [p.text for p in document.paragraphs if p.style.name == "Heading 1"] for document in (filled, form)
+    )
+    assert headings == fixed
+    assert len(headings) == {PORT: 7, DEPOT: 8, BATTALION: 7}[task_id]
+    assert not list(filled.element.body.iter(f"{W}showingPlcHdr"))
+
+
+@every_task
+def test_form_has_a_marking_on_every_page_and_labels_in_bold(task_id):
+    form = docx.Document(str(attachment(task_id, FORMS[task_id])))
+    section = form.sections[0]
+    for paragraph in (section.header.paragraphs[0], section.footer.paragraphs[-1]):
+        assert paragraph.text.startswith("UNCLASSIFIED // ")
+        assert all(run.bold for run in paragraph.runs)
+    if task_id != DEPOT:  # its memorandum opens with lines, not with a table
+        for row in form.tables[0].rows:
+            for number, cell in enumerate(row.cells):
+                bold = [run.find(f"{W}rPr/{W}b") is not None for run in cell._tc.iter(f"{W}r")]
+                assert bold
+                assert set(bold) == {number % 2 == 0}
+
+
+@pytest.mark.skipif(find_converter() is None, reason="pages are counted by LibreOffice")
+def test_reports_print_on_two_pages():
+    assert [pages.pages for pages in render_all([golden(task_id) for task_id in ORDERED])] == [2, 2, 2]
+
+
+def test_manual_is_long_small_and_varied():
+    path = attachment(PORT, MANUAL)
+    assert path.stat().st_size < 1_500_000
+    with pdfplumber.open(path) as pdf:
+        assert len(pdf.pages) >= 200
+    paragraphs = [line for line in read_document(path).text.splitlines() if re.match(r"\d+-\d+\. ", line)]
+    assert len(text(path)) > 300_000
+    said = [paragraph.partition(". ")[2] for paragraph in paragraphs]
+    assert len(paragraphs) > 500
+    assert len(set(said)) == len(said)
+
+
+def test_controlling_depth_and_greatest_draft_follow_from_soundings_and_manual():
+    soundings = lines(PORT, "04-soundings-21-sep.csv")
+    assert {row["instrument"] for row in soundings} == {"single beam"}
+    inside = [row for row in soundings if abs(int(row["offset_m"])) <= 50]
+    reduced = {
+        (row["station_m"], row["offset_m"]): round(float(row["measured_depth_m"]) - float(row["tide_m"]), 1)
+        for row in inside
+    }
+    assert min(reduced.items(), key=lambda item: item[1]) == (("2400", "45"), 11.2)
+    assert min(float(row["measured_depth_m"]) for row in inside) == 12.0  # the port captain's figure
+    everything = [float(row["measured_depth_m"]) - float(row["tide_m"]) for row in soundings]
+    assert round(min(everything), 1) == 10.4  # outside of the cleared width
+    manual = text(attachment(PORT, MANUAL))
+    allowance = float(re.search(r"\| Single beam \| (\d\.\d) \|", manual)[1])
+    clearance = float(
+        re.search(r"edge of the cleared width, under-keel clearance under way is (\d\.\d) m", manual)[1]
+    )
+    depth = round(11.2 - allowance, 1)
+    free = max(tenth / 10 for tenth in range(80, 110) if tenth / 10 + max(tenth / 100, 0.6) <= depth)
+    assert (depth, round(depth - clearance, 1), free) == (10.8, 9.3, 9.8)
+    report = text(golden(PORT))
+    for words in ("| Controlling depth | 10.8 m", "| Greatest draft | 9.3 m", "| Estimate | 9.8 m"):
+        assert words in report
+
+
+def test_dates_and_load_of_the_lift_follow_from_the_log():
+    dives = [row for row in rows(PORT, "05-dive-and-salvage-log.xlsx", "Dives", 3) if row[2]]
+    dived = {row[0].date() for row in dives if row[1]}
+    last = max(dived)
+    assert last == dt.date(2031, 9, 22)
+    assert all(last - dt.timedelta(back) in dived for back in range(5))
+    assert last - dt.timedelta(5) not in dived
+    left = 8 - sum(row[3] or 0 for row in dives)
+    days = math.ceil(left / 2)
+    lift = last + dt.timedelta(1 + days + 1)  # a day of rest, days of slings, the lift
+    assert (lift, lift + dt.timedelta(1)) == (dt.date(2031, 9, 26), dt.date(2031, 9, 27))
+    manual = text(attachment(PORT, MANUAL))
+    factor = float(re.search(r"Mud, wreck sunk in less than 1 m \| (\d\.\d+)", manual)[1])
+    crane = manual[manual.index("| 12 | 50 | 300 |") :]
+    capacity = {r: int(re.search(rf"\| {r} \| \d+ \| (\d+) \|", crane)[1]) for r in (14, 16, 18)}
+    load = 212 * factor
+    assert (load, capacity) == (265, {14: 280, 16: 262, 18: 240})
+    assert capacity[16] < load < capacity[14]
+
+
+def test_throughput_follows_from_the_berth_record():
+    manual = text(attachment(PORT, MANUAL))
+    assert "| Mobile crane | 32 | Berth lit, two shifts | 18 |" in manual
+    assert "| Ship's gear | 20 | Berth not lit, one shift | 9 |" in manual
+    storm = dt.date(2031, 9, 14)
+    total, second = 0, 0
+    for berth, _, surveyed, inspected, _, _, lit, gear, gangs, room, remark in rows(
+        PORT, "06-berth-record.xlsx", "Berths", 3
+    )[:6]:
+        each = (18 if lit == "Yes" else 9) * (32 if gear == "Mobile crane" else 20)
+        seen = surveyed is not None and inspected is not None and inspected.date() > storm
+        if seen and "unsound" not in (remark or ""):
+            total += gangs * each
+        elif berth == 2:
+            second = room * each
+    assert (total, second, total + second) == (1872, 180, 2052)
+    assert "1,872 tons a day of 2,000" in text(golden(PORT))
+    assert "2,052 tons" in text(golden(PORT))
+
+
+def test_decisions_are_due_48_hours_before_pilot_time_in_zulu():
+    due = {}
+    for row in lines(PORT, "08-arrival-list.csv"):
+        local = dt.datetime.strptime(f"2031 {row['pilot_time_local']}", "%Y %d %b %H%M")  # noqa: DTZ007 -- local
+        due[row["ship"]] = f"{local - dt.timedelta(hours=48 + 4):%d%H%M}Z"
+    assert (due["MERROW"], due["STALWART BAY"]) == ("231200Z", "240600Z")
+    report = text(golden(PORT))
+    assert "Commander, Task Force 58, by 231200Z SEP" in report
+    assert "Commander, Task Force 58, by 240600Z SEP" in report
+
+
+def test_vehicles_turnaround_and_unit_cost_follow_from_the_register():
+    first, last = dt.date(2030, 10, 1), dt.date(2031, 9, 30)
+    register = [row for row in rows(DEPOT, "04-work-order-register.xlsx", "Register", 3) if row[1]]
+    assert len(register) == 48
+    days, shop = [], 0
+    for _, inducted, completed, accepted, returned, again, _ in register:
+        shop += completed is not None and first <= completed.date() <= last
+        counts = again if returned else accepted
+        if counts is not None and first <= counts.date() <= last:
+            days.append((counts - inducted).days)
+    assert (shop, len(days), statistics.median(days)) == (46, 42, 97)
+    assert (15_120_000 / len(days), round(100 * (1 - 360 / 378))) == (360_000, 5)
+    report = text(golden(DEPOT))
+    assert "| Recovery vehicles accepted | 39 | 45 | 42 | No |" in report
+    assert "| Turnaround, median days | 118 | 105 or less | 97 | Yes |" in report
+    assert "$15,120,000, or $360,000 for each accepted vehicle, 5 percent less" in report
+
+
+def test_one_injury_of_the_year_cost_a_full_shift():
+    injuries = [
+        row
+        for row in lines(DEPOT, "07-safety-log.csv")
+        if "2030-10-01" <= row["date_of_injury"] <= "2031-09-30" and int(row["full_shifts_lost"])
+    ]
+    assert [row["entry"] for row in injuries] == ["32-02"]
+    assert "| Lost-time injuries | 3 | 0 | 1 | No |" in text(golden(DEPOT))
+
+
+def test_an_order_at_once_would_have_come_on_13_august():
+    known, ordered, delivery = dt.date(2031, 4, 30), dt.date(2031, 6, 9), dt.timedelta(105)
+    assert (ordered - known).days == 40
+    assert ordered + delivery == dt.date(2031, 9, 22)
+    assert known + delivery == dt.date(2031, 8, 13)
+    notes = text(attachment(DEPOT, "10-production-control-notes.txt"))
+    assert all(words in notes for words in ("30 APR Forecast", "9 JUN Order released", "22 SEP Delivered"))
+    assert "the parts would have arrived on 13 August" in text(golden(DEPOT))
+
+
+def test_grades_follow_from_the_sheets_and_the_list_in_force():
+    critical = {
+        row["question"] for row in lines(BATTALION, "04-critical-questions.csv") if row["list_of_1_JUL_2031"]
+    }
+    before = text(attachment(BATTALION, "11-inspection-2029.pdf"))
+    grades = {}
+    for area in ("Motor transport", "Armory", "Licensing", "Hazardous material", "Supply"):
+        sheet = [row for row in rows(BATTALION, "03-inspection-sheets.xlsx", area, 3) if row[1]]
+        answers = [row[2] for row in sheet]
+        failed = {row[0] for row in sheet if row[2] == "No"}
+        if sum(answer is not None for answer in answers) < 0.8 * len(sheet):
+            grades[area] = "NOT EVALUATED"
+            assert (len(answers), sum(answer is not None for answer in answers)) == (30, 11)
+            continue
+        yes, no = answers.count("Yes"), answers.count("No")
+        score = math.floor(100 * yes / (yes + no) + 0.5)
+        effective = score >= 85 and not failed & critical
+        repeat = any(f"| {question} " in before for question in failed)
+        grades[area] = (
+            yes,
+            no,
+            score,
+            ("EFFECTIVE WITH REPEAT" if repeat else "EFFECTIVE") if effective else "NOT",
+        )
+    assert grades == {
+        "Motor transport": (21, 2, 91, "EFFECTIVE"),
+        "Armory": (21, 2, 91, "NOT"),
+        "Licensing": (14, 4, 78, "NOT"),
+        "Hazardous material": (14, 2, 88, "EFFECTIVE WITH REPEAT"),
+        "Supply": "NOT EVALUATED",
+    }
+    report = text(golden(BATTALION))
+    assert "| Armory | 21 | 2 | 91 percent | NOT EFFECTIVE" in report
+    assert "| Licensing | 14 | 4 | 78 percent | NOT EFFECTIVE |" in report
+
+
+def test_six_of_thirty_dispatches_were_not_valid():
+    roster = {row[0]: row[1:3] for row in rows(BATTALION, "06-operator-roster.xlsx", "Operators", 3)}
+    sample = lines(BATTALION, "05-dispatch-sample.csv")
+    invalid, late, any_letter = [], 0, 0
+    for row in sample:
+        expires, signed = roster[row["operator"]]
+        day = dt.datetime.strptime(row["date"], "%Y-%m-%d")  # noqa: DTZ007 -- a date
+        until = expires + dt.timedelta(60) if signed and signed <= expires else expires
+        if day > until:
+            invalid.append(row["ticket"])
+            late += signed is not None and signed > expires
+        any_letter += day > (expires + dt.timedelta(60) if signed else expires)
+    assert (len(sample), len(invalid), late, any_letter) == (30, 6, 4, 2)
+    assert "Six of 30 dispatches sampled for July were not valid. Four rested on letters" in text(
+        golden(BATTALION)
+    )
+
+
+def test_dates_of_the_inspection_report():
+    report = dt.date(2031, 9, 5)
+    plan, supply, second = (report + dt.timedelta(days) for days in (30, 45, 60))
+    assert (plan.strftime("%A"), supply.weekday() < 5, second.weekday() < 5) == ("Sunday", True, True)
+    for date in (plan - dt.timedelta(2), supply, second):
+        assert f"{date.day} {date:%B %Y}" in text(golden(BATTALION))
+    assert dt.date(2029, 9, 19) > dt.date(2029, 8, 18)  # 24 months before the first day
+
+
+@pytest.mark.parametrize(
+    ("task_id", "where", "trap"),
+    [
+        (PORT, "07-port-captain.eml", "2,600 tons"),
+        (PORT, "07-port-captain.eml", "let go of the tow"),
+        (PORT, "10-watch-log.txt", "shoulder"),
+        (PORT, "10-watch-log.txt", "Tallis"),
+        (DEPOT, "05-shop-draft.docx", "engine line"),
+        (DEPOT, "05-shop-draft.docx", "$41,250"),
+        (DEPOT, "05-shop-draft.docx", "Whitcombe"),
+        (DEPOT, "05-shop-draft.docx", "46 "),
+        (DEPOT, "07-safety-log.csv", "Castellane"),
+        (BATTALION, "12-inspector-notes.txt", "Ellery"),
+        (BATTALION, "12-inspector-notes.txt", "another state"),
+        (BATTALION, "09-battalion-xo.eml", "89 percent"),
+    ],
+)
+def test_each_trap_lies_in_a_source_and_not_in_the_report(task_id, where, trap):
+    assert trap in text(attachment(task_id, where))
+    assert trap not in text(golden(task_id))
