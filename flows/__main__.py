@@ -130,7 +130,10 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
     if parsed.command == "validate":
         return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
     if parsed.command == "report":
-        return commands.report(project, overrides, screen, versioned=parsed.versioned)
+        from flows.pipeline.commands.paper import Wanted
+
+        wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
+        return commands.report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
     return commands.agreement(project, overrides, screen)
 
 

@@ -161,6 +161,18 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["report"].add_argument(
         "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
     )
+    for what in ("tables", "figures"):
+        parsers["report"].add_argument(
+            f"--{what}", type=Path, metavar="FOLDER", help=f"write the paper's {what} there, and no site"
+        )
+    parsers["report"].add_argument(
+        "--labels",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="experts' labels (CSV) for --tables; may be repeated",
+    )
     parsers["ui"].add_argument(
         "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
     )

@@ -15,6 +15,7 @@ from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.common.text import number
 from flows.pipeline.commands.pairs import remote_pairs_agreement
+from flows.pipeline.commands.paper import Wanted, write
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
@@ -173,7 +174,14 @@ def _further_faults(
     return problems
 
 
-def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned: bool = False) -> int:
+def report(
+    project: Path,
+    overrides: Sequence[str],
+    screen: Screen,
+    *,
+    versioned: bool = False,
+    wanted: Wanted = Wanted(),  # noqa: B008 -- immutable
+) -> int:
     """Write leaderboard, task table and site from stored verdicts, by any weights.
 
     Args:
@@ -182,8 +190,10 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
         screen: output.
         versioned: True to use only verdicts that DVC tracks, so that the tables of a DVC stage follow from
             its dependencies.
+        wanted: tables and figures of a paper, which are then made instead.
     """
-    settings = _settings(project, overrides)
+    point = compose_points(project, overrides, multirun=False)[0]
+    settings = point.settings
     results = project / settings.results
     folder = results / settings.benchmark.name
     scenarios, broken = load_scenarios(project, settings)
@@ -196,7 +206,10 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
         problems = [*broken, *problems]
         if not graded and not problems:
             raise _nothing_graded(folder)
-        if graded:
+        if graded and wanted:
+            chosen = any(override.split("=")[0] == "judge" for override in overrides)
+            write(wanted, graded, scenarios, point, screen, is_judge_chosen=chosen)
+        elif graded:
             objects = ObjectStore(results / ".cache" / "objects")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
             paths = write_leaderboard(folder, board)
@@ -207,7 +220,7 @@ def report(project: Path, overrides: Sequence[str], screen: Screen, *, versioned
             show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
-        elif removed := retract(folder, settings.scoring, problems):
+        elif not wanted and (removed := retract(folder, settings.scoring, problems)):
             screen.note(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )

@@ -1,0 +1,166 @@
+"""The tables that every table and figure of a paper is made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from flows.schema.verdict import Interval
+
+BRIEF = ["scenario_id", "seed"]
+ROW = ["condition", "judge"]
+
+CONDITION_COLUMNS = ["condition", "model", "effort", "word_cap", "prompt", "harness"]
+VERDICT_COLUMNS = [
+    *CONDITION_COLUMNS, "judge", *BRIEF, "item_id", "step", "tier", "severity", "is_error", "points",
+    "status", "passed", "mode", "reason", "requirement", "is_copy",
+]  # fmt: skip
+BRIEF_COLUMNS = [
+    *CONDITION_COLUMNS, "judge", *BRIEF, "status", "words_raw", "words_kept", "cut", "cut_by_provider",
+    "counted", "score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong", "n_items",
+    "n_graded", "n_missing", "is_copy",
+]  # fmt: skip
+LABEL_COLUMNS = ["rater", "condition", *BRIEF, "item_id", "passed"]
+REPEAT_COLUMNS = [*ROW, *BRIEF, "item_id", "repeat", "passed"]
+TASK_COLUMNS = ["scenario_id", "title", "report_family", "setting", "published"]
+
+_FAMILY = re.compile(r"[a-z]+")
+_BENCHMARK_EFFORTS = ("medium", "default")
+
+
+class NotEnoughError(Exception):
+    """The results can't support a table or figure; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Stored verdicts and what was computed from each brief's; not changed by any table.
+
+    In the frames an unknown number is NaN. It becomes null when a table is written.
+
+    Attributes:
+        verdicts: one row per verdict, `VERDICT_COLUMNS`. `points` is the weight (negative for a wrong move),
+            `passed` is 1, 0 or NaN, and for a wrong move 1 means that the brief did not make it. `is_copy`
+            marks a control's repeats of the same text.
+        briefs: one row per brief and judge, `BRIEF_COLUMNS`; `counted` is the score as it enters the mean,
+            clamped or not.
+        estimates: one row per condition and judge: the leaderboard's numbers.
+        judge: label of the judge whose verdicts the tables use where they don't compare judges.
+        word_cap: the benchmark's; None for no cap.
+        prompt: version of the benchmark's prompt.
+        weights: points by severity; empty if items have points of their own.
+        assumed: severities whose weight is not published.
+        interval: returns the interval of a mean over scenarios.
+        labels: experts' labels, `LABEL_COLUMNS`; may be empty.
+        repeats: verdicts of each repeat of a judge, `REPEAT_COLUMNS`; may be empty.
+        tasks: one row per report task, `TASK_COLUMNS`; empty for briefs.
+        stand_ins: labels of judges that are stand-ins.
+    """
+
+    verdicts: pd.DataFrame
+    briefs: pd.DataFrame
+    estimates: pd.DataFrame
+    judge: str
+    word_cap: int | None
+    prompt: str
+    weights: Mapping[str, float]
+    assumed: Sequence[str]
+    interval: Callable[[Sequence[float]], Interval | None]
+    labels: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LABEL_COLUMNS))
+    repeats: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=REPEAT_COLUMNS))
+    tasks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TASK_COLUMNS))
+    stand_ins: frozenset[str] = frozenset()
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """The judge of the tables first, then the others by name."""
+        others = sorted(set(self.estimates["judge"]) - {self.judge})
+        return [self.judge, *others]
+
+    @cached_property
+    def board(self) -> pd.DataFrame:
+        """The estimates by the judge of the tables, with `at_benchmark`.
+
+        The benchmark's conditions come first, then the others; in both, the best first and those without a
+        score last.
+        """
+        own = self.estimates[self.estimates["judge"] == self.judge]
+        capped = own["word_cap"].isna() if self.word_cap is None else own["word_cap"] == self.word_cap
+        own = own.assign(
+            at_benchmark=capped & own["effort"].isin(_BENCHMARK_EFFORTS) & (own["prompt"] == self.prompt)
+        )
+        if not own["at_benchmark"].any():
+            own["at_benchmark"] = True
+        return own.sort_values(
+            ["at_benchmark", "score", "condition"],
+            ascending=[False, False, True],
+            na_position="last",
+            ignore_index=True,
+        )
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Conditions in the order of the board."""
+        return list(self.board["condition"])
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """A short name for each condition: the model, and what differs from the benchmark's condition."""
+        rows = self.estimates.drop_duplicates("condition")
+        plain = set(self.at_benchmark)
+        short = [
+            model if condition in plain else f"{model} ({effort}, {_cap_text(cap)})"
+            for condition, model, effort, cap in zip(
+                rows["condition"], rows["model"], rows["effort"], rows["word_cap"], strict=True
+            )
+        ]
+        unique = not pd.Series(short).duplicated().any()
+        return dict(zip(rows["condition"], short if unique else rows["condition"], strict=True))
+
+    @cached_property
+    def verdicts_once(self) -> pd.DataFrame:
+        """Verdicts of the judge of the tables, without copies of the same text."""
+        own = self.verdicts
+        return own[(own["judge"] == self.judge) & ~own["is_copy"]]
+
+    @cached_property
+    def at_benchmark(self) -> list[str]:
+        """Conditions with the benchmark's prompt and cap at medium effort, or the provider's default.
+
+        All conditions if there is none. Best first.
+        """
+        return list(self.board.loc[self.board["at_benchmark"], "condition"])
+
+    def scenario_means(self, judge: str | None = None, column: str = "counted") -> pd.DataFrame:
+        """Return means over seeds: one row per condition, one column per scenario, NaN where unscored."""
+        own = self.briefs[self.briefs["judge"] == (self.judge if judge is None else judge)]
+        return own.pivot_table(
+            index="condition", columns="scenario_id", values=column, aggfunc="mean", observed=True
+        )
+
+    def limits(self, values: Sequence[float] | np.ndarray | pd.Series) -> tuple[float, float]:
+        """Return the ends of the interval of the mean of values; NaN for none. NaN values are left out."""
+        known = [float(value) for value in values if not np.isnan(value)]
+        found = self.interval(known)
+        return (np.nan, np.nan) if found is None else (found.low, found.high)
+
+    @cached_property
+    def interval_note(self) -> str:
+        """Name the interval of the board's rows."""
+        methods = sorted(set(self.board["method"].dropna()))
+        return f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios."
+
+
+def family(label: str) -> str:
+    """Return the family of a model or judge: the first letters of its label (`gpt`, `claude`)."""
+    found = _FAMILY.match(label.lower())
+    return found.group() if found else label
+
+
+def _cap_text(cap: float) -> str:
+    return "no cap" if pd.isna(cap) else f"{int(cap):,} words"

@@ -1,0 +1,216 @@
+"""Statistics of the tables: agreement of raters, tests of paired differences, shares of variance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+_DRAW_SEED = 20_261_019  # fixed, so that equal verdicts give equal intervals
+_RESAMPLES = 2_000
+_EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Two-by-two counts of two raters; arrays, so that resamples are computed at once.
+
+    Attributes:
+        both_passed, only_first, only_second, both_failed: counts.
+    """
+
+    both_passed: np.ndarray
+    only_first: np.ndarray
+    only_second: np.ndarray
+    both_failed: np.ndarray
+
+    @property
+    def n(self) -> np.ndarray:
+        """Items that both graded."""
+        return self.both_passed + self.only_first + self.only_second + self.both_failed
+
+    @property
+    def agreement(self) -> np.ndarray:
+        """Share of equal verdicts."""
+        return _ratio(self.both_passed + self.both_failed, self.n)
+
+    @property
+    def kappa(self) -> np.ndarray:
+        """Cohen's kappa (1960); NaN if a rater never varies, since chance then explains everything."""
+        a, b, c, d = self.both_passed, self.only_first, self.only_second, self.both_failed
+        varies = (a + b > 0) & (c + d > 0) & (a + c > 0) & (b + d > 0)
+        found = _ratio(2 * (a * d - b * c), (a + b) * (b + d) + (a + c) * (c + d))
+        return np.where(varies, found, np.nan)
+
+    @property
+    def ac1(self) -> np.ndarray:
+        """Gwet's AC1 for two raters (2008): chance agreement is 2 q (1 - q), q the mean share of passes."""
+        passes = _ratio(2 * self.both_passed + self.only_first + self.only_second, 2 * self.n)
+        chance = 2 * passes * (1 - passes)
+        return _ratio(self.agreement - chance, 1 - chance)
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Krippendorff's alpha for nominal values of two raters without gaps (2004, chapter 11)."""
+        ones = 2 * self.both_passed + self.only_first + self.only_second
+        zeros = 2 * self.n - ones
+        expected = _ratio(2 * ones * zeros, 2 * self.n * (2 * self.n - 1))
+        found = 1 - _ratio(1 - self.agreement, expected)
+        return np.where(expected > 0, found, np.nan)
+
+
+def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cells:
+    """Count the verdicts of two raters, one element per cluster; items that either left open don't count.
+
+    Args:
+        first: 1, 0 or NaN.
+        second: of the other rater.
+        clusters: the scenario of each item.
+    """
+    known = (first.notna() & second.notna()).to_numpy()
+    code = (first.to_numpy(float)[known] * 2 + second.to_numpy(float)[known]).astype(int)
+    cluster, names = pd.factorize(clusters.astype(object).to_numpy()[known])
+    counts = np.zeros((len(names), 4))
+    np.add.at(counts, (cluster, code), 1)
+    return Cells(counts[:, 3], counts[:, 2], counts[:, 1], counts[:, 0])
+
+
+def pooled(cells: Cells) -> Cells:
+    """Sum over clusters."""
+    parts = (cells.both_passed, cells.only_first, cells.only_second, cells.both_failed)
+    return Cells(*(np.asarray(part.sum()) for part in parts))
+
+
+def resampled(cells: Cells) -> Cells:
+    """Resample clusters with replacement, one element per resample; the draws are seeded."""
+    n = len(cells.both_passed)
+    weights = np.random.default_rng(_DRAW_SEED).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
+    parts = (cells.both_passed, cells.only_first, cells.only_second, cells.both_failed)
+    return Cells(*(weights @ part for part in parts))
+
+
+def cluster_interval(
+    cells: Cells, statistic: Callable[[Cells], np.ndarray], fewest: int = 6
+) -> tuple[float, float]:
+    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN for too few."""
+    if len(cells.both_passed) < fewest:
+        return np.nan, np.nan
+    values = statistic(resampled(cells))
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return np.nan, np.nan
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
+    """Return Fleiss' kappa, Gwet's AC1 and Krippendorff's alpha of a panel.
+
+    Kappa and AC1 are over the items that every rater labelled, alpha over all with two labels.
+
+    Args:
+        ratings: one row per item, one column per rater: a category from 0, or NaN.
+
+    Returns:
+        NaN where undefined: fewer than two raters or items, or no variation.
+    """
+    import krippendorff
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+    n_categories = max(2, int(np.nanmax(ratings, initial=0)) + 1)
+    whole = ratings[~np.isnan(ratings).any(axis=1)].astype(int)
+    kappa = ac1 = alpha = np.nan
+    if whole.shape[0] and whole.shape[1] > 1:
+        counts = aggregate_raters(whole, n_cat=n_categories)[0]
+        if (counts.sum(axis=0) > 0).sum() > 1:
+            kappa = float(fleiss_kappa(counts))
+        ac1 = gwet_ac1(counts)
+    values = ratings[~np.isnan(ratings)]
+    pairable = (~np.isnan(ratings)).sum(axis=1) > 1
+    if pairable.any() and len(np.unique(values)) > 1:
+        alpha = float(
+            krippendorff.alpha(
+                ratings[pairable].T, level_of_measurement="nominal", value_domain=range(n_categories)
+            )
+        )
+    return kappa, ac1, alpha
+
+
+def gwet_ac1(counts: np.ndarray) -> float:
+    """Compute Gwet's AC1 of several raters without gaps.
+
+    Source: K. Gwet, British Journal of Mathematical and Statistical Psychology 61, 2008, pp. 29-48.
+
+    Args:
+        counts: raters by item (row) and category (column); equal row sums of two or more.
+    """
+    raters, categories = counts.sum(axis=1)[0], counts.shape[1]
+    observed = ((counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))).mean()
+    shares = counts.sum(axis=0) / counts.sum()
+    chance = (shares * (1 - shares)).sum() / (categories - 1)
+    return float((observed - chance) / (1 - chance))
+
+
+def sign_flip(differences: Sequence[float] | np.ndarray) -> float:
+    """Return the two-sided p of the sign-flip test that the mean difference is 0.
+
+    All patterns of signs are counted up to 15 differences, else 32,768 random ones (Fisher 1935).
+
+    Returns:
+        NaN for fewer than two differences.
+    """
+    values = np.asarray(differences, dtype=float)
+    values = values[~np.isnan(values)]
+    n = len(values)
+    if n < 2:  # noqa: PLR2004 -- one difference has no test
+        return np.nan
+    if n <= _EXACT_UP_TO:
+        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        extra = 0
+    else:
+        signs = np.random.default_rng(_DRAW_SEED).choice([-1, 1], size=(2**_EXACT_UP_TO, n))
+        extra = 1  # the observed pattern, so that p is never 0
+    sums = np.abs(signs @ values)
+    as_far = int((sums >= abs(values.sum()) - 1e-9).sum())
+    return (as_far + extra) / (len(signs) + extra)
+
+
+def holm(values: Sequence[float] | np.ndarray | pd.Series) -> np.ndarray:
+    """Return p-values corrected by Holm (1979) for a family; NaN stay and don't count."""
+    from statsmodels.stats.multitest import multipletests
+
+    p = np.asarray(values, dtype=float)
+    found = np.full(len(p), np.nan)
+    known = ~np.isnan(p)
+    if known.any():
+        found[known] = multipletests(p[known], method="holm")[1]
+    return found
+
+
+def rank_correlation(first: Sequence[float] | pd.Series, second: Sequence[float] | pd.Series) -> float:
+    """Return Spearman's rank correlation; NaN for fewer than three pairs or a constant side."""
+    return _correlation(first, second, "spearman")
+
+
+def linear_correlation(first: Sequence[float] | pd.Series, second: Sequence[float] | pd.Series) -> float:
+    """Return Pearson's correlation; NaN for fewer than three pairs or a constant side."""
+    return _correlation(first, second, "pearson")
+
+
+def _correlation(
+    first: Sequence[float] | pd.Series,
+    second: Sequence[float] | pd.Series,
+    method: Literal["pearson", "spearman"],
+) -> float:
+    pairs = pd.DataFrame({"a": np.asarray(first, float), "b": np.asarray(second, float)}).dropna()
+    if len(pairs) < 3 or pairs["a"].nunique() < 2 or pairs["b"].nunique() < 2:  # noqa: PLR2004 -- two points fit any line
+        return np.nan
+    return float(pairs["a"].corr(pairs["b"], method=method))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    part, whole = np.asarray(part, float), np.asarray(whole, float)
+    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole != 0)

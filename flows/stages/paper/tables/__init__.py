@@ -1,0 +1,54 @@
+"""The tables of a paper: each a pure function of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from flows.stages.paper.results import Results
+from flows.stages.paper.table import Table
+from flows.stages.paper.tables import (
+    ablations,
+    comparisons,
+    experts,
+    failing,
+    items,
+    judges,
+    main,
+    reports,
+    spread,
+    weights,
+)
+
+TABLES: Mapping[str, Callable[[Results], Table]] = {
+    "table-01-judge-agreement": judges.judge_agreement,
+    "table-02-experts": experts.experts,
+    "table-03-corpus": main.corpus,
+    "table-04-main-results": main.main_results,
+    "table-05-generation": main.generation,
+    "table-10-word-cap": ablations.cap,
+    "table-11-judges-against-experts": experts.candidate_judges,
+    "table-12-scores-by-judge": judges.scores_by_judge,
+    "figure-03-tiers": failing.tier_rates,
+    "figure-07-effort": ablations.effort,
+    "appendix-d-weighted-unweighted": main.weighted_unweighted,
+    "appendix-g-steps": failing.step_rates,
+    "appendix-h-failure-modes": failing.failure_modes,
+    "appendix-j-length": ablations.length,
+    "appendix-k-test-retest": judges.retest,
+    "missing-credit": failing.missing_credit,
+    "missing-credit-by-model": failing.missing_credit_by_model,
+    "items": items.items,
+    "scenarios": spread.scenarios,
+    "variance": spread.variance,
+    "comparisons": comparisons.comparisons,
+    "groups": comparisons.groups,
+    "weights-grid": weights.weights_grid,
+    "refusals": main.refusals,
+    "judge-agreement-by-class": judges.judge_agreement_by_group,
+    "self-preference": judges.self_preference,
+    "reports-by-model": reports.by_model,
+    "reports-by-task": reports.by_task,
+    "reports-by-family": reports.by_family,
+    "reports-missed-criteria": reports.missed,
+}
+"""By the name of their files. Numbers and letters are those of MA-Bench's paper; the others it lacks."""

@@ -1,0 +1,115 @@
+"""Items: how hard they are, how well they separate, and which deserve another look."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results
+from flows.stages.paper.table import Column, Table
+
+_FEWEST_BRIEFS = 3
+
+
+def items(results: Results) -> Table:
+    """Difficulty, discrimination and disagreement of judges for every item, the odd ones first."""
+    own = results.verdicts_once
+    if not own["passed"].notna().any():
+        raise NotEnoughError("no graded item")
+    key = ["scenario_id", "item_id"]
+    facts = own.drop_duplicates(key)[[*key, "step", "tier", "severity", "is_error", "points", "requirement"]]
+    counts = own.groupby(key, observed=True)["passed"].agg(n="count", rate="mean").reset_index()
+    frame = facts.merge(counts, on=key).merge(_discrimination(own), on=key, how="left")
+    frame = frame.merge(_disagreement(results), on=key, how="left")
+    frame["kind"] = np.where(frame["is_error"], "wrong move", "requirement")
+    frame["look"] = [
+        _look(*values) for values in frame[["rate", "discrimination", "disagreement", "n"]].to_numpy(float)
+    ]
+    frame["_plain"] = frame["look"] == ""
+    frame["look"] = frame["look"].replace("", None)
+    frame = frame.sort_values(["_plain", *key], ignore_index=True)
+    return Table(
+        "Items",
+        (
+            Column("scenario_id", "scenario", "text"),
+            Column("item_id", "item", "text"),
+            Column("kind", "kind", "text"),
+            Column("step", "step", "text"),
+            Column("tier", "tier", "count"),
+            Column("severity", "severity", "text"),
+            Column("points", "points"),
+            Column("n", "briefs", "count"),
+            Column("rate", "passed", "share"),
+            Column("discrimination", "item-rest correlation", "signed"),
+            Column("disagreement", "judges disagree", "share"),
+            Column("look", "worth another look", "text"),
+            Column("requirement", "requirement", "text"),
+        ),
+        frame,
+        (
+            (
+                "Item-rest correlation: of the item's pass with the share passed of the brief's other items, "
+                "over briefs of all conditions; a dash if the item never varies. For a wrong move, a pass "
+                "means that it was not made."
+            ),
+            "Judges disagree: share of the briefs that several judges graded on which they differ.",
+        ),
+    )
+
+
+def _look(rate: float, discrimination: float, disagreement: float, n: float) -> str:
+    found: list[str] = []
+    if rate == 0:
+        found.append("nobody passes")
+    if rate == 1:
+        found.append("everybody passes")
+    if n and discrimination < -2 / np.sqrt(n):  # beyond what chance gives in 19 of 20 items
+        found.append("better briefs fail it more")
+    if disagreement >= 0.3:  # noqa: PLR2004 -- a third, twice what the paper's judges differ on
+        found.append("judges disagree")
+    return ", ".join(found)
+
+
+def _discrimination(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Corrected item-total correlation (Nunnally 1978), the rest as a share so that gaps don't count."""
+    parts: list[pd.DataFrame] = []
+    for scenario, own in verdicts.groupby("scenario_id", observed=True):
+        wide = own.set_index(["condition", "seed", "item_id"])["passed"].unstack("item_id")
+        passed = wide.to_numpy(float)
+        known = ~np.isnan(passed)
+        filled = np.where(known, passed, 0.0)
+        n_rest = known.sum(axis=1, keepdims=True) - known
+        rest = np.divide(
+            filled.sum(axis=1, keepdims=True) - filled,
+            n_rest,
+            out=np.full(passed.shape, np.nan),
+            where=n_rest > 0,
+        )
+        rest = np.where(known, rest, np.nan)
+        values = [_correlation(passed[:, at], rest[:, at]) for at in range(passed.shape[1])]
+        parts.append(
+            pd.DataFrame({"scenario_id": scenario, "item_id": wide.columns, "discrimination": values})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _correlation(item: np.ndarray, rest: np.ndarray) -> float:
+    known = ~np.isnan(item) & ~np.isnan(rest)
+    item, rest = item[known], rest[known]
+    if len(item) < _FEWEST_BRIEFS or np.ptp(item) == 0 or np.ptp(rest) < 1e-12:  # noqa: PLR2004 -- rounding
+        return np.nan
+    return float(np.corrcoef(item, rest)[0, 1])
+
+
+def _disagreement(results: Results) -> pd.DataFrame:
+    """Return the share of briefs on which judges differ, of those that several graded."""
+    known = results.verdicts[results.verdicts["passed"].notna() & ~results.verdicts["is_copy"]]
+    place = ["condition", *BRIEF, "item_id"]
+    if len(results.judges) < 2:  # noqa: PLR2004 -- disagreement takes two
+        return pd.DataFrame({"scenario_id": [], "item_id": [], "disagreement": []}).astype(
+            {"scenario_id": object, "item_id": object, "disagreement": float}
+        )
+    spread = known.groupby(place, observed=True)["passed"].agg(["count", "min", "max"])
+    spread = spread[spread["count"] > 1]
+    differs = (spread["min"] != spread["max"]).rename("disagreement")
+    return differs.groupby(["scenario_id", "item_id"], observed=True).mean().reset_index()

@@ -1,0 +1,233 @@
+"""Main results (table 4), the ranking by unweighted shares, and what refusals do to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results
+from flows.stages.paper.statistics import rank_correlation
+from flows.stages.paper.table import Column, Table, slug
+
+
+def main_results(results: Results) -> Table:
+    """Score with interval, the same under each other judge, and the unweighted shares; best first."""
+    frame = results.board.copy()
+    frame["rank"] = frame["score"].where(frame["at_benchmark"]).rank(ascending=False, method="min")
+    others = [judge for judge in results.judges if judge != results.judge]
+    scores = results.estimates.pivot_table(index="condition", columns="judge", values="score", observed=True)
+    columns: list[Column] = []
+    for judge in others:
+        name = f"score_{slug(judge)}"
+        frame[name] = frame["condition"].map(scores[judge]) if judge in scores else np.nan
+        columns.append(Column(name, f"score, {judge}"))
+    return Table(
+        "Main results",
+        (
+            Column("rank", "rank", "count"),
+            Column("condition", "", "text"),
+            Column("model", "model", "text"),
+            Column("effort", "effort", "text"),
+            Column("word_cap", "cap", "count"),
+            Column("score", "score"),
+            Column("low", "low"),
+            Column("high", "high"),
+            *columns,
+            Column("score_clamped", "clamped"),
+            Column("correct", "correct", "share"),
+            Column("passed", "passed", "share"),
+            Column("wrong", "wrong moves"),
+            Column("score_low", "least possible"),
+            Column("score_high", "most possible"),
+            Column("n_scenarios", "scenarios", "count"),
+            Column("n_briefs", "briefs", "count"),
+            Column("n_briefs_all", "of", "count"),
+            Column("n_ungraded", "items ungraded", "count"),
+            Column("n_refused", "refusals", "count"),
+            Column("n_cut", "cut", "count"),
+        ),
+        frame,
+        (
+            f"Judge: {results.judge}.",
+            results.interval_note,
+            (
+                "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
+                "provider's default. The others follow without a rank."
+            ),
+            (
+                "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
+                "in a brief. Least and most possible: the score if every missing verdict failed, or passed."
+            ),
+            *_assumed(results),
+            (
+                "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
+                "and does not say how they score; the table refusals has both rankings."
+            ),
+        ),
+    )
+
+
+def _assumed(results: Results) -> list[str]:
+    if not results.assumed:
+        return []
+    weights = ", ".join(f"{name} {results.weights[name]:g}" for name in results.assumed)
+    return [f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."]
+
+
+def weighted_unweighted(results: Results) -> Table:
+    """Ranks by the weighted score and by the share of items right."""
+    own = results.board[results.board["at_benchmark"]]
+    frame = own[["condition", "model", "effort", "word_cap", "score", "correct"]].dropna(
+        subset=["score", "correct"]
+    )
+    if len(frame) < 2:  # noqa: PLR2004 -- a ranking compares
+        raise NotEnoughError("a ranking takes two conditions with a score")
+    frame["rank"] = frame["score"].rank(ascending=False, method="min")
+    frame["rank_correct"] = frame["correct"].rank(ascending=False, method="min")
+    frame["change"] = frame["rank"] - frame["rank_correct"]
+    correlation = rank_correlation(frame["score"], frame["correct"])
+    return Table(
+        "Weighted and unweighted ranking",
+        (
+            Column("condition", "", "text"),
+            Column("model", "model", "text"),
+            Column("effort", "effort", "text"),
+            Column("word_cap", "cap", "count"),
+            Column("score", "score"),
+            Column("rank", "rank", "count"),
+            Column("correct", "correct", "share"),
+            Column("rank_correct", "rank by correct", "count"),
+            Column("change", "places gained unweighted", "count"),
+        ),
+        frame,
+        (f"Spearman's rank correlation of score and correct: {_shown(correlation)}, n {len(frame)}.",),
+    )
+
+
+def refusals(results: Results) -> Table:
+    """Both rankings: a refused brief without a score, and with 0."""
+    own = results.briefs[results.briefs["judge"] == results.judge]
+    refused = own["status"] == "refused"
+    if not refused.any():
+        raise NotEnoughError("no brief was refused")
+    frame = own.groupby("condition", observed=True).agg(n_briefs=("seed", "size"))
+    frame["n_refused"] = refused.groupby(own["condition"], observed=True).sum()
+    for name, value in (("unscored", np.nan), ("zero", 0.0)):
+        counted = own["counted"].mask(refused, value)
+        means = counted.groupby([own["condition"], own["scenario_id"]], observed=True).mean()
+        frame[name] = means.groupby("condition", observed=True).mean()
+        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
+    frame = frame.sort_values("unscored", ascending=False).reset_index()
+    frame["name"] = frame["condition"].map(results.names)
+    differ = (frame["rank_unscored"] != frame["rank_zero"]).any()
+    return Table(
+        "Refusals as missing, and as 0",
+        (
+            Column("condition", "", "text"),
+            Column("name", "model", "text"),
+            Column("n_briefs", "briefs", "count"),
+            Column("n_refused", "refused", "count"),
+            Column("unscored", "score, refusals unscored"),
+            Column("rank_unscored", "rank", "count"),
+            Column("zero", "score, refusals 0"),
+            Column("rank_zero", "rank", "count"),
+        ),
+        frame,
+        ("The rankings differ." if differ else "The rankings are the same.",),
+    )
+
+
+def generation(results: Results) -> Table:
+    """Raw words, briefs cut at the cap, and refusals (table 5)."""
+    briefs = results.briefs.drop_duplicates(["condition", *BRIEF])
+    frame = (
+        briefs.groupby("condition", observed=True)
+        .agg(
+            model=("model", "first"),
+            effort=("effort", "first"),
+            word_cap=("word_cap", "first"),
+            n_briefs=("seed", "size"),
+            mean=("words_raw", "mean"),
+            least=("words_raw", "min"),
+            most=("words_raw", "max"),
+            n_cut=("cut", "sum"),
+            n_cut_by_provider=("cut_by_provider", "sum"),
+        )
+        .reset_index()
+    )
+    statuses = pd.crosstab(briefs["condition"].astype(str), briefs["status"].astype(str))
+    for status in ("refused", "empty", "error"):
+        counts = statuses[status] if status in statuses else pd.Series(0, index=statuses.index)
+        frame[f"n_{status}"] = frame["condition"].astype(str).map(counts)
+    frame["effort"] = frame["effort"].astype(str).replace("default", "provider's default")
+    frame = frame.sort_values(["model", "effort", "word_cap"])
+    return Table(
+        "Length of briefs, cuts and refusals",
+        (
+            Column("condition", "", "text"),
+            Column("model", "model", "text"),
+            Column("effort", "effort", "text"),
+            Column("word_cap", "cap, words", "count"),
+            Column("n_briefs", "briefs", "count"),
+            Column("mean", "words, mean", "count"),
+            Column("least", "min", "count"),
+            Column("most", "max", "count"),
+            Column("n_cut", "cut at the cap", "count"),
+            Column("n_cut_by_provider", "stopped at the output limit", "count"),
+            Column("n_refused", "refusals", "count"),
+            Column("n_empty", "empty", "count"),
+            Column("n_error", "errors", "count"),
+        ),
+        frame,
+        (
+            "Words are counted before the cut. Provider's default: no reasoning effort was sent.",
+            "Refusals are outputs that a content filter stopped; they have no words.",
+        ),
+    )
+
+
+def corpus(results: Results) -> Table:
+    """Items by scenario, severity and tier (table 3, figure 4)."""
+    items = results.verdicts.drop_duplicates(["scenario_id", "item_id"])
+    frame = items.groupby("scenario_id", observed=True).agg(n_items=("item_id", "size"))
+    columns = [Column("scenario_id", "scenario", "text"), Column("n_items", "items", "count")]
+    kinds = {"severity": list(severities(results)), "tier": tiers(results)}
+    for by, groups in kinds.items():
+        for group in groups:
+            name = f"{by}_{slug(str(group))}"
+            chosen = items[items[by] == group]
+            frame[name] = (
+                chosen.groupby("scenario_id", observed=True).size().reindex(frame.index, fill_value=0)
+            )
+            head = f"tier {group}" if by == "tier" else str(group).replace("_", " ")
+            columns.append(Column(name, head, "count"))
+    if not results.weights:
+        for name, wanted in (("n_required", False), ("n_penalties", True)):
+            chosen = items[items["is_error"] == wanted].groupby("scenario_id", observed=True)
+            frame[name] = chosen.size().reindex(frame.index, fill_value=0)
+            frame[f"{name}_points"] = chosen["points"].sum().reindex(frame.index, fill_value=0)
+        columns += [
+            Column("n_required", "required", "count"),
+            Column("n_required_points", "points"),
+            Column("n_penalties", "penalties", "count"),
+            Column("n_penalties_points", "points"),
+        ]
+    frame = frame.reset_index().sort_values("scenario_id")
+    total = frame.drop(columns="scenario_id").sum()
+    frame = pd.concat([frame, pd.DataFrame([{"scenario_id": "all", **total}])], ignore_index=True)
+    return Table("Corpus", columns, frame, ("Items of the scenarios that were graded.",))
+
+
+def severities(results: Results) -> list[str]:
+    """Severities that items have, in the order of the weights."""
+    present = set(results.verdicts["severity"].dropna().unique())
+    return [name for name in results.weights if name in present]
+
+
+def tiers(results: Results) -> list[int]:
+    """Tiers that items have, in order."""
+    return sorted(int(tier) for tier in results.verdicts["tier"].dropna().unique())
+
+
+def _shown(value: float) -> str:
+    return "undefined" if np.isnan(value) else f"{value:.2f}"

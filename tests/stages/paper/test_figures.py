@@ -1,0 +1,62 @@
+"""Figures: drawn from the rows of their tables, without a browser or the network."""
+
+import io
+import json
+
+import pytest
+from PIL import Image
+
+from flows.pipeline.results.paper import paper_results
+from flows.stages.paper import FIGURES, TABLES, draw
+from flows.stages.paper.figures.figure import FIGURE_ENDINGS
+from tests.support.paper_results import JUDGE, SEVERITY, make_graded, make_scenarios
+
+SCENARIOS = make_scenarios(n_scenarios=6, n_items=60)
+
+
+@pytest.fixture(scope="module")
+def results():
+    graded = make_graded(SCENARIOS, n_models=6)
+    return paper_results(graded, SCENARIOS, SEVERITY, word_cap=3000, prompt="v0", judge=JUDGE)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_drawn_with_its_title_and_no_unknown_number(results, name):
+    figure = FIGURES[name](results)
+    files = draw(figure)
+    assert tuple(files) == FIGURE_ENDINGS
+    svg = files["svg"].decode()
+    assert figure.title in svg
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+    image = Image.open(io.BytesIO(files["png"]))
+    assert 400 < image.width < 2400
+    assert 200 < image.height < 2400
+    assert len(image.convert("L").getcolors()) > 10  # not blank
+    assert "NaN" not in files["vl.json"].decode()
+
+
+BY_CONDITION = [
+    "figure-01-scores",
+    "figure-03-tiers",
+    "figure-10-scores-by-judge",
+    "appendix-g-steps",
+    "appendix-h-failure-modes",
+    "scenarios",
+]
+
+
+@pytest.mark.parametrize("name", BY_CONDITION)
+def test_a_figure_names_the_benchmarks_conditions_and_no_other(results, name):
+    svg = draw(FIGURES[name](results))["svg"].decode()
+    assert all(f">{results.names[condition]}<" in svg for condition in results.at_benchmark)
+    assert "no cap" not in svg
+
+
+def test_the_bars_are_the_scores_of_the_table(results):
+    shown = json.loads(draw(FIGURES["figure-01-scores"](results))["vl.json"])
+    (rows,) = shown["datasets"].values()
+    table = TABLES["table-04-main-results"](results).frame
+    table = table[table["rank"].notna()]
+    assert [row["score"] for row in rows] == pytest.approx(list(table["score"]))
+    assert [row["low"] for row in rows] == pytest.approx(list(table["low"]))

@@ -1,0 +1,445 @@
+"""Every table on generated verdicts with known effects, its numbers worked out another way."""
+
+import time
+from collections import Counter, defaultdict
+from dataclasses import replace
+from statistics import fmean, stdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from flows.pipeline.results.graded import scored
+from flows.pipeline.results.paper import paper_results
+from flows.stages.aggregate import paired_difference
+from flows.stages.paper import FIGURES, TABLES, NotEnoughError, render
+from flows.stages.paper.tables.spread import components
+from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_graded, make_labels, make_scenarios
+
+SCENARIOS = make_scenarios()
+
+
+@pytest.fixture(scope="module")
+def graded():
+    return make_graded(SCENARIOS)
+
+
+@pytest.fixture(scope="module")
+def results(graded):
+    labels = make_labels(graded, SCENARIOS)
+    return paper_results(graded, SCENARIOS, SEVERITY, word_cap=3000, prompt="v0", judge=JUDGE, labels=labels)
+
+
+def frame(results, name):
+    return TABLES[name](results).frame
+
+
+def entries(graded, judge=JUDGE):
+    return {entry.condition: entry for entry in graded if entry.judge == judge}
+
+
+def items():
+    return {(name, item.item_id): item for name, one in SCENARIOS.items() for item in one.items}
+
+
+def test_all_tables_of_75_thousand_verdicts_take_seconds_and_change_nothing(results):
+    assert (results.verdicts["judge"] == JUDGE).sum() == 20 * 10 * 3 * 126
+    before = pd.util.hash_pandas_object(results.verdicts).sum(), results.briefs.copy()
+    start = time.perf_counter()
+    missing = set()
+    for name, make in TABLES.items():
+        try:
+            render(make(results))
+        except NotEnoughError:
+            missing.add(name)
+    assert time.perf_counter() - start < 120  # some 8 s here; guards against a quadratic table
+    assert missing == {"reports-by-model", "reports-by-task", "reports-by-family", "reports-missed-criteria"}
+    assert pd.util.hash_pandas_object(results.verdicts).sum() == before[0]
+    pd.testing.assert_frame_equal(results.briefs, before[1])
+
+
+def test_every_table_and_figure_says_what_it_shows():
+    assert all(make.__doc__ for make in (*TABLES.values(), *FIGURES.values()))
+
+
+def test_main_results_are_the_leaderboards(results, graded):
+    table = frame(results, "table-04-main-results").set_index("condition")
+    for name, entry in entries(graded).items():
+        estimate = scored(entry, SCENARIOS, SEVERITY).estimate
+        row = table.loc[name]
+        assert (row["score"], row["low"], row["high"]) == (
+            estimate.score, estimate.interval.low, estimate.interval.high,
+        )  # fmt: skip
+        assert row["wrong"] == estimate.wrong
+        other = scored(entries(graded, LENIENT)[name], SCENARIOS, SEVERITY).estimate
+        assert row["score_gemini_4_argon_medium_failed_only_v1"] == other.score
+    ranked = table[table["rank"].notna()]
+    assert len(ranked) == 14
+    assert list(ranked["rank"]) == sorted(ranked["rank"])
+    assert set(table.loc[table["rank"].isna(), "effort"]) == {"low", "high", "medium"}
+
+
+def test_tier_rates_by_counting(results, graded):
+    table = frame(results, "figure-03-tiers").set_index(["condition", "tier"])
+    rubric = items()
+    counts = defaultdict(Counter)
+    for name, entry in entries(graded).items():
+        for v in entry.verdicts:
+            item = rubric[v.scenario_id, v.item_id]
+            if not item.is_error:
+                where = [name] + (["all"] if name in results.at_benchmark else [])
+                for one in where:
+                    counts[one, item.tier][v.passed] += 1
+    for key, count in counts.items():
+        row = table.loc[key]
+        n = count[True] + count[False]
+        assert (row["n_passed"], row["n"], row["n_ungraded"]) == (count[True], n, count[None])
+        assert row["rate"] == pytest.approx(count[True] / n)
+        assert row["low"] < row["rate"] + 0.05
+    rates = table["rate"].unstack()  # noqa: PD010
+    assert (rates[1] > rates[2]).all()
+    assert (rates[2] > rates[3]).all()
+
+
+def test_step_rates_pool_to_the_share_passed(results):
+    table = frame(results, "appendix-g-steps")
+    whole = frame(results, "figure-03-tiers")
+    for name in ("all", results.order[0]):
+        by_step, by_tier = (one[one["condition"] == name] for one in (table, whole))
+        assert by_step["n"].sum() == by_tier["n"].sum()
+        assert by_step["n_passed"].sum() == by_tier["n_passed"].sum()
+
+
+def test_failure_modes_by_counting(results, graded):
+    table = frame(results, "appendix-h-failure-modes").set_index("condition")
+    rubric = items()
+    name = results.order[3]
+    failed = Counter()
+    made = defaultdict(list)
+    for v in entries(graded)[name].verdicts:
+        item = rubric[v.scenario_id, v.item_id]
+        if item.is_error and v.passed is not None:
+            made[item.severity].append(not v.passed)
+        elif v.passed is False:
+            failed[v.mode.value] += 1
+    row = table.loc[name]
+    assert row["n_failed"] == failed.total()
+    for mode in ("omission", "partial", "incorrect", "unsupported"):
+        assert row[f"share_{mode}"] == pytest.approx(failed[mode] / failed.total())
+    for severity, flags in made.items():
+        assert row[f"wrong_{severity}"] == pytest.approx(fmean(flags))
+        assert row[f"wrong_{severity}_n"] == len(flags)
+    assert table.loc["all", "share_omission"] == pytest.approx(0.6, abs=0.02)
+    assert table.loc["all", "share_unstated"] == 0
+
+
+@pytest.mark.parametrize("by", ["tier", "step", "severity"])
+def test_missing_credit_is_what_scores_lack(results, by):
+    table = frame(results, "missing-credit")
+    own = table[table["by"] == by]
+    scores = results.board.set_index("condition").loc[results.at_benchmark, "score"]
+    assert own["lost"].sum() == pytest.approx(1 - scores.mean())
+    assert own["share"].sum() == pytest.approx(1)
+
+
+def test_missing_credit_of_each_condition(results):
+    table = frame(results, "missing-credit-by-model").set_index("condition")
+    scores = results.board.set_index("condition")["score"]
+    assert (table["lost"] - (1 - scores)).abs().max() < 1e-9
+    assert table.filter(like="severity_").sum(axis=1).to_numpy() == pytest.approx(np.ones(len(table)))
+
+
+def test_generation_by_counting(results, graded):
+    table = frame(results, "table-05-generation").set_index("condition")
+    for name, entry in entries(graded).items():
+        words = [brief["words_raw"] for brief in entry.briefs if brief["words_raw"] is not None]
+        row = table.loc[name]
+        assert (row["mean"], row["least"], row["most"]) == (
+            pytest.approx(fmean(words)),
+            min(words),
+            max(words),
+        )
+        assert row["n_cut"] == sum(brief["cut"] for brief in entry.briefs)
+        assert row["n_refused"] == sum(brief["status"] == "refused" for brief in entry.briefs)
+    assert table["n_refused"].sum() == 1
+
+
+def test_corpus_by_counting(results):
+    table = frame(results, "table-03-corpus").set_index("scenario_id")
+    severities = Counter(item.severity for one in SCENARIOS.values() for item in one.items)
+    tiers = Counter(item.tier for one in SCENARIOS.values() for item in one.items)
+    assert table.loc["all", "n_items"] == 1260
+    assert {name: table.loc["all", f"severity_{name}"] for name in severities} == severities
+    assert {tier: table.loc["all", f"tier_{tier}"] for tier in tiers} == tiers
+
+
+def test_the_cap_is_a_paired_difference(results, graded):
+    table = frame(results, "table-10-word-cap")
+    by_name = entries(graded)
+    for row in table.itertuples():
+        first, second = (
+            scored(by_name[f"{row.model}-medium-{cap}-v0"], SCENARIOS, SEVERITY).scores
+            for cap in ("none", 3000)
+        )
+        found = paired_difference(first, second, list(SCENARIOS), SEVERITY)
+        assert row.difference == pytest.approx(found.difference)
+        assert (row.low, row.high) == pytest.approx((found.interval.low, found.interval.high))
+        assert row.low > 0  # the generator's effect is 0.5 logits
+        assert row.p == pytest.approx(2 / 2**10)
+    assert len(table) == 2
+
+
+def test_effort_has_no_effect_here(results):
+    table = frame(results, "figure-07-effort")
+    assert (
+        list(zip(table["effort"], table["against"], strict=True))
+        == [
+            ("low", "medium"),
+            ("high", "medium"),
+        ]
+        * 2
+    )
+    assert (table["difference"].abs() < 0.05).all()
+
+
+def test_length_correlates_over_models_and_not_within(results):
+    table = frame(results, "appendix-j-length").set_index(["over", "correlation"])["value"]
+    own = results.briefs[
+        (results.briefs["judge"] == JUDGE)
+        & results.briefs["condition"].isin(results.at_benchmark)
+        & results.briefs["counted"].notna()
+    ]
+    means = own.groupby("condition", observed=True)[["words_raw", "counted"]].mean()
+    over = "conditions, mean length and mean score"
+    assert table[over, "Spearman"] == pytest.approx(stats.spearmanr(means["words_raw"], means["counted"])[0])
+    assert table[over, "Pearson"] > 0.8
+    assert abs(table["briefs, within condition and scenario", "Pearson"]) < 0.15
+
+
+def test_judges_agree_as_scikit_learn_says(results, graded):
+    row = frame(results, "table-01-judge-agreement").iloc[0]
+    pairs = [
+        (one.passed, two.passed)
+        for name, entry in entries(graded).items()
+        for one, two in zip(entry.verdicts, entries(graded, LENIENT)[name].verdicts, strict=True)
+        if one.passed is not None
+    ]
+    first, second = zip(*pairs, strict=True)
+    assert row["n"] == len(pairs)
+    assert row["agreement"] == pytest.approx(np.mean(np.array(first) == np.array(second)))
+    assert row["kappa"] == pytest.approx(cohen_kappa_score(first, second))
+    assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
+    means = frame(results, "table-12-scores-by-judge")
+    columns = [
+        f"score_{name}"
+        for name in ("gpt_6_1_sol_medium_failed_only_v1", "gemini_4_argon_medium_failed_only_v1")
+    ]
+    assert row["rank_correlation"] == pytest.approx(stats.spearmanr(*means[columns].to_numpy().T)[0])
+    assert row["offset"] == pytest.approx((means[columns[1]] - means[columns[0]]).mean())
+    assert row["offset"] > 0  # the second judge turns fails into passes
+
+
+def test_agreement_by_class_adds_up(results):
+    table = frame(results, "judge-agreement-by-class")
+    whole = frame(results, "table-01-judge-agreement").iloc[0]
+    for _, own in table.groupby("by"):
+        assert own["n"].sum() == whole["n"]
+        assert (own["agreement"] * own["n"]).sum() == pytest.approx(whole["agreement"] * whole["n"])
+
+
+def test_repeats_differ_where_the_generator_flips_them(results):
+    row = frame(results, "appendix-k-test-retest").iloc[0]
+    assert row["n"] == 10 * 3 * 126
+    assert row["agreement"] == pytest.approx(0.96, abs=0.01)
+
+
+def test_experts_and_the_judge_as_one_more(results):
+    table = frame(results, "table-02-experts").set_index("who")
+    # Raters differ from the judge's verdict on 15% of items each, independently: a majority of four that is
+    # not split is wrong on about 1.4% of items.
+    assert table.loc[JUDGE, "agreement"] > 0.96
+    assert table.loc[JUDGE, "panel_kappa"] > table.loc["panel of 4", "panel_kappa"]
+    wide = results.labels.pivot_table(
+        index=["scenario_id", "seed", "item_id"], columns="rater", values="passed"
+    )
+    majority = wide.mean(axis=1)
+    assert table.loc[JUDGE, "n"] == (majority != 0.5).sum()
+    again = frame(results, "table-11-judges-against-experts").set_index(["judge", "which"])
+    assert again.loc[(JUDGE, "verdicts"), "agreement"] == table.loc[JUDGE, "agreement"]
+    assert again.loc[(JUDGE, "repeat 2"), "agreement"] < table.loc[JUDGE, "agreement"]
+    assert again.loc[(LENIENT, "verdicts"), "sensitivity"] < again.loc[(JUDGE, "verdicts"), "sensitivity"]
+
+
+def test_item_rest_correlation_by_loops(results, graded):
+    table = frame(results, "items").set_index(["scenario_id", "item_id"])
+    scenario = "scenario_04"
+    briefs = defaultdict(dict)
+    for name, entry in entries(graded).items():
+        for v in entry.verdicts:
+            if v.scenario_id == scenario:
+                briefs[name, v.seed][v.item_id] = v.passed
+    for item in ("I-000", "I-017", "I-125"):
+        pairs = [
+            (own[item], fmean(value for other, value in own.items() if other != item))
+            for own in briefs.values()
+        ]
+        row = table.loc[scenario, item]
+        assert row["discrimination"] == pytest.approx(stats.pearsonr(*zip(*pairs, strict=True)).statistic)
+        assert row["rate"] == pytest.approx(fmean(own[item] for own in briefs.values()))
+        assert row["n"] == 60
+
+
+def test_scenario_means_and_spread(results, graded):
+    table = frame(results, "scenarios").set_index(["condition", "scenario_id"])
+    name = results.order[1]
+    scores = defaultdict(list)
+    for score in scored(entries(graded)[name], SCENARIOS, SEVERITY).scores:
+        scores[score.scenario_id].append(score.score)
+    for scenario, own in scores.items():
+        row = table.loc[name, scenario]
+        assert (row["mean"], row["spread"]) == pytest.approx((fmean(own), stdev(own)))
+    refused = table[table["n"] < table["n_all"]]
+    assert len(refused) == 1
+
+
+def test_components_of_an_additive_design_are_exact():
+    model, scenario = np.array([0.1, 0.4, 0.5]), np.array([0.0, 0.2, -0.1, 0.3])
+    judge = np.array([0.0, 0.05])
+    cube = (model[:, None, None, None] + scenario[None, :, None, None] + judge) * np.ones((3, 4, 2, 2))
+    found = components(cube)
+    assert found["model"] == pytest.approx(np.var(model, ddof=1))
+    assert found["scenario"] == pytest.approx(np.var(scenario, ddof=1))
+    assert found["judge"] == pytest.approx(np.var(judge, ddof=1))
+    assert [found[name] for name in ("model x scenario", "seed", "rest")] == pytest.approx([0, 0, 0])
+
+
+def test_components_are_recovered_on_average():
+    rng = np.random.default_rng(11)
+    truth = {
+        "model": 0.09,
+        "scenario": 0.04,
+        "model x scenario": 0.02,
+        "seed": 0.01,
+        "judge": 0.03,
+        "rest": 0.005,
+    }
+    sd = {name: value**0.5 for name, value in truth.items()}
+    m, s, k, j = 8, 9, 3, 3
+    runs = []
+    for _ in range(400):
+        cube = (
+            rng.normal(0, sd["model"], (m, 1, 1, 1))
+            + rng.normal(0, sd["scenario"], (1, s, 1, 1))
+            + rng.normal(0, sd["model x scenario"], (m, s, 1, 1))
+            + rng.normal(0, sd["seed"], (m, s, k, 1))
+            + rng.normal(0, sd["judge"], (1, 1, 1, j))
+            + rng.normal(0, sd["rest"], (m, s, k, j))
+        )
+        runs.append(components(cube))
+    for name, value in truth.items():
+        assert fmean(run[name] for run in runs) == pytest.approx(value, rel=0.15)
+
+
+def test_the_variance_table_has_a_share_for_each_source(results):
+    table = frame(results, "variance").set_index("source")["share"]
+    assert table.sum() == pytest.approx(1)
+    assert table["model"] > table["scenario"] > table["rest"]
+
+
+def test_comparisons_are_paired_and_corrected(results, graded):
+    table = frame(results, "comparisons")
+    assert len(table) == 14 * 13 / 2
+    by_name = entries(graded)
+    row = table.iloc[17]
+    first, second = (scored(by_name[row[which]], SCENARIOS, SEVERITY).scores for which in ("first", "second"))
+    found = paired_difference(first, second, list(SCENARIOS), SEVERITY)
+    assert row["difference"] == pytest.approx(found.difference)
+    assert (row["low"], row["high"]) == pytest.approx((found.interval.low, found.interval.high))
+    assert table["p_holm"].min() == pytest.approx(91 * 2 / 2**10)
+
+
+def test_a_family_too_large_for_its_scenarios_is_said_to_be(results):
+    notes = TABLES["comparisons"](results).notes
+    assert notes[-1] == (
+        "With 10 scenarios and 91 pairs, no corrected p can be below 0.1777, "
+        "so no pair can be told apart at 0.05."
+    )
+    groups = frame(results, "groups")
+    assert list(groups["best_rank"]) == [1] * 14
+    assert list(groups["worst_rank"]) == [14] * 14
+    # Against the best alone the family is small enough.
+    assert groups["with_leader"].iloc[-1] == "no"
+    assert groups["p_leader"].iloc[-1] == pytest.approx(13 * 2 / 2**10)
+
+
+def test_few_conditions_get_ranks_that_hold(graded):
+    chosen = [
+        entry for entry in graded if entry.judge == JUDGE and entry.model in ("claude-1", "muse-1", "muse-2")
+    ]
+    few = paper_results(chosen, SCENARIOS, SEVERITY, word_cap=3000, prompt="v0")
+    groups = frame(few, "groups")
+    assert list(groups["best_rank"]) == [1, 2, 3]
+    assert list(groups["worst_rank"]) == [1, 2, 3]
+
+
+def test_weights_by_scoring_again(results, graded):
+    table = frame(results, "weights-grid")
+    assert len(table) == 4 + 4 * 3 * 4
+    for at in (0, 1, 20):
+        row = table.iloc[at]
+        weights = {name: row[f"weight_{name}"] for name in SEVERITY.weights}
+        scoring = replace(SEVERITY, name=f"w{at}", weights=weights)
+        scores = {
+            name: scored(entry, SCENARIOS, scoring).estimate.score
+            for name, entry in entries(graded).items()
+            if name in results.at_benchmark
+        }
+        assert row["best_score"] == pytest.approx(max(scores.values()))
+        assert row["best"] == results.names[max(scores, key=scores.get)]
+        base = [results.board.set_index("condition").loc[name, "score"] for name in scores]
+        changes = [abs(new - old) for new, old in zip(scores.values(), base, strict=True)]
+        assert row["largest_change"] == pytest.approx(max(changes), abs=1e-12)
+
+
+def test_refusals_both_ways(results):
+    table = frame(results, "refusals").set_index("condition")
+    last = table[table["n_refused"] > 0].iloc[0]
+    own = results.briefs[
+        (results.briefs["judge"] == JUDGE) & (results.briefs["condition"] == results.at_benchmark[-1])
+    ]
+    zero = own["counted"].fillna(0).groupby(own["scenario_id"], observed=True).mean().mean()
+    assert last["zero"] == pytest.approx(zero)
+    assert last["unscored"] > last["zero"]
+
+
+def test_self_preference_is_beyond_leniency(results):
+    table = frame(results, "self-preference")
+    for _, own in table.groupby("judge"):
+        assert own["beyond_leniency"].mean() == pytest.approx(0, abs=1e-12)
+    same = table[table["same_family"] == "yes"]
+    assert (same["judge"].str.split("-").str[0] == same["condition"].str.split("-").str[0]).all()
+    assert len(same) == 7  # gpt-1 in four conditions, gpt-2, gemini-1 and gemini-2
+
+
+def test_one_judge_and_one_condition_make_what_they_can(graded):
+    alone = paper_results(graded[:1], SCENARIOS, SEVERITY, word_cap=3000, prompt="v0")
+    made, missing = set(), {}
+    for name, make in {**TABLES, **FIGURES}.items():
+        try:
+            make(alone)
+            made.add(name)
+        except NotEnoughError as error:
+            missing[name] = str(error)
+    assert {"table-04-main-results", "figure-03-tiers", "missing-credit", "scenarios", "items"} <= made
+    assert missing["table-12-scores-by-judge"] == "one judge only (+experiment=judges)"
+    assert missing["comparisons"] == "a comparison takes two conditions"
+    assert missing["table-10-word-cap"].endswith("(+experiment=cap)")
+
+
+def test_the_judge_of_the_tables_is_the_busiest_or_the_chosen(graded):
+    few = [entry for entry in graded if entry.judge == JUDGE or entry.condition == graded[0].condition]
+    arguments = {"word_cap": 3000, "prompt": "v0"}
+    assert paper_results(few, SCENARIOS, SEVERITY, **arguments).judge == JUDGE
+    assert paper_results(few, SCENARIOS, SEVERITY, judge=LENIENT, **arguments).judge == LENIENT
