@@ -120,6 +120,8 @@ def test_it_validates_runs_and_shows_what_only_its_index_says(here, data, capsys
     assert run_here(here.folder, *overrides, "model=oracle", "seeds=1") == 0
     facts = "Closure of Route Amber | Weekly activity reports | Army | the commander | 20 words | 2 | 4 (2)"
     assert f"{facts} | 0.609 | 1.000 |" in next(here.results.glob("*/tasks.md")).read_text()
+    (own,) = here.results.glob("*/tasks.md")
+    here.own = own.parent  # named after the folder of the data
     assert {row["word_limit"] for row in here.rows("reports")} == {20}
     assert commands.report(here.folder, overrides, Screen()) == 0
     pages = "".join(path.read_text() for path in (here.own / "site").rglob("*.html"))

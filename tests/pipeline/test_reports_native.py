@@ -74,8 +74,8 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
         "harness.max_tokens is no limit",
         "harness.nudges is 1",
         "harness.page_chars is 20000",
-        "a text that its writer refused has no score (scoring.refusals=unscored); MA-Bench's paper counts refusals "
-        + "as outputs and does not say how they score",
+        "a text that its writer refused has no score (scoring.refusals=unscored); MA-Bench's paper counts "
+        + "refusals as outputs and does not say how they score",
     ]
     assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
     assert row["condition"].startswith("writer-1-default-none-report_v1-")
@@ -114,7 +114,7 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
     assert (params["model_name"], params["word_cap"]) == ("writer-1", "none")
     assert (metrics["score"], metrics["n_briefs"]) == pytest.approx((3 / 5, 4))
     assert metrics["score.scenario/memo-02"] == pytest.approx(3 / 5)
-    assert "no score" not in capsys.readouterr().out
+    assert "no score on" not in capsys.readouterr().out
     assert report(here.folder, ["benchmark=mission_report"], Screen()) == 0
     site = here.own / "site"
     page = (site / "attempts" / row["condition"] / "memo-02-2.html").read_text()
