@@ -23,6 +23,11 @@ WRITES = writes("Route Amber is closed until 21 May.")
 TEXT = "Route Amber is closed until 21 May."
 REFUSED = Say("", finish="content_filter", usage=COUNTED)
 
+REFUSALS = (
+    "a text that its writer refused has no score (scoring.refusals=unscored); MA-Bench's paper counts "
+    "refusals as outputs and does not say how they score"
+)
+
 
 @pytest.fixture
 def here(tmp_path, project, monkeypatch):
@@ -74,8 +79,7 @@ def test_a_model_writes_every_task_and_is_judged_to_the_board(here, capsys):
         "harness.max_tokens is no limit",
         "harness.nudges is 1",
         "harness.page_chars is 20000",
-        "a text that its writer refused has no score (scoring.refusals=unscored); MA-Bench's paper counts "
-        + "refusals as outputs and does not say how they score",
+        REFUSALS,
     ]
     assert (row["model"], row["harness"], row["n_scenarios"], row["n_briefs"]) == ("writer-1", "native", 2, 4)
     assert row["condition"].startswith("writer-1-default-none-report_v1-")
