@@ -113,4 +113,4 @@ def _row(
 
 def _is_number(cells: Sequence[str]) -> bool:
     known = [cell for cell in cells if cell not in (UNKNOWN, "none")]
-    return bool(known) and all(_NUMBER.fullmatch(cell) for cell in known)
+    return all(_NUMBER.fullmatch(cell.rstrip("~†")) for cell in known)

@@ -27,7 +27,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
-_PACKAGE = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[3]
 
 _BENCHMARK = """\
 # A benchmark of your own: staffbench run benchmark={name}
