@@ -115,6 +115,7 @@ def test_its_classes_reach_the_tables_and_the_pages(here):
     [
         ("~scoring.weights.vital", "scoring.weights.vital: not set"),
         ("scoring=severity", "critically_important: no such severity"),
+        ("scoring.assumed=[important]", "scoring.assumed: important has no weight"),
     ],
 )
 def test_weights_of_other_classes_are_refused(here, override, said):

@@ -214,6 +214,8 @@ def _unfit_protocol(s: Settings) -> list[tuple[str, str, str]]:
         found.append((f"scoring={s.scoring.name}", f"{s.benchmark.name} can't be scored by it", fit))
     elif not by_criterion:
         found += _unfit_weights(s.scoring.weights, s.benchmark.dimensions or MA_BENCH)
+    unknown = [name for name in s.scoring.assumed if name not in s.scoring.weights]
+    found += [("scoring.assumed", f"{name} has no weight", "names among scoring.weights") for name in unknown]
     if ("{{files}}" in s.prompt.user) != reports:
         fit = "report_v1" if reports else "v0, v0_no_limit, coached or coached_no_limit"
         found.append((f"prompt={s.prompt.version}", f"says nothing of what {s.benchmark.name} asks for", fit))

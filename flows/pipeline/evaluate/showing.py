@@ -100,9 +100,13 @@ def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: Scori
     table = [("verdict", "severity", "requirement or wrong move"), *(row for _, row in rows)]
     screen.table(f"{scenario.scenario_id}: {entry.model}, judged by {entry.judge}", table, words=3)
     met, made = counts[False], counts[True]
+    unjudged = sum(verdicts.get(item.item_id) is None for item in scenario.items if item.is_error)
+    moves = f"{made[0]} of {made[1]} described wrong moves made"
+    if unjudged:
+        moves = f"{plural(unjudged, 'described wrong move')} not judged" + (f", {moves}" if made[0] else "")
     screen.note(
         f"Score {number(estimate.score)} (1 is every requirement and no wrong move): "
-        f"{met[0]} of {met[1]} requirements met, {made[0]} of {made[1]} described wrong moves made."
+        f"{met[0]} of {met[1]} requirements met, {moves}."
     )
     if entry.about["judge"]["is_stand_in"]:
         screen.note(
