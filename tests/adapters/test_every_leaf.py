@@ -2,6 +2,7 @@
 
 import copy
 import enum
+import re
 import types
 from dataclasses import dataclass, fields, is_dataclass
 from typing import get_args, get_origin, get_type_hints
@@ -65,12 +66,17 @@ BY_DESIGN = [
     ("judge.context_tokens", always, "a limit: what does not fit is refused, never cut"),
     ("model.benchmark_effort", always, "what effort=benchmark reads: effort.level is the identity"),
     ("model.takes_tools", always, "a fact about the model; where tools are needed, false is refused"),
-    ("judge.takes_tools", always, "a fact about the model; judges are offered none"),
+    ("judge.takes_tools", lambda at: not at.reports, "a fact about the model; none are offered for briefs"),
     ("model.takes_images", lambda at: not at.reports, "a fact about the model; packets are text"),
     ("judge.takes_images", lambda at: not at.reports, "a fact about the model; briefs are text"),
     ("judge.allow_self", always, "leave to run at all; rows that use it are marked"),
     ("harness.assumed", always, "which limits are ours, printed under the table"),
     ("benchmark.controls", always, "where labelled reports lie: what they say is known by its digest"),
+    ("judge.max_steps", lambda at: at.settings.judge.harness.value != "agent", "a limit of an agent judge"),
+    ("judge.harness", lambda at: at.leaf.startswith(MEMBER), "the panel's form of call counts"),
+    ("judge_prompt.quotes", lambda at: not at.settings.judge.quotes, "read with judge.quotes=true"),
+    ("judge_prompt.agent", lambda at: at.settings.judge.harness.value != "agent", "read by an agent judge"),
+    ("prompt.additions", always, "printed under the table"),
     ("judge_prompt.", lambda at: at.settings.judge.kind.value == "offline",
      "the stand-in reads none and says so"),
 ]  # fmt: skip
@@ -112,7 +118,7 @@ def others(hint, value):
     """Values of the same type that differ."""
     if isinstance(hint, types.UnionType):
         hint = next(one for one in get_args(hint) if one is not type(None))
-    if get_origin(hint) is list:
+    if get_origin(hint) in (list, tuple):
         return [[], ["page_chars"], ["important"], ["alder"]]
     if isinstance(hint, enum.EnumMeta):
         return [one.value for one in hint if one.value != value]
@@ -167,6 +173,8 @@ def faults(container, sections):
         if not tried:
             found.append(f"{leaf}: no other value was tried")
         for other, changed in tried:
+            if leaf.startswith(MEMBER) and leaf.endswith(".mode") and other == "all_items":
+                continue  # what a task's mode makes of a member's failed_only
             try:
                 same = identity(changed, container) == before
             except StaffbenchError:
@@ -231,12 +239,17 @@ def test_every_entry_of_the_list_is_needed(project, monkeypatch):
             composed(project, [*remote, "judge=offline"]),
             composed(project, [*remote, "judge=openai_compatible", *JUDGE]),
             composed(project, [REPORTS, *remote]),
+            composed(
+                project, [REPORTS, *remote, "judge=openai_compatible", *JUDGE, "judge.harness=single_call"]
+            ),
+            composed(project, [*remote, "judge=panel"]),
         ]
     for entry in listed:
         monkeypatch.setitem(globals(), "BY_DESIGN", [other for other in listed if other is not entry])
         section = {entry[0].split(".")[0]}
         found = [fault for point in points for fault in faults(point, section)]
-        assert any(fault.startswith(entry[0]) for fault in found), entry[0]
+        keys = {re.sub(rf"^{MEMBER}[^.]+", "judge", fault) for fault in found}
+        assert any(key.startswith(entry[0]) for key in keys), entry[0]
 
 
 def test_an_effort_that_effort_benchmark_reads_changes_the_condition(project):

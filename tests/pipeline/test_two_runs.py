@@ -69,7 +69,7 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
 
     original = report_module.build_leaderboard
     spied = type("fcntl", (), {"flock": staticmethod(flock), "LOCK_EX": fcntl.LOCK_EX})
-    monkeypatch.setattr("flows.common.files.fcntl", spied)
+    monkeypatch.setattr("flows.common.locks.fcntl", spied)
     monkeypatch.setattr(report_module, "build_leaderboard", pausing)
     monkeypatch.setattr(commands, "build_leaderboard", pausing)
     monkeypatch.setattr("flows.pipeline.evaluate.job.build_leaderboard", pausing)

@@ -110,13 +110,20 @@ class _Word:
 
     def _table(self, table: ET.Element) -> str:
         rows = [
-            [self._cell(cell) for cell in _within(row, "tc")]
+            [text for cell in _within(row, "tc") for text in self._spanned(cell)]
             for row in _within(table, "tr")
             if row.find(f"{W}trPr/{W}del") is None
         ]
         lines = [f"| {' | '.join(cells)} |" for cells in rows if cells]
         rule = [f"| {' | '.join(['---'] * len(rows[0]))} |"] if lines else []
         return "\n".join([*lines[:1], *rule, *lines[1:]])
+
+    def _spanned(self, cell: ET.Element) -> list[str]:
+        """The cell's text, and an empty one for each further column that it spans."""
+        span = cell.find(f"{W}tcPr/{W}gridSpan")
+        columns = 1 if span is None else int(span.get(W + "val") or 1)
+        note = f" [spans {columns} columns]" if columns > 1 else ""
+        return [f"{self._cell(cell)}{note}".strip(), *[""] * (columns - 1)]
 
     def _cell(self, cell: ET.Element) -> str:
         text = "\n".join(part for part in self._blocks(cell) if part)
