@@ -642,3 +642,22 @@ def test_a_refusal_names_the_key_what_was_found_and_what_to_write(project, overr
     assert len(message) < 320
     for parsers in ("no viable alternative", "mismatched input", "Could not override", "{'", "dict"):
         assert parsers not in message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (
+            [*REMOTE, "judge=openai_compatible", "judge.name=j", "judge.api_base=http://127.0.0.1:9/v1"]
+            + ["judge.max_steps=9"],
+            r"judge\.max_steps.*has no effect under judge\.harness=single_call",
+        ),
+        (
+            ["judge=panel", "judge.members.first.harness=agent"],
+            r"judge\.members\.first\.harness.*has no effect on a member of a panel",
+        ),
+    ],
+)
+def test_settings_of_an_agent_judge_that_nothing_reads_are_refused(project, overrides, said):
+    with pytest.raises(StaffbenchError, match=said):
+        one(project, *overrides)

@@ -14,7 +14,7 @@ from flows.adapters.config.compose import _compose, compose_points, opened, opti
 from flows.adapters.config.effect import refuse_without_effect
 from flows.adapters.config.scoring import rename_if_overridden
 from flows.common.errors import StaffbenchError
-from flows.schema.condition import condition_of, judge_of
+from flows.schema.condition import as_asked, condition_of, judge_of
 from flows.schema.settings import JudgeSettings, Settings
 
 MODEL = ("model.name=any", "model.api_base=http://127.0.0.1/v1")
@@ -72,8 +72,6 @@ BY_DESIGN = [
     ("judge.allow_self", always, "leave to run at all; rows that use it are marked"),
     ("harness.assumed", always, "which limits are ours, printed under the table"),
     ("benchmark.controls", always, "where labelled reports lie: what they say is known by its digest"),
-    ("judge.max_steps", lambda at: at.settings.judge.harness.value != "agent", "a limit of an agent judge"),
-    ("judge.harness", lambda at: at.leaf.startswith(MEMBER), "the panel's form of call counts"),
     ("judge_prompt.quotes", lambda at: not at.settings.judge.quotes, "read with judge.quotes=true"),
     ("judge_prompt.agent", lambda at: at.settings.judge.harness.value != "agent", "read by an agent judge"),
     ("prompt.additions", always, "printed under the table"),
@@ -173,8 +171,10 @@ def faults(container, sections):
         if not tried:
             found.append(f"{leaf}: no other value was tried")
         for other, changed in tried:
-            if leaf.startswith(MEMBER) and leaf.endswith(".mode") and other == "all_items":
-                continue  # what a task's mode makes of a member's failed_only
+            if leaf.startswith(MEMBER) and leaf.endswith(".mode"):
+                asked_in = as_asked(settings.judge, Place(settings, leaf).judge).mode.value
+                if other == asked_in:
+                    continue  # the panel's mode already has the member asked so
             try:
                 same = identity(changed, container) == before
             except StaffbenchError:

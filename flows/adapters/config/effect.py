@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from flows.common.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Harness, JudgeKind, ProtocolName
+from flows.schema.settings import Harness, JudgeHarness, JudgeKind, ProtocolName
 
 _Fault = tuple[str, str]  # why it has no effect, and what to set instead
 
@@ -44,9 +44,15 @@ def refuse_without_effect(
         *_of_harness(container, named),
         *_of_benchmark(container, named),
         *_of_judge("judge", container["judge"], named["judge"]),
+        *_of_agent("judge", container["judge"], named["judge"], container["judge"]["harness"]),
     ]
     for name, preset in members.items():
-        found += _of_judge(f"judge.members.{name}", container["judge"]["members"][name], preset)
+        where, member = f"judge.members.{name}", container["judge"]["members"][name]
+        found += _of_judge(where, member, preset)
+        found += _of_agent(where, member, preset, container["judge"]["harness"])
+        if member["kind"] == JudgeKind.remote.value and "harness" in changed_keys(member, preset):
+            why = "on a member of a panel, whose form of call counts for all"
+            found.append(_fault(f"{where}.harness", (why, "judge.harness")))
     if len(found) == 1:
         raise found[0]
     if found:
@@ -83,6 +89,17 @@ def _of_judge(where: str, judge: Mapping[str, Any], named: Mapping[str, Any]) ->
         elif kind == JudgeKind.panel.value and top not in _OF_PANEL:
             why = "on a panel, which is asked nothing itself"
             yield _fault(f"{where}.{key}", (why, f"{where}.members.NAME.{key}"))
+
+
+def _of_agent(
+    where: str, judge: Mapping[str, Any], named: Mapping[str, Any], harness: str
+) -> Iterator[ConfigError]:
+    if judge["kind"] != JudgeKind.remote.value or harness == JudgeHarness.agent.value:
+        return
+    if "max_steps" in changed_keys(judge, named):
+        yield _fault(
+            f"{where}.max_steps", (f"under judge.harness={harness}, which is one call", "judge.harness=agent")
+        )
 
 
 def _fault(key: str, fault: _Fault) -> ConfigError:
