@@ -36,17 +36,22 @@ OWN_KEYS = {"marking", "letterhead", "key_value"}
 GREY = "E7E6E6"
 
 
-def build_form(path: Path) -> bytes:
-    """Build the Word file of the source at `path`. Raises SourceError where it breaks its format."""
+def without_keys(path: Path, names: set[str]) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Return the front matter of a source without the keys `names`, these with their values, and the body."""
     parts = re.split(r"^---\n", path.read_text(encoding="utf-8"), maxsplit=2, flags=re.MULTILINE)
     if len(parts) != 3 or parts[0]:  # noqa: PLR2004 -- nothing, front matter, body
         raise SourceError(f"{path}: no front matter between two `---` lines at its start")
     meta = yaml.safe_load(parts[1])
-    own = {key: meta.pop(key) for key in OWN_KEYS & meta.keys()}
+    return meta, {key: meta.pop(key) for key in names & meta.keys()}, parts[2]
+
+
+def build_form(path: Path) -> bytes:
+    """Build the Word file of the source at `path`. Raises SourceError where it breaks its format."""
+    meta, own, body = without_keys(path, OWN_KEYS)
     with tempfile.TemporaryDirectory() as folder:
         # The builder reads a path; the name is kept because its errors say it.
         copy = Path(folder) / path.name
-        copy.write_text(f"---\n{yaml.safe_dump(meta, allow_unicode=True)}---\n{parts[2]}", encoding="utf-8")
+        copy.write_text(f"---\n{yaml.safe_dump(meta, allow_unicode=True)}---\n{body}", encoding="utf-8")
         try:
             package = build_word(copy)
         except SourceError as error:

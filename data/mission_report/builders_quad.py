@@ -11,7 +11,6 @@ A source `NAME.docx.quad` is written as for builders_forms.py. Its front matter 
 from __future__ import annotations
 
 import io
-import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ import docx
 import yaml
 from builders.markdown import SourceError
 from builders.package import repack
-from builders_forms import build_form
+from builders_forms import build_form, without_keys
 from docx.enum.section import WD_ORIENT
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -33,14 +32,10 @@ GREY = "E7E6E6"
 
 def build_quad(path: Path) -> bytes:
     """Build the Word file of the source at `path`. Raises SourceError where it breaks its format."""
-    parts = re.split(r"^---\n", path.read_text(encoding="utf-8"), maxsplit=2, flags=re.MULTILINE)
-    if len(parts) != 3 or parts[0]:  # noqa: PLR2004 -- nothing, front matter, body
-        raise SourceError(f"{path}: no front matter between two `---` lines at its start")
-    meta = yaml.safe_load(parts[1])
-    own = {key: meta.pop(key) for key in OWN_KEYS & meta.keys()}
+    meta, own, body = without_keys(path, OWN_KEYS)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name  # the builder reads a path; its errors say the name
-        copy.write_text(f"---\n{yaml.safe_dump(meta, allow_unicode=True)}---\n{parts[2]}", encoding="utf-8")
+        copy.write_text(f"---\n{yaml.safe_dump(meta, allow_unicode=True)}---\n{body}", encoding="utf-8")
         try:
             package = build_form(copy)
         except SourceError as error:

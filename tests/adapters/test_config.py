@@ -644,12 +644,14 @@ def test_a_refusal_names_the_key_what_was_found_and_what_to_write(project, overr
         assert parsers not in message
 
 
+ASKED_JUDGE = ["judge=openai_compatible", "judge.name=j", "judge.api_base=http://127.0.0.1:9/v1"]
+
+
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
         (
-            [*REMOTE, "judge=openai_compatible", "judge.name=j", "judge.api_base=http://127.0.0.1:9/v1"]
-            + ["judge.max_steps=9"],
+            [*ASKED_JUDGE, "judge.max_steps=9"],
             r"judge\.max_steps.*has no effect under judge\.harness=single_call",
         ),
         (
