@@ -1,6 +1,5 @@
 """The tasks sb-psr-02 and sb-par-02: trees, evidence, form, manual, and figures from the sources."""
 
-import csv
 import datetime as dt
 import json
 import re
@@ -8,21 +7,18 @@ import statistics
 import subprocess
 import sys
 import tomllib
-from functools import cache
-from pathlib import Path
 
 import docx
 import openpyxl
 import pdfplumber
 import pytest
-import yaml
 from docx.enum.section import WD_ORIENT
 
 from flows.adapters.pages import find_converter, render_all
 from flows.pipeline.inputs.submission_check import check_report
 from flows.readers import read_document
+from tests.support.report_tasks import FOLDER, attachment, golden, lines, source, squeeze, text, tree
 
-FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 PIERS, CENTER = "sb-psr-02", "sb-par-02"
 MANUAL = "03-distribution-performance-manual.pdf"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -41,40 +37,9 @@ PAGES = {PIERS: 1, CENTER: 2}
 every_task = pytest.mark.parametrize("task_id", ORDERED)
 
 
-def tree(task_id):
-    return FOLDER / "tasks" / task_id
-
-
-def attachment(task_id, name):
-    return tree(task_id) / "steps" / "answer" / "workdir" / "attachments" / name
-
-
-def golden(task_id):
-    return tree(task_id) / "tests" / "golden" / "report.docx"
-
-
-def source(task_id, name):
-    return yaml.safe_load((FOLDER / "sources" / task_id / f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-def squeeze(text):
-    return re.sub(r"\s+", " ", text)
-
-
-@cache
-def text(path):
-    return squeeze(read_document(path).text)
-
-
 def rows(task_id, name, sheet, first):
     book = openpyxl.load_workbook(attachment(task_id, name), data_only=True)
     return [row for row in book[sheet].iter_rows(first, values_only=True) if row[1] is not None]
-
-
-def lines(task_id, name):
-    """Rows of a CSV file whose first line is a banner."""
-    content = attachment(task_id, name).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(content[1:]))
 
 
 def day(value):

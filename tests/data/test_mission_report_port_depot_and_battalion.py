@@ -1,6 +1,5 @@
 """The tasks sb-sit-01, sb-par-01 and sb-ins-01: trees, evidence, forms, and figures from the sources."""
 
-import csv
 import datetime as dt
 import json
 import math
@@ -9,20 +8,17 @@ import statistics
 import subprocess
 import sys
 import tomllib
-from functools import cache
-from pathlib import Path
 
 import docx
 import openpyxl
 import pdfplumber
 import pytest
-import yaml
 
 from flows.adapters.pages import find_converter, render_all
 from flows.pipeline.inputs.submission_check import check_report
 from flows.readers import read_document
+from tests.support.report_tasks import FOLDER, attachment, golden, lines, source, squeeze, text, tree
 
-FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 PORT, DEPOT, BATTALION = "sb-sit-01", "sb-par-01", "sb-ins-01"
 MANUAL = "03-harbor-recovery-manual.pdf"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -45,40 +41,9 @@ FORMS = {
 every_task = pytest.mark.parametrize("task_id", ORDERED)
 
 
-def tree(task_id):
-    return FOLDER / "tasks" / task_id
-
-
-def attachment(task_id, name):
-    return tree(task_id) / "steps" / "answer" / "workdir" / "attachments" / name
-
-
-def golden(task_id):
-    return tree(task_id) / "tests" / "golden" / "report.docx"
-
-
-def source(task_id, name):
-    return yaml.safe_load((FOLDER / "sources" / task_id / f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-def squeeze(text):
-    return re.sub(r"\s+", " ", text)
-
-
-@cache
-def text(path):
-    return squeeze(read_document(path).text)
-
-
 def rows(task_id, name, sheet, first):
     book = openpyxl.load_workbook(attachment(task_id, name), data_only=True)
     return list(book[sheet].iter_rows(first, values_only=True))
-
-
-def lines(task_id, name):
-    """Rows of a CSV file whose first line is a banner."""
-    content = attachment(task_id, name).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(content[1:]))
 
 
 @every_task
