@@ -13,7 +13,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
 from flows.pipeline.commands import commands
 from flows.pipeline.evaluate import flow as evaluate
-from flows.pipeline.harbor import tables as harbor_tables
+from flows.pipeline.harbor import imported
 from flows.pipeline.harbor.jobs import import_job
 from flows.pipeline.results import leaderboard as report_module
 from flows.pipeline.results import stored
@@ -83,7 +83,7 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
 @pytest.mark.parametrize("command", ["run", "import"])
 def test_tables_are_written_under_the_lock_of_the_board(here, project, monkeypatch, command):
     """Else a board could be made of new briefs and old verdicts."""
-    module = evaluate if command == "run" else harbor_tables
+    module = evaluate if command == "run" else imported
     name = "write_results" if command == "run" else "write_system"
     original, tried = getattr(module, name), []
 
