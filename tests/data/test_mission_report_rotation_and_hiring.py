@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 AAR, PSR = "sb-aar-04", "sb-psr-01"
 BUMPER = re.compile(r"\b[BE]\d\d\b")
 # criteria, penalties, positive points, penalty points, source files, words
-ORDERED = {AAR: (27, 3, 58, -7, 9, 1500), PSR: (13, 2, 29, -5, 7, 350)}
+ORDERED = {AAR: (27, 3, 44, -5, 9, 1500), PSR: (13, 2, 24, -3, 7, 350)}
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
