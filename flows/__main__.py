@@ -209,7 +209,7 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
             screen=screen,
             keep_verifier=parsed.keep_verifier,
         )
-    from flows.pipeline.harbor import jobs as harbor
+    from flows.pipeline.harbor.jobs import summary as harbor
 
     if parsed.action == "import":
         return harbor.import_job(project, overrides, parsed.job, screen)

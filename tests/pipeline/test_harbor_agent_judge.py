@@ -218,7 +218,7 @@ def test_anthropics_api_is_asked_in_its_own_form(exported, project, tmp_path):
 def test_a_rubric_that_was_edited_after_the_export_is_refused(exported, project, tmp_path):
     tests = exported()
     rubric = tests / "fixtures/rubric.json"
-    rubric.write_text(rubric.read_text().replace('"points": 4', '"points": 1'))
+    rubric.write_text(rubric.read_text().replace('"points": 3', '"points": 1'))
     golden = tests / "golden/report.docx"
     code, reward, judgment, _ = judged(tests, golden, tmp_path / "logs", STAFFBENCH_JUDGE="offline")
     assert (code, reward) == (4, None)

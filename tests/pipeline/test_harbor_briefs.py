@@ -14,7 +14,7 @@ from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_fi
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands import commands
 from flows.pipeline.harbor.export import export
-from flows.pipeline.harbor.jobs import import_job, summarize
+from flows.pipeline.harbor.jobs.summary import import_job, summarize
 from flows.pipeline.harbor.verify import verify
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios

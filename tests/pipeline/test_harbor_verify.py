@@ -133,13 +133,13 @@ def test_a_report_is_clamped_by_its_own_points(task, logs):
     report = task / "golden/report.docx"
     assert verify([], report, task, logs, Screen(), grade=judge(WAR02_01=False, WAR02_P4=False)) == 0
     reward, judgment = left(logs)
-    assert reward == {"reward": pytest.approx((38 - 4 - 1) / 38)}
+    assert reward == {"reward": pytest.approx((33 - 3 - 1) / 33)}
     assert judgment["scenario_id"] == "sb-war-02"
     nothing = {f"WAR02_{number:02}": False for number in range(1, 20)}
     assert verify([], report, task, logs, Screen(), grade=judge(**nothing, WAR02_P1=False)) == 0
     reward, judgment = left(logs)
     assert reward == {"reward": 0.0}
-    assert judgment["score"] == pytest.approx(-3 / 38)
+    assert judgment["score"] == pytest.approx(-2 / 33)
 
 
 def test_a_task_that_says_no_id_is_left_to_harbors_name_of_it(task, logs):

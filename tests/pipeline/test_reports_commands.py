@@ -9,7 +9,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands import commands
 from flows.pipeline.commands.plan import plan
-from flows.pipeline.harbor.jobs import import_job
+from flows.pipeline.harbor.jobs.summary import import_job
 from flows.pipeline.native import renders
 from tests.support.harbor_trees import copy_job
 from tests.support.plain_flow import run_here

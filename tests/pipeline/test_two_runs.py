@@ -13,8 +13,8 @@ from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
 from flows.pipeline.commands import commands
 from flows.pipeline.evaluate import flow as evaluate
-from flows.pipeline.harbor import imported
-from flows.pipeline.harbor.jobs import import_job
+from flows.pipeline.harbor.jobs import imported
+from flows.pipeline.harbor.jobs.summary import import_job
 from flows.pipeline.results import leaderboard as report_module
 from flows.pipeline.results import stored
 from tests.support.bench import Project

@@ -11,9 +11,10 @@ from flows.adapters.task_trees.tests_folder import Grading
 from flows.adapters.task_trees.write import check_target, write_folder
 from flows.adapters.task_trees.write_text import Install, install_of
 from flows.common.errors import ConfigError, Problems, StaffbenchError
+from flows.pipeline.harbor.brief_task import brief_task
 from flows.pipeline.harbor.judge_file import named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
-from flows.pipeline.harbor.tasks import ExportedTask, brief_task, report_task
+from flows.pipeline.harbor.tasks import ExportedTask, report_task
 from flows.pipeline.work.kinds import kind_of
 
 _GRADING_AXES = ("judge_prompt", "scoring", "word_cap", "judge")

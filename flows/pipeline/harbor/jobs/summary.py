@@ -9,8 +9,8 @@ from pathlib import Path
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.common.text import number
+from flows.pipeline.harbor.jobs.parts import Part, open_parts
 from flows.pipeline.harbor.overrides import axis_of
-from flows.pipeline.harbor.parts import Part, open_parts
 from flows.schema.harbor import (
     AttemptScore,
     HarborError,
@@ -100,9 +100,9 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     # Slow imports that summarize does not need.
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.evaluate.showing import display_path
-    from flows.pipeline.harbor.imported import import_part
-    from flows.pipeline.harbor.rubric import rubric_here
-    from flows.pipeline.harbor.tables import check_bounds
+    from flows.pipeline.harbor.jobs.imported import import_part
+    from flows.pipeline.harbor.jobs.rubric import rubric_here
+    from flows.pipeline.harbor.jobs.tables import check_bounds
     from flows.pipeline.results.stored import results_lock
 
     judged = _check_overrides(overrides)

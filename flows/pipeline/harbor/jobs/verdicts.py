@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flows.pipeline.harbor.parts import Criteria
+from flows.pipeline.harbor.jobs.parts import Criteria
 from flows.schema.harbor import AttemptScore, CriterionVerdict, Outcome
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flows.adapters.harbor_jobs.atif import model_calls, read_trajectory
-from flows.pipeline.harbor.parts import Part
+from flows.pipeline.harbor.jobs.parts import Part
 from flows.pipeline.harbor.submitted import OpenedSubmission
 from flows.pipeline.inputs.submission_check import WORD_RULE
 from flows.pipeline.work.reports import read_submitted

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.common.errors import ConfigError
-from flows.pipeline.harbor.kept import kept_attempts
-from flows.pipeline.harbor.parts import Part
-from flows.pipeline.harbor.regrade import regrade
-from flows.pipeline.harbor.rubric import scenario_here
-from flows.pipeline.harbor.tables import write_system
+from flows.pipeline.harbor.jobs.kept import kept_attempts
+from flows.pipeline.harbor.jobs.parts import Part
+from flows.pipeline.harbor.jobs.regrade import regrade
+from flows.pipeline.harbor.jobs.rubric import scenario_here
+from flows.pipeline.harbor.jobs.tables import write_system
 from flows.pipeline.work.grade_one import context_of
 from flows.schema.scenario import Scenario
 

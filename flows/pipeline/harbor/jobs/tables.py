@@ -9,10 +9,10 @@ from typing import Any
 
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
 from flows.common.digests import canonical_json, sha256_text
-from flows.pipeline.harbor.kept import KeptAttempt
-from flows.pipeline.harbor.parts import Part
-from flows.pipeline.harbor.regrade import Regraded
-from flows.pipeline.harbor.verdicts import score_row, verdicts_of
+from flows.pipeline.harbor.jobs.kept import KeptAttempt
+from flows.pipeline.harbor.jobs.parts import Part
+from flows.pipeline.harbor.jobs.regrade import Regraded
+from flows.pipeline.harbor.jobs.verdicts import score_row, verdicts_of
 from flows.pipeline.results.record import briefs_digest, write_submissions
 from flows.schema.brief import Brief
 from flows.schema.condition import Condition, Judge, file_name
