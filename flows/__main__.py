@@ -112,29 +112,37 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     if parsed.command == "new":
         return own_commands.run_new(parsed, overrides, screen)
     project = find_project(Path.cwd())
-    return _COMMANDS.get(parsed.command, _other)(parsed, project, overrides, screen)
+    return _COMMANDS[parsed.command](parsed, project, overrides, screen)
 
 
-def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands import commands
+def _packets(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.packets import packets
 
-    if parsed.command == "packets":
-        return commands.packets(project, overrides, parsed.show, screen, places=parsed.places)
-    if parsed.command == "validate" and parsed.watch:
-        from flows.pipeline.commands.own.watch import watch
+    return packets(project, overrides, parsed.show, screen, places=parsed.places)
 
-        def check(again: bool) -> int:
-            return commands.validate(project, overrides, screen, strict=parsed.strict, again=again)
 
-        return watch(project, overrides, check, screen)
-    if parsed.command == "validate":
-        return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
-    if parsed.command == "report":
-        from flows.pipeline.commands.paper import Wanted
+def _validate(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.own.watch import watch
+    from flows.pipeline.commands.validate import validate
 
-        wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
-        return commands.report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
-    return commands.agreement(project, overrides, screen)
+    def check() -> int:
+        return validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
+
+    return watch(project, overrides, check, screen) if parsed.watch else check()
+
+
+def _report(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.commands import report
+    from flows.pipeline.commands.paper import Wanted
+
+    wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
+    return report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
+
+
+def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:  # noqa: ARG001 -- as the others
+    from flows.pipeline.commands.commands import agreement
+
+    return agreement(project, overrides, screen)
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -181,7 +189,7 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands.plan import plan
+    from flows.pipeline.commands.planning.plan import plan
 
     return plan(project, overrides, multirun=parsed.multirun, screen=screen)
 
@@ -245,7 +253,7 @@ def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
 
 
 def _track(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands.track import track
+    from flows.pipeline.commands.own.track import track
 
     if parsed.command == "version":
         screen.say(
@@ -261,6 +269,10 @@ def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen:
 
 
 _COMMANDS = {
+    "packets": _packets,
+    "validate": _validate,
+    "report": _report,
+    "agreement": _agreement,
     "rubric": own_commands.run_rubric,
     "run": _run,
     "grade": _run,

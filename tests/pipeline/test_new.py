@@ -12,8 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
-from flows.pipeline.commands.commands import validate
 from flows.pipeline.commands.own.new import new
+from flows.pipeline.commands.validate import validate
 from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
 

@@ -82,7 +82,7 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         ConfigError: an unknown key, option or value, a wrong type, or invalid settings.
     """
     with opened(project):
-        jobs = _expand(project, list(overrides), multirun=multirun)
+        jobs = expanded(project, list(overrides), multirun=multirun)
         points = [_compose_point(project, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
         _refuse_file(project, project / results)
@@ -136,7 +136,7 @@ def _with_key(variable: str, option: str, otherwise: str) -> str:
     return option if os.environ.get(variable) else otherwise
 
 
-def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
+def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
     """Split sweeps into single points, including an experiment's `hydra.sweeper.params`."""
     parser = OverridesParser.create()
     sweeps = False
