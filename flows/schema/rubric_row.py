@@ -109,7 +109,10 @@ def _class(value: object, valid: Mapping[str, object]) -> tuple[object, str]:
     shown = [str(one) for one in valid.values()]
     near = get_close_matches(_plain(str(value)), shown, 1)
     rest = ", ".join(one for one in shown if one not in near)
-    return value, f"{near[0]}, or another of {rest}" if near and rest else f"one of {', '.join(shown)}"
+    return (
+        value,
+        f"{near[0]}, or another of {rest}" if near and rest else f"one of {', '.join(shown) or 'none'}",
+    )
 
 
 def _plain(name: str) -> str:

@@ -41,6 +41,7 @@ from flows.adapters.config.check import (
 )
 from flows.adapters.config.described import options
 from flows.adapters.config.effect import changed_keys, refuse_without_effect
+from flows.adapters.config.messages import missing_option
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
@@ -252,6 +253,8 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
             _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
     except UNCOMPOSED as error:
         refuse_member(typed)
+        if (missing := missing_option(str(error), known)) is not None:
+            raise missing from error
         lines = str(error).split("\n")
         # YAML errors give the location only after the first line.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]

@@ -257,6 +257,7 @@ def to_yaml(items: Sequence[Item]) -> str:
 
 def _flat(item: Item) -> dict[str, Any]:
     def line(one: Evidence) -> str:
-        return f"{one.document}: {' '.join(one.quote.split())}"
+        quote = " ".join(one.quote.split())
+        return f"{one.document}: {quote}" if one.document else quote
 
     return {**as_fields(item), "source": "\n".join(line(one) for one in item.source)}

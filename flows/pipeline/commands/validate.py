@@ -13,6 +13,7 @@ from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
+from flows.pipeline.commands.own.stages import stale_stages
 from flows.pipeline.commands.packets import fail, load_packets
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
@@ -54,6 +55,8 @@ def validate(
         )
     else:
         problems = _validate_scenarios(project, settings, screen)
+    if stale := stale_stages(project, settings.benchmark):
+        screen.note(stale)
     code = fail(problems, screen)
     faulty = _check_options(project, settings, screen)
     if not problems and not faulty:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.rubrics import FileRow, read_published, read_rows, to_yaml, write_rows
-from flows.adapters.scenario_files import check_scenario, load_scenario
+from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.common.text import plural
+from flows.pipeline.commands.own.task import RUBRIC
+from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.work.kinds import kind_of
 from flows.schema.document import Packet
 from flows.schema.rubric_row import FIELDS, RowFault, read_item
-from flows.schema.scenario import MA_BENCH, Dimensions, Item
-from flows.schema.settings import BenchmarkSettings, ProtocolName
+from flows.schema.scenario import CRITERIA, MA_BENCH, Dimensions, Evidence, Item
+from flows.schema.settings import BenchmarkSettings
 from flows.stages.packet import missing_quotes
 from flows.stages.rubric import absent_notes, rubric_notes
 
@@ -35,9 +40,10 @@ def export_rubric(
     Raises:
         StaffbenchError: no such scenario, a faulty rubric, or the file can't be written.
     """
-    benchmark = _benchmark(project, overrides)
-    dimensions = benchmark.dimensions or MA_BENCH
-    scenario = load_scenario(_folder(project, benchmark, scenario_id), dimensions)
+    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    _folder(project, benchmark, scenario_id)
+    scenario = kind_of(benchmark).load(project, benchmark, scenario_id)
+    dimensions = _dimensions(benchmark)
     write_rows(output, scenario.items, dimensions, scenario.documents)
     screen.note(f"Written: {output} ({plural(str(len(scenario.items)), 'item')})")
     return 0
@@ -52,7 +58,7 @@ def import_rubric(
     *,
     example: str | None = None,
 ) -> int:
-    """Replace a scenario's `rubric.yaml` by the items in a file. Nothing is written if a row has a fault.
+    """Replace a rubric by the items of a file, or of a task its criteria. A row with a fault prevents it.
 
     Args:
         project: folder that holds `conf/`.
@@ -65,10 +71,10 @@ def import_rubric(
     Raises:
         StaffbenchError: every fault, with its cell; equal ones of many rows are one line.
     """
-    benchmark = _benchmark(project, overrides)
-    dimensions = benchmark.dimensions or MA_BENCH
+    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    dimensions, has_tasks = _dimensions(benchmark), kind_of(benchmark).has_tasks
     folder = _folder(project, benchmark, scenario_id)
-    documents = _documents(folder)
+    documents = () if has_tasks else _documents(folder)
     problems: list[StaffbenchError] = []
     published = read_published(file, example) if file.suffix.lower() != ".xlsx" and file.is_file() else None
     if published is None and example is not None:
@@ -77,44 +83,39 @@ def import_rubric(
         )
     rows = read_rows(file, documents, problems) if published is None else published.rows
     if published is not None:
+        rows = [replace(row, fields=_taken(row, is_task=has_tasks)) for row in rows]
         _refuse_lacking(rows, benchmark, dimensions, _FORMS[published.form])
-    packet = _packet(project / benchmark.data, benchmark.name, folder, dimensions, screen)
+    data = project / benchmark.data
+    packet = None if has_tasks else _packet(data, benchmark.name, folder, dimensions, screen)
 
     def read(row: FileRow) -> tuple[Item | None, list[RowFault]]:
+        if has_tasks:
+            return _criterion(row, dimensions)
         item, wrong = read_item(row.fields, documents, dimensions)
         if item is not None and packet is not None:
             wrong += [RowFault("source", found, fit) for _, found, fit in missing_quotes([item], packet)]
         return item, wrong
 
     items = _checked(rows, file, read, problems)
-    write_whole(folder / "rubric.yaml", to_yaml(items))
+    written = folder / (RUBRIC if has_tasks else "rubric.yaml")
+    write_whole(written, _criteria(items) if has_tasks else to_yaml(items))
     of_form = "" if published is None else f" from {_FORMS[published.form]}"
-    screen.note(
-        f"Written: {folder.relative_to(project)}/rubric.yaml ({plural(str(len(items)), 'item')}{of_form})"
-    )
-    for note in (*absent_notes(items, dimensions), *rubric_notes(items, dimensions)):
+    screen.note(f"Written: {display_path(written)} ({plural(str(len(items)), 'item')}{of_form})")
+    for note in () if has_tasks else (*absent_notes(items, dimensions), *rubric_notes(items, dimensions)):
         screen.note(f"- {note}")
     screen.note(f"Next: staffbench validate benchmark={benchmark.name}")
     return 0
 
 
-def _benchmark(project: Path, overrides: Sequence[str]) -> BenchmarkSettings:
-    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
-    if benchmark.protocol is not ProtocolName.ma_bench:
-        raise ConfigError(
-            f"benchmark={benchmark.name}",
-            "its rubrics are parts of Harbor tasks",
-            "a benchmark of scenarios",
-            "edit the task's tests/fixtures/rubric.json",
-        )
-    return benchmark
+def _dimensions(benchmark: BenchmarkSettings) -> Dimensions:
+    return CRITERIA if kind_of(benchmark).has_tasks else benchmark.dimensions or MA_BENCH
 
 
 def _folder(project: Path, benchmark: BenchmarkSettings, scenario_id: str) -> Path:
-    data = project / benchmark.data
+    data, head = project / benchmark.data, "task.toml" if kind_of(benchmark).has_tasks else "scenario.yaml"
     folder = data / scenario_id
-    if Path(scenario_id).name != scenario_id or not (folder / "scenario.yaml").is_file():
-        found = ", ".join(sorted(file.parent.name for file in data.glob("*/scenario.yaml"))) or "none yet"
+    if Path(scenario_id).name != scenario_id or not (folder / head).is_file():
+        found = ", ".join(sorted(file.parent.name for file in data.glob(f"*/{head}"))) or "none yet"
         make = f"first make it: staffbench new {benchmark.name}/{scenario_id or 'NAME'} --documents FOLDER"
         raise ConfigError(
             scenario_id, f"no such scenario in {benchmark.data}", f"one of these: {found}", make
@@ -131,6 +132,40 @@ def _documents(folder: Path) -> list[str]:
         raise ScenarioError(
             folder / "scenario.yaml", "no list of documents", "a readable scenario.yaml"
         ) from error
+
+
+def _taken(row: FileRow, *, is_task: bool) -> dict[str, Any]:
+    """Return what is taken of a published criterion: tasks have no classes, items no free source."""
+    left = ("step",) if is_task else ("source",)
+    return {name: value for name, value in row.fields.items() if name not in left}
+
+
+def _criterion(row: FileRow, dimensions: Dimensions) -> tuple[Item | None, list[RowFault]]:
+    """Return the criterion of a report task; its source is a text that nothing is held against."""
+    fields = dict(row.fields)
+    lines = cast("list[dict[str, str]]", fields.pop("source", []))
+    source = "\n".join(": ".join(filter(None, (one["document"], one["quote"]))) for one in lines)
+    item, wrong = read_item(fields, (), dimensions)
+    if item is not None and source:
+        item = replace(item, source=(Evidence("", source),))
+    return item, wrong
+
+
+def _criteria(items: Sequence[Item]) -> str:
+    """Return the criteria as a task's `rubric.json`."""
+    rows = [
+        {
+            "criterion_id": item.item_id,
+            "points": item.points,
+            "polarity": "negative" if item.is_error else "positive",
+            "criterion": item.requirement,
+            "source": item.source[0].quote if item.source else None,
+            "justification": item.rationale or None,
+        }
+        for item in items
+    ]
+    kept = [{key: value for key, value in row.items() if value is not None} for row in rows]
+    return json.dumps({"criteria": kept}, ensure_ascii=False, indent=2) + "\n"
 
 
 def _refuse_lacking(
