@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
 import os
 import sys
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.telemetry import turn_off_telemetry
-from flows.pipeline.commands.arguments import NEXT, build_parser, complete
+from flows.pipeline.commands.arguments import COMMANDS, NEXT, build_parser, complete
 from flows.pipeline.commands.own import command_line as own_commands
 
 if TYPE_CHECKING:
@@ -34,21 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     if "_ARGCOMPLETE" in os.environ:  # set by the completion script of a shell
         complete(parser)
-    parsed, overrides = parser.parse_known_args(own)
-    if parsed.command is None:
-        print(NEXT, end="", file=sys.stderr)  # noqa: T201 -- the command line's own output
-        return ConfigError.exit_code
-    parsed.passed_on = passed_on
     try:
+        _refuse_command(own)
+        parsed, overrides = parser.parse_known_args(own)
+        if parsed.command is None:
+            print(NEXT, end="", file=sys.stderr)  # noqa: T201 -- the command line's own output
+            return ConfigError.exit_code
+        parsed.passed_on = passed_on
         return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides])
     except StaffbenchError as error:
         if isinstance(error, ConfigError) and _was_interrupted(error):
             # Hydra turns a Ctrl-C while it composes into a configuration error.
             print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the command line's own output
             return 130
-        from flows.adapters.screen import literal
+        from flows.adapters.screen import Screen
 
-        print(f"staffbench: {literal(str(error))}", file=sys.stderr)  # noqa: T201 -- errors of the command line go to stderr
+        Screen().error(f"staffbench: {error}")
         return error.exit_code
     except BrokenPipeError:
         return 0  # such as `staffbench plan | head`
@@ -71,6 +73,13 @@ def _was_interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _refuse_command(own: Sequence[str]) -> None:
+    """Reject a command that is none in one line; argparse would list all of them."""
+    if own and not own[0].startswith("-") and own[0] not in (*COMMANDS, "version"):
+        near = difflib.get_close_matches(own[0], COMMANDS, n=2)
+        raise ConfigError(own[0], "no such command", " or ".join(near), "staffbench --help lists them")
 
 
 def _help_hint(parsed: argparse.Namespace) -> str:
@@ -112,29 +121,37 @@ def _dispatch(parsed: argparse.Namespace, overrides: list[str]) -> int:
     if parsed.command == "new":
         return own_commands.run_new(parsed, overrides, screen)
     project = find_project(Path.cwd())
-    return _COMMANDS.get(parsed.command, _other)(parsed, project, overrides, screen)
+    return _COMMANDS[parsed.command](parsed, project, overrides, screen)
 
 
-def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands import commands
+def _packets(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.packets import packets
 
-    if parsed.command == "packets":
-        return commands.packets(project, overrides, parsed.show, screen, places=parsed.places)
-    if parsed.command == "validate" and parsed.watch:
-        from flows.pipeline.commands.own.watch import watch
+    return packets(project, overrides, parsed.show, screen, places=parsed.places)
 
-        def check(again: bool) -> int:
-            return commands.validate(project, overrides, screen, strict=parsed.strict, again=again)
 
-        return watch(project, overrides, check, screen)
-    if parsed.command == "validate":
-        return commands.validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
-    if parsed.command == "report":
-        from flows.pipeline.commands.paper import Wanted
+def _validate(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.own.watch import watch
+    from flows.pipeline.commands.validate import validate
 
-        wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
-        return commands.report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
-    return commands.agreement(project, overrides, screen)
+    def check() -> int:
+        return validate(project, overrides, screen, index=parsed.index, strict=parsed.strict)
+
+    return watch(project, overrides, check, screen) if parsed.watch else check()
+
+
+def _report(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.commands import report
+    from flows.pipeline.commands.paper import Wanted
+
+    wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
+    return report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
+
+
+def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:  # noqa: ARG001 -- as the others
+    from flows.pipeline.commands.commands import agreement
+
+    return agreement(project, overrides, screen)
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -162,7 +179,7 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         server.start()  # while the rest is imported
     try:
         from flows.adapters.config.compose import compose_points
-        from flows.pipeline.commands.own.stages import first_sweep
+        from flows.pipeline.commands.own.stages import first_sweep, stale_stages
         from flows.pipeline.evaluate.run import run_points
         from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
@@ -173,6 +190,9 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         if first:
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
         points = compose_points(project, [*overrides, *first], multirun=parsed.multirun or bool(first))
+        for benchmark in {one.settings.benchmark.name: one.settings.benchmark for one in points}.values():
+            if stale := stale_stages(project, benchmark):
+                screen.say(stale)
         watch = not is_grade and parsed.watch
         return run_points(project, points, server=server, screen=screen, watch=watch)
     finally:
@@ -181,7 +201,7 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
 
 
 def _plan(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands.plan import plan
+    from flows.pipeline.commands.planning.plan import plan
 
     return plan(project, overrides, multirun=parsed.multirun, screen=screen)
 
@@ -245,7 +265,7 @@ def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
 
 
 def _track(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands.track import track
+    from flows.pipeline.commands.own.track import track
 
     if parsed.command == "version":
         screen.say(
@@ -261,6 +281,10 @@ def _ui(parsed: argparse.Namespace, project: Path, overrides: list[str], screen:
 
 
 _COMMANDS = {
+    "packets": _packets,
+    "validate": _validate,
+    "report": _report,
+    "agreement": _agreement,
     "rubric": own_commands.run_rubric,
     "run": _run,
     "grade": _run,

@@ -143,6 +143,7 @@ def _items(
             problems.append(ScenarioError(path, f"a {type(rows).__name__}", "a list of items"))
         return ()
     items: dict[str, Item] = {}
+    named: set[str] = set()
     for number, row in enumerate(cast("list[object]", rows), 1):
         if not isinstance(row, dict):
             problems.append(ScenarioError(path, f"item {number} is a {type(row).__name__}", "a mapping"))
@@ -151,13 +152,13 @@ def _items(
         item, faults = read_item(fields, documents, dimensions)
         name = f"item {fields.get('item_id', number)!r}"
         problems += [ScenarioError(path, f"{name}: {f.field}: {f.found}", f.expected) for f in faults]
-        if item is None:
-            continue
-        if item.item_id in items:
+        if (item_id := str(fields.get("item_id", ""))) in named and item_id:
             problems.append(
-                ScenarioError(path, f"item_id {item.item_id!r} twice", "each id once", "rename one of them")
+                ScenarioError(path, f"item_id {item_id!r} twice", "each id once", "rename one of them")
             )
-        items[item.item_id] = item
+        named.add(item_id)
+        if item is not None:
+            items[item.item_id] = item
     if items and not any(not item.is_error for item in items.values()):
         problems.append(
             ScenarioError(

@@ -126,7 +126,7 @@ class _Reader:
     def _refuse_if_stopped(self) -> None:
         if self._stopped:
             raise Stopped(
-                "reading", "stopped before every document was read", remedy="the same command resumes"
+                "reading", "stopped before every document was read", remedy="The same command resumes."
             )
 
     def call(

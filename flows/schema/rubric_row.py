@@ -66,14 +66,15 @@ def read_item(
     points = None if weighed else fields.get("points", 1.0)
     if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or not points):
         faults.append(RowFault("points", repr(points), "a number other than 0"))
-    classes: dict[str, Sequence[object]] = {
-        "step": dimensions.steps,
-        "tier": range(1, len(dimensions.tiers) + 1),
-        "severity": (*dimensions.severities, *dimensions.wrong_moves),
+    classes: dict[str, Mapping[str, object]] = {
+        "step": {name: name for name in dimensions.steps},
+        "tier": {name: number for number, name in enumerate(dimensions.tiers, 1)},
+        "severity": {name: name for name in (*dimensions.severities, *dimensions.wrong_moves)},
     }
     for key, valid in classes.items():
-        if key in fields and (isinstance(fields[key], bool) or fields[key] not in valid):
-            faults.append(RowFault(key, repr(fields[key]), f"one of {', '.join(map(str, valid))}"))
+        if key in fields:
+            fields[key], expected = _class(fields[key], valid)
+            faults += [RowFault(key, repr(fields[key]), expected)] if expected else []
     for key in TEXTS:
         if key in fields and (not isinstance(fields[key], str) or not fields[key].strip()):
             faults.append(RowFault(key, repr(fields[key]), "text"))
@@ -95,6 +96,27 @@ def read_item(
         ),
         [],
     )
+
+
+def _class(value: object, valid: Mapping[str, object]) -> tuple[object, str]:
+    """Return a class by its value or its name in any case and spacing; and what is expected if it is none."""
+    if not isinstance(value, str):
+        found = [one for one in valid.values() if one == value and not isinstance(value, bool)]
+    else:
+        found = [one for name, one in valid.items() if _plain(name) == _plain(value)]
+    if found:
+        return found[0], ""
+    shown = [str(one) for one in valid.values()]
+    near = get_close_matches(_plain(str(value)), shown, 1)
+    rest = ", ".join(one for one in shown if one not in near)
+    return (
+        value,
+        f"{near[0]}, or another of {rest}" if near and rest else f"one of {', '.join(shown) or 'none'}",
+    )
+
+
+def _plain(name: str) -> str:
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def _keys(fields: Mapping[str, Any], optional: set[str]) -> list[RowFault]:
@@ -124,6 +146,8 @@ def _evidence(value: object, documents: Sequence[str]) -> tuple[tuple[Evidence, 
             faults.append(
                 RowFault("source", f"document {fields['document']!r}", "a document of scenario.yaml")
             )
+        elif not str(fields["quote"] or "").strip():
+            faults.append(RowFault("source", f"no quote of {fields['document']}", "words of the document"))
         else:
             found.append(Evidence(str(fields["document"]), str(fields["quote"])))
     return tuple(found), faults

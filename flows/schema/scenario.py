@@ -78,6 +78,18 @@ MA_BENCH = Dimensions(
 )
 """Dimensions of a benchmark that names none of its own."""
 
+CRITERIA = Dimensions(
+    steps=(),
+    tiers=(),
+    severities=(),
+    wrong_moves=(),
+    optional=(
+        *("step", "tier", "severity", "ground_truth", "pass_condition", "fail_condition"),
+        *("source", "rationale"),
+    ),
+)
+"""Dimensions of the criteria of a report task, which have points of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from html import escape
 
@@ -15,6 +15,9 @@ from flows.schema.scenario import Evidence, Item
 
 PACKET_VERSION = "1"
 """Increment when documents are assembled differently."""
+
+COPY = "copy the quote from the packet (staffbench packets --show)"
+"""What to do about a quote that is not found."""
 
 _ELEMENTS = ("assignment", "packet", "document")  # elements of prompts that contain a document
 _ALIKE = 0.5  # share of a quote's words from which a place is named
@@ -65,25 +68,26 @@ def _attribute(name: str) -> str:
 
 
 def missing_evidence(items: Iterable[Item], packet: Packet) -> list[StaffbenchError]:
-    """Return an error for each quote that is not found in its document.
+    """Return an error for each quote that is not found in its document."""
+    return [
+        ScenarioError(f"{packet.scenario_id}/rubric.yaml", f"{item_id}: {found}", expected, COPY)
+        for item_id, found, expected in missing_quotes(items, packet)
+    ]
+
+
+def missing_quotes(items: Iterable[Item], packet: Packet) -> Iterator[tuple[str, str, str]]:
+    """Yield item, what is wrong and what is expected for each quote that is not found in its document.
 
     White space is folded, and table and Markdown marks are ignored: only the words of a quote count.
     """
     texts = {document.name: _plain(document.text) for document in packet.documents}
-    found: list[StaffbenchError] = []
     for item in items:
         for evidence in item.source:
             quote = _plain(evidence.quote)
             if quote not in texts.get(evidence.document, ""):
-                found.append(
-                    ScenarioError(
-                        f"{packet.scenario_id}/rubric.yaml",
-                        f"{item.item_id}: quote not found in {evidence.document}: {evidence.quote!r}",
-                        _nearest(evidence, packet, [name for name, text in texts.items() if quote in text]),
-                        "copy the quote from the packet (staffbench packets --show)",
-                    )
-                )
-    return found
+                holders = [name for name, text in texts.items() if quote in text]
+                found = f"quote not found in {evidence.document}: {evidence.quote!r}"
+                yield item.item_id, found, _nearest(evidence, packet, holders)
 
 
 def _nearest(evidence: Evidence, packet: Packet, holders: Sequence[str]) -> str:

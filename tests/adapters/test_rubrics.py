@@ -106,9 +106,9 @@ def test_a_fault_names_its_cell(tmp_path):
         ({"L1": "colour"}, "Items!L1: 'colour'"),
         ({"B1": "item_id"}, "Items!B1: 'item_id'; expected each column once"),
         ({"A1": "name"}, "Items!A1: 'name'"),
-        ({"C2": "=1+1"}, "Items!C2: a formula without a stored value"),
-        ({"A2": date(2031, 5, 3)}, "Items!A2: a date, 2031-05-03"),
-        ({"A2": "#REF!"}, "Items!A2: an error"),
+        ({"C2": "=1+1"}, "Items!C2: tier: a formula without a stored value"),
+        ({"A2": date(2031, 5, 3)}, "Items!A2: item_id: a date, 2031-05-03; expected a text"),
+        ({"A2": "#REF!"}, "Items!A2: item_id: an error"),
     ],
 )
 def test_a_sheet_that_can_not_be_read_as_meant_is_refused_by_cell(tmp_path, cells, said):

@@ -1,6 +1,7 @@
 """Exports: tables, card, what the check finds, and what is never replaced."""
 
 import json
+import shutil
 
 import docx
 import pyarrow.parquet as pq
@@ -22,10 +23,10 @@ class Heard:
     def _keep(self, text):
         self.lines.append(text)
 
-    say = fault = note = _keep
+    say = fault = note = bullet = _keep
 
     def table(self, title, rows, **_):
-        self.lines.append(f"{title}: {dict(rows[1:])}")
+        self.lines += [": ".join(row) for row in rows[1:]]
 
     @property
     def text(self):
@@ -91,6 +92,18 @@ def test_a_folder_with_anything_else_is_never_touched(small, name):
     assert (small.folder / "out" / "README.md").stat() == before
 
 
+def test_a_kill_between_the_two_renames_loses_nothing_and_leaves_nothing(small):
+    assert exported(small)[0] == 0
+    out = small.folder / "out"
+    before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    out.rename(out.with_name(".out.0123.old"))  # killed before the new one took its place
+    assert exported(small)[0] == 0
+    assert {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    shutil.copytree(out, out.with_name(".out.4567.old"))  # killed before the earlier one was deleted
+    assert exported(small)[0] == 0
+    assert not list(out.parent.glob(".out.*"))
+
+
 def test_a_file_or_an_imitation_is_no_export(small):
     (small.folder / "out").write_text("x")
     with pytest.raises(ConfigError, match="a file"):
@@ -129,12 +142,12 @@ def test_what_nobody_means_to_publish_is_found_and_refused(small, monkeypatch):
     comment = "packets: alder/02-memo.docx, comment at paragraph 2"
     assert sorted(heard.lines) == sorted(
         [
-            f"key: sk-a... (21 characters): {place}",
-            f"key: the value of MY_SERVICE_TOKEN: {place}",
-            f"machine: /home/jdoe: {place}",
-            f"mail address: jane@agency.gov: {place}",
-            f"author: Ann Author (alder/02-memo.docx, docprops/core.xml, creator): {place}",
-            f"author: Rita Reviewer (alder/02-memo.docx, word/comments.xml, comment): {comment}",
+            f"key: sk-a... (21 characters): {place}: 1",
+            f"key: the value of MY_SERVICE_TOKEN: {place}: 1",
+            f"machine: /home/jdoe: {place}: 1",
+            f"mail address: jane@agency.gov: {place}: 1",
+            f"author: Ann Author (alder/02-memo.docx, docprops/core.xml, creator): {place}: 1",
+            f"author: Rita Reviewer (alder/02-memo.docx, word/comments.xml, comment): {comment}: 1",
         ]
     )
     assert sorted(path.name for path in small.folder.iterdir()) == ["conf", "data"]
@@ -157,7 +170,7 @@ def test_a_licence_that_is_not_stated_is_a_finding(small):
     with pytest.raises(StaffbenchError, match="1 finding; nothing"):
         exported(small)
     code, heard = exported(small, allow=True)
-    assert (code, heard.lines[0]) == (0, "licence: not stated: alder")
+    assert (code, heard.lines[0]) == (0, "licence: not stated: alder: 1")
     card = (small.folder / "out" / "README.md").read_text()
     assert 'license: other\nlicense_name: "CC-BY-4.0, not stated"' in card
 

@@ -10,10 +10,14 @@ import pytest
 import yaml
 from reportlab.pdfgen.canvas import Canvas
 
+from flows.adapters.config.every_option import check_options
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
-from flows.pipeline.commands.commands import validate
+from flows.pipeline.commands import validate as module
 from flows.pipeline.commands.own.new import new
+from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
+from flows.pipeline.commands.own.track import track
+from flows.pipeline.commands.validate import validate
 from flows.schema.settings import ProtocolName
 from tests.support.plain_flow import run_here, without_prefect
 
@@ -128,6 +132,108 @@ def test_a_benchmark_of_reports_validates_and_its_expert_scores_1(empty, capsys)
         assert run_here(empty, "benchmark=reports", f"model={model}", "seeds=1") == 0
     rows = json.loads((empty / "results" / "reports" / "leaderboard.json").read_text())["rows"]
     assert {row["model"]: row["score"] for row in rows} == {"oracle": 1, "empty": 0}
+
+
+def test_a_report_task_is_made_of_documents_a_report_and_a_spreadsheet(empty, documents, capsys):
+    new("reports", Screen(), here=empty, protocol=ProtocolName.mission_report)
+    with pytest.raises(ConfigError, match=r"no expert's report; expected --report FILE"):
+        new("reports/flood", Screen(), here=empty, documents=documents)
+    with pytest.raises(ConfigError, match=r"expected the expert's report, a Word file"):
+        new("reports/flood", Screen(), here=empty, documents=documents, report=documents / "05-notes.txt")
+    expert = documents / "report.docx"
+    word = docx.Document()
+    word.add_paragraph("The bridge carries 12 tonnes, and the river rises.")
+    word.save(expert)
+    (documents / "06-broken.docx").write_bytes(b"no zip")
+    assert new("reports/flood", Screen(), here=empty, documents=documents, report=expert) == 0
+    out = capsys.readouterr()
+    assert "Not read: " in out.err  # the writer of a report opens the files itself
+    task = empty / "data" / "reports" / "tasks" / "flood"
+    given = sorted(path.name for path in (task / "steps" / "answer" / "workdir" / "attachments").iterdir())
+    assert given == sorted(path.name for path in documents.glob("0*"))
+    assert (task / "tests" / "golden" / "report.docx").read_bytes() == expert.read_bytes()
+    assert validate(empty, ["benchmark=reports"], Screen()) == 1
+    assert "staffbench rubric import" in capsys.readouterr().err
+    sheet = empty / "data" / "reports" / "flood.xlsx"
+    book = openpyxl.load_workbook(sheet)
+    names = [cell.value for cell in book["Items"][1]]
+    for number, (points, text, source) in enumerate(
+        [(3, "Gives 12 tonnes.", "01: 12"), (-1, "Gives 40.", None)]
+    ):
+        values = {"item_id": f"c{number}", "points": points, "requirement": text, "source": source}
+        for name, value in values.items():
+            book["Items"].cell(number + 2, names.index(name) + 1, value)
+    book.save(sheet)
+    assert import_rubric(empty, ["benchmark=reports"], "flood", sheet, Screen()) == 0
+    criteria = json.loads((task / "tests" / "fixtures" / "rubric.json").read_text())["criteria"]
+    assert [(one["criterion_id"], one["points"], one["polarity"]) for one in criteria] == [
+        ("c0", 3, "positive"),
+        ("c1", -1, "negative"),
+    ]
+    assert [one.get("source") for one in criteria] == ["01: 12", None]
+    assert export_rubric(empty, ["benchmark=reports"], "flood", empty / "out.csv", Screen()) == 0
+    assert import_rubric(empty, ["benchmark=reports"], "flood", empty / "out.csv", Screen()) == 0
+    again = json.loads((task / "tests" / "fixtures" / "rubric.json").read_text())["criteria"]
+    assert again == criteria
+    assert run_here(empty, "benchmark=reports", "model=oracle", "seeds=1", "tracking=none") == 0
+    (row,) = json.loads((empty / "results" / "reports" / "leaderboard.json").read_text())["rows"]
+    assert row["score"] == 1
+
+
+def test_validate_shows_faults_before_it_composes_options_and_composes_them_once(empty, monkeypatch, capsys):
+    new("mybench", Screen(), here=empty)
+    rubric = empty / "data" / "mybench" / "example" / "rubric.yaml"
+    good = rubric.read_text()
+    rubric.write_text(good.replace("tier: 1", "tier: 9", 1))
+    shown: list[str] = []
+
+    def check(project, on_step):
+        shown.append(capsys.readouterr().err)
+        return 1, []
+
+    monkeypatch.setattr(module, "check_options", check)
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 1
+    rubric.write_text(good)
+    assert validate(empty, ["benchmark=mybench"], Screen()) == 0
+    assert len(shown) == 1
+    assert "tier: 9" in shown[0]
+    (empty / "conf" / "model" / "own.yaml").write_text("label: own\n")
+    validate(empty, ["benchmark=mybench"], Screen())
+    assert len(shown) == 2
+
+
+def test_own_dimensions_are_not_held_against_other_weights_and_a_bad_option_is_named_by_its_file(empty):
+    new("mybench", Screen(), here=empty)
+    conf = empty / "conf"
+    (conf / "benchmark" / "mybench.yaml").write_text(
+        "# @package _global_\ndefaults: [override /scoring: mybench]\n"
+        "benchmark: {name: mybench, protocol: ma_bench, data: data/mybench, controls: null,\n"
+        "  scenarios: null, dimensions: {steps: [a], tiers: [b], severities: [c], wrong_moves: [d]}}\n"
+    )
+    weights = yaml.safe_load((conf / "scoring" / "severity.yaml").read_text())
+    weights |= {"name": "mybench", "weights": {"c": 1, "d": -1}, "assumed": []}
+    (conf / "scoring" / "mybench.yaml").write_text(yaml.safe_dump(weights))
+    severity = conf / "scoring" / "severity.yaml"
+    severity.write_text(severity.read_text() + "# edited\n")
+    (conf / "runner" / "mine.yaml").write_text("concurrency: 0\n")
+    _, problems = check_options(empty)
+    assert [str(one).split(": ")[0] for one in problems] == ["conf/runner/mine.yaml"]
+
+
+def test_track_says_what_it_did_and_what_comes_next(empty, documents, capsys):
+    new("mybench", Screen(), here=empty)
+    assert track(empty, ["benchmark=mybench"], Screen()) == 0
+    said = capsys.readouterr().err
+    assert "not under DVC yet: git init, then dvc init" in said
+    new("mybench/flood", Screen(), here=empty, documents=documents)
+    shutil.rmtree(empty / "data" / "mybench" / "example")
+    capsys.readouterr()
+    validate(empty, ["benchmark=mybench"], Screen())
+    assert "staffbench track benchmark=mybench" in capsys.readouterr().out
+    assert track(empty, ["benchmark=mybench"], Screen()) == 0
+    assert "Written again for the scenarios and models of mybench: " in capsys.readouterr().err
+    validate(empty, ["benchmark=mybench"], Screen())
+    assert "staffbench track" not in capsys.readouterr().out
 
 
 def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):

@@ -8,7 +8,7 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.commands import agreement, report
-from flows.pipeline.commands.plan import plan
+from flows.pipeline.commands.planning.plan import plan
 from tests.support.bench import ITEM, Project, answer, remote
 from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Say, ScriptedServer, Status

@@ -6,7 +6,7 @@ import pytest
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.plan import plan
+from flows.pipeline.commands.planning.plan import plan
 from tests.support.plain_flow import run_here, without_prefect
 
 

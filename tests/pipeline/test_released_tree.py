@@ -11,6 +11,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands import commands
+from flows.pipeline.commands.validate import validate
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import (
     CLOSED,
@@ -112,7 +113,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.mark.parametrize("data", ["release", "release/tasks"])
 def test_it_validates_runs_and_shows_what_only_its_index_says(here, data, capsys):
     overrides = ["benchmark=mission_report", f"benchmark.data={data}"]
-    assert commands.validate(here.folder, overrides, Screen()) == 0
+    assert validate(here.folder, overrides, Screen()) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("criterion.hint") == 2  # once for each task
     assert "60.9%" in said
@@ -131,12 +132,12 @@ def test_it_validates_runs_and_shows_what_only_its_index_says(here, data, capsys
 
 def test_unknown_fields_are_refused_where_strict(here, capsys):
     overrides = ["benchmark=mission_report", "benchmark.data=release"]
-    assert commands.validate(here.folder, overrides, Screen(), strict=True) == 1
+    assert validate(here.folder, overrides, Screen(), strict=True) == 1
     said = " ".join(capsys.readouterr().err.split())
     assert "metadata.difficulty" in said
     assert "criterion.hint" in said
     with pytest.raises(StaffbenchError, match="--strict"):
-        commands.validate(here.folder, [], Screen(), strict=True)
+        validate(here.folder, [], Screen(), strict=True)
 
 
 def test_an_index_and_a_tree_that_disagree_are_both_named(here, capsys):
@@ -144,9 +145,7 @@ def test_an_index_and_a_tree_that_disagree_are_both_named(here, capsys):
     toml = tasks / "memo-01" / "task.toml"
     toml.write_text(toml.read_text().replace("[metadata]", '[metadata]\nlength_limit = "30 words"'))
     shutil.rmtree(tasks / "memo-02")
-    assert (
-        commands.validate(here.folder, ["benchmark=mission_report", "benchmark.data=release"], Screen()) == 1
-    )
+    assert validate(here.folder, ["benchmark=mission_report", "benchmark.data=release"], Screen()) == 1
     caught = capsys.readouterr()
     said = " ".join(caught.err.split())
     assert "tasks/memo-01: length_limit is '30 words'" in said

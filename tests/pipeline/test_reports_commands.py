@@ -8,7 +8,9 @@ import pytest
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands import commands
-from flows.pipeline.commands.plan import plan
+from flows.pipeline.commands.packets import packets
+from flows.pipeline.commands.planning.plan import plan
+from flows.pipeline.commands.validate import validate
 from flows.pipeline.harbor.jobs.summary import import_job
 from flows.pipeline.native import renders
 from tests.support.harbor_trees import copy_job
@@ -93,7 +95,7 @@ def test_a_plan_counts_the_judgments_of_an_agent_and_not_their_price(here, capsy
 
 
 def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_options):
-    assert commands.validate(here.folder, REPORTS, Screen()) == 0
+    assert validate(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr().out
     assert [row for row in cells(out) if row[0] == "memo-01"] == [
         [
@@ -119,7 +121,7 @@ def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_option
     rubric["criteria"][2]["points"] = 2
     (tests / "fixtures" / "rubric.json").write_text(json.dumps(rubric))
     (here.tasks / "memo-02" / "tests" / "golden" / "report.docx").write_bytes(b"no Word file")
-    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    assert validate(here.folder, REPORTS, Screen()) == 1
     err = " ".join(capsys.readouterr().err.split())
     assert re.search(r"memo-01\S*/rubric\.json\S* .*P1.*", err)
     assert re.search(r"memo-02\S*/golden/report\.docx: ", err)
@@ -128,7 +130,7 @@ def test_validate_prints_the_table_and_names_every_fault(here, capsys, no_option
 def test_a_label_that_is_missing_or_odd_is_a_fault(here, capsys, no_options):
     labels = here.folder / "data" / "mission_report" / "controls" / "memo-01" / "labels.csv"
     labels.write_text("criterion_id,weak,fair\nC1,fail,maybe\nC2,fail,fail\nP1,fail,pass\n")
-    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    assert validate(here.folder, REPORTS, Screen()) == 1
     err = " ".join(capsys.readouterr().err.split())
     assert "labels differ in P2" in err
     assert "fair of C1" in err
@@ -138,31 +140,31 @@ def test_a_label_that_is_missing_or_odd_is_a_fault(here, capsys, no_options):
 
 def test_the_index_is_written_read_and_held_against_the_trees(here, capsys, no_options):
     index = here.folder / "data" / "mission_report" / "tasks.parquet"
-    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 0
+    assert validate(here.folder, REPORTS, Screen(), index=True) == 0
     assert "Index of 2 tasks written" in capsys.readouterr().out
     first = index.read_bytes()
-    assert commands.validate(here.folder, REPORTS, Screen()) == 0
+    assert validate(here.folder, REPORTS, Screen()) == 0
     toml = here.tasks / "memo-01" / "task.toml"
     toml.write_text(toml.read_text().replace("20 words", "30 words"))
     capsys.readouterr()
-    assert commands.validate(here.folder, REPORTS, Screen()) == 1
+    assert validate(here.folder, REPORTS, Screen()) == 1
     assert re.search(r"memo-01.*length_limit.*20 words", " ".join(capsys.readouterr().err.split()))
     assert index.read_bytes() == first
-    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 0
+    assert validate(here.folder, REPORTS, Screen(), index=True) == 0
     assert index.read_bytes() != first
     (here.tasks / "memo-02" / "solution" / "solve.sh").unlink()
     kept = index.read_bytes()
-    assert commands.validate(here.folder, REPORTS, Screen(), index=True) == 1
+    assert validate(here.folder, REPORTS, Screen(), index=True) == 1
     assert index.read_bytes() == kept  # no index of what has faults
     with pytest.raises(StaffbenchError, match="--index"):
-        commands.validate(here.folder, [], Screen(), index=True)
+        validate(here.folder, [], Screen(), index=True)
 
 
 def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys):
     folder = here.tasks / "memo-01" / "steps" / "answer" / "workdir" / "attachments"
     (folder / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
     (folder / "plan.dwg").write_bytes(b"AC1032")
-    assert commands.packets(here.folder, REPORTS, None, Screen()) == 0
+    assert packets(here.folder, REPORTS, None, Screen()) == 0
     out = capsys.readouterr().out
     rows = {row[0]: row[1:] for row in cells(out) if row[0].startswith("memo")}
     assert (rows["memo-01"][0], rows["memo-02"][0]) == ("4", "2")
@@ -171,9 +173,9 @@ def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys
     for name in ("scan.pdf", "plan.dwg"):
         assert f"memo-01/attachments/{name}, document: unread: " in out
     # From the packet's file too.
-    assert commands.packets(here.folder, REPORTS, None, Screen()) == 0
+    assert packets(here.folder, REPORTS, None, Screen()) == 0
     assert "memo-01/attachments/plan.dwg, document: unread: " in capsys.readouterr().out
-    assert commands.packets(here.folder, REPORTS, "memo-01", Screen()) == 0
+    assert packets(here.folder, REPORTS, "memo-01", Screen()) == 0
     shown = capsys.readouterr().out
     assert "Route Amber is closed until 21 May. Nobody knows why." in shown
     assert expert("memo-01") not in shown

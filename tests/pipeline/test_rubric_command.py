@@ -1,6 +1,7 @@
 """staffbench rubric: a rubric goes out as a spreadsheet and comes back, or a published one comes in."""
 
 import json
+from datetime import time
 
 import openpyxl
 import pytest
@@ -48,7 +49,10 @@ def test_faults_of_many_rows_are_one_line_and_nothing_is_written(own):
     with pytest.raises(Problems) as caught:
         import_rubric(own.folder, ["benchmark=handover"], "ward_3", sheet, Screen())
     (line,) = [line for line in str(caught.value).splitlines() if "fatal" in line]
-    assert "Items!D2 and 2 more: severity: 'fatal'; expected one of vital, useful, harmful" in line
+    assert (
+        "Items!D2, Items!D3, Items!D4: severity: 'fatal'; expected vital, or another of useful, harmful"
+        in line
+    )
     assert rubric(own).read_bytes() == before
 
 
@@ -88,16 +92,58 @@ def test_a_published_rubric_runs_end_to_end(own, value, steps, total):
 def test_what_a_published_rubric_lacks_is_said_once_with_what_to_write(own):
     file = own.folder / "published.json"
     file.write_text(json.dumps(HEALTHBENCH))
-    with pytest.raises(Problems) as caught:
+    with pytest.raises(ConfigError) as caught:
         import_rubric(own.folder, ["benchmark=handover"], "ward_3", file, Screen())
-    lines = caught.value.lines
-    assert len(lines) == 2
-    assert "benchmark.dimensions.optional: [tier, rationale, severity, ground_truth" in lines[0]
-    assert "benchmark.dimensions.steps: [context_awareness, accuracy]" in lines[1]
+    said = str(caught.value)
+    block = said[said.index("dimensions:") :]
+    conf = own.folder / "conf" / "benchmark" / "handover.yaml"
+    whole = yaml.safe_load(conf.read_text())
+    whole["benchmark"] |= yaml.safe_load(block)
+    whole["defaults"] = [{"override /scoring": "points"}]
+    conf.write_text("# @package _global_\n" + yaml.safe_dump(whole))
+    assert import_rubric(own.folder, ["benchmark=handover"], "ward_3", file, Screen()) == 0  # as it was said
+
+
+def test_faults_of_cells_values_ids_and_quotes_are_named_together(own):
+    sheet = own.folder / "mine.xlsx"
+    export_rubric(own.folder, ["benchmark=handover"], "ward_3", sheet, Screen())
+    book = openpyxl.load_workbook(sheet)
+    items = book["Items"]
+    names = {cell.value: cell.column_letter for cell in items[1]}
+    document, _, _ = items[f"{names['source']}2"].value.partition(":")
+    items[f"{names['source']}2"] = f"{document}: no such words at all"
+    items[f"{names['source']}3"] = None
+    items[f"{names['severity']}3"] = "vitel"
+    items[f"{names['ground_truth']}4"] = time(14, 30)
+    items[f"{names['item_id']}4"] = items["A3"].value
+    items["L1"] = "colour"
+    book.save(sheet)
+    with pytest.raises(Problems) as caught:
+        import_rubric(own.folder, ["benchmark=handover"], "ward_3", sheet, Screen())
+    said = str(caught.value)
+    assert len(caught.value.lines) == 6
+    assert f"Items!{names['source']}2: source: quote not found in {document}" in said
+    assert f"Items!{names['source']}3: source: missing" in said
+    assert "severity: 'vitel'; expected vital, or another of" in said
+    assert f"Items!{names['ground_truth']}4: ground_truth: a time, 14:30:00; expected a text" in said
+    assert "Items!A4: item_id: 'h2', as in Items!A3" in said
+    assert "Items!L1: 'colour'" in said
+
+
+def test_classes_are_taken_in_any_case_and_tiers_by_name(own):
+    sheet = own.folder / "mine.csv"
+    export_rubric(own.folder, ["benchmark=handover"], "ward_3", sheet, Screen())
+    before = rubric(own).read_bytes()
+    sheet.write_text(
+        sheet.read_text("utf-8").replace("open_tasks", "Open tasks").replace("vital", "VITAL"), "utf-8"
+    )
+    assert import_rubric(own.folder, ["benchmark=handover"], "ward_3", sheet, Screen()) == 0
+    assert yaml.safe_load(rubric(own).read_text()) == yaml.safe_load(before)
 
 
 def test_a_scenario_that_is_not_there_is_named_with_those_that_are(own):
-    with pytest.raises(ConfigError, match=r"ward_4: no such scenario .*one of these: ward_3"):
+    made = r"one of these: ward_3. First make it: staffbench new handover/ward_4"
+    with pytest.raises(ConfigError, match=rf"ward_4: no such scenario .*{made}"):
         export_rubric(own.folder, ["benchmark=handover"], "ward_4", own.folder / "a.csv", Screen())
     with pytest.raises(ConfigError, match="parts of Harbor tasks"):
         export_rubric(own.folder, ["benchmark=mission_report"], "x", own.folder / "a.csv", Screen())

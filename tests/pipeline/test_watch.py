@@ -19,8 +19,8 @@ def test_it_checks_again_when_a_file_changes_and_ends_with_the_last_code(made, m
     rubric = made / "data" / "mybench" / "example" / "rubric.yaml"
     codes, events = [0, 2, 1], []
 
-    def check(again):
-        events.append("again" if again else "check")
+    def check():
+        events.append("check")
         code = codes[len(events) - len(pauses) - 1]
         if code == 2:
             raise ConfigError("conf", "half written")
@@ -43,5 +43,5 @@ def test_it_checks_again_when_a_file_changes_and_ends_with_the_last_code(made, m
 
     monkeypatch.setattr(module.time, "sleep", pause)
     assert watch(made, ["benchmark=mybench"], check, Screen(), pause_s=0.25) == 1
-    assert events == ["check", "pause", "pause", "again", "pause", "check", "pause"]
+    assert events == ["check", "pause", "pause", "check", "pause", "check", "pause"]
     assert set(pauses) == {0.25}

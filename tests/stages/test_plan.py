@@ -12,8 +12,8 @@ import pytest
 
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import compose_points
-from flows.pipeline.commands import plan_text
-from flows.pipeline.commands.plan import plan
+from flows.pipeline.commands.planning import text as plan_text
+from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.schema.call import stands

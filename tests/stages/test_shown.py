@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.stages.shown import RowSettings, changed_values, differing, main_notes, screen_table
+from flows.stages.notes import main_notes
+from flows.stages.shown import RowSettings, changed_values, differing, screen_table
 from flows.stages.table import shown_rows, to_csv, to_markdown
 from tests.stages.test_figure import ROW
 
@@ -197,5 +198,5 @@ def test_hidden_characters_are_among_the_first_notes_and_count_a_brief_once():
     found = main_notes(board(one, replace(one, judge_id="other")))
     assert found[:2] == [
         "1 brief held characters that a reader does not see.",
-        "2 briefs came from a file of which the reader left something out.",
+        "2 briefs came from a file of which the reader left something out or repaired it.",
     ]

@@ -150,7 +150,7 @@ class Client:
         May be called from a signal handler or another thread.
         """
         left = "paid replies are stored" if self._batches is None else "batches in progress continue"
-        reason = Stopped("run", "stopped", remedy=f"{left}: run the same command again to resume")
+        reason = Stopped("run", "stopped", remedy=f"{left}: run the same command again to resume.")
         loop = self._loop
         if loop is None or loop.is_closed() or _running_loop() is loop:
             self._halts.set(EVERYTHING, reason)

@@ -41,6 +41,7 @@ from flows.adapters.config.check import (
 )
 from flows.adapters.config.described import options
 from flows.adapters.config.effect import changed_keys, refuse_without_effect
+from flows.adapters.config.messages import missing_option
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
@@ -82,7 +83,7 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         ConfigError: an unknown key, option or value, a wrong type, or invalid settings.
     """
     with opened(project):
-        jobs = _expand(project, list(overrides), multirun=multirun)
+        jobs = expanded(project, list(overrides), multirun=multirun)
         points = [_compose_point(project, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
         _refuse_file(project, project / results)
@@ -136,7 +137,7 @@ def _with_key(variable: str, option: str, otherwise: str) -> str:
     return option if os.environ.get(variable) else otherwise
 
 
-def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
+def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
     """Split sweeps into single points, including an experiment's `hydra.sweeper.params`."""
     parser = OverridesParser.create()
     sweeps = False
@@ -252,6 +253,8 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
             _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
     except UNCOMPOSED as error:
         refuse_member(typed)
+        if (missing := missing_option(str(error), known)) is not None:
+            raise missing from error
         lines = str(error).split("\n")
         # YAML errors give the location only after the first line.
         found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]

@@ -41,6 +41,12 @@ def options(project: Path) -> dict[str, list[str]]:
     }
 
 
+def shipped() -> Path:
+    """Return the folder of the options that come with staffbench: in the package, beside it in a clone."""
+    package = Path(__file__).resolve().parents[2]
+    return package / "conf" if (package / "conf").is_dir() else package.parent / "conf"
+
+
 def comment(project: Path, axis: str, option: str) -> str:
     """Return the comment that an option's file begins with, else its values where they are few."""
     text = (project / "conf" / axis / f"{option}.yaml").read_text(encoding="utf-8", errors="replace")

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hydra import compose
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from flows.adapters.config import check, fitting
 from flows.adapters.config.check import checked
 from flows.adapters.config.compose import (
     UNCOMPOSED,
     compose_options,
     compose_points,
+    expanded,
     opened,
     options,
     parsed_override,
     with_values,
 )
+from flows.adapters.config.described import shipped
+from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import StaffbenchError
+from flows.common.version import __version__
+from flows.schema import settings
 
-_REPORTS = "benchmark=mission_report"
+_BENCHMARKS = ("mission_report", "ma_bench")
+"""An option need not go with the project's own benchmark: it is sound if it goes with one of ours."""
 _NEEDED = {"name": "any", "api_base": "http://127.0.0.1/v1"}
+
+
+def options_digest(project: Path) -> str:
+    """Return a digest of everything that decides whether the options compose."""
+    rules = [Path(module.__file__ or "") for module in (check, fitting, settings)]
+    files = [*sorted((project / "conf").rglob("*.yaml")), *rules]
+    return sha256_text(canonical_json([__version__, *((str(one), sha256_file(one)) for one in files)]))
 
 
 def check_options(
@@ -31,65 +46,110 @@ def check_options(
 ) -> tuple[int, list[StaffbenchError]]:
     """Compose with each option of each axis in turn; what an option can't do without is given.
 
+    A file that is as it came with an installed staffbench, whose tests composed it, is passed over.
+
     Args:
         project: folder that holds `conf/`.
         on_step: called after each option.
 
     Returns:
-        How many compose, by themselves or where reports are written; and why each of the others does not.
+        How many compose, by themselves or with a benchmark of ours; and why each of the others does not, by
+        its file.
 
     Raises:
         ConfigError: no `conf/` there.
     """
-    every = [(axis, name) for axis, names in options(project).items() for name in names]
+    known = options(project)
+    every = [(axis, name) for axis, names in known.items() for name in names]
+    original = None if shipped().resolve() == (project / "conf").resolve() else shipped()
     unsound: list[tuple[str, str]] = []
     with opened(project):
+        composer = _Composer(project, [name for name in _BENCHMARKS if name in known.get("benchmark", [])])
         for axis, name in every:
-            if not _is_sound(project, axis, name):
+            if not _is_as_shipped(project, original, axis, name) and not composer.is_sound(axis, name):
                 unsound.append((axis, name))
             on_step()
     # Composing again in Hydra's usual way takes ten times as long, and says what is wrong.
-    problems = [problem for one in unsound if (problem := _composed(project, *one)) is not None]
+    problems: list[StaffbenchError] = []
+    for axis, name in unsound:
+        if (problem := _composed(project, axis, name, composer.benchmarks)) is not None:
+            problems.append(StaffbenchError(f"conf/{axis}/{name}.yaml", str(problem)))
     return len(every) - len(problems), problems
 
 
-def _is_sound(project: Path, axis: str, name: str) -> bool:
-    """Compose only the option's own file, put it into a composed configuration, and check that.
+def _is_as_shipped(project: Path, original: Path | None, axis: str, name: str) -> bool:
+    file = original and original / axis / f"{name}.yaml"
+    own = project / "conf" / axis / f"{name}.yaml"
+    return file is not None and file.is_file() and file.read_bytes() == own.read_bytes()
 
-    False for an option that fails, or that reaches other axes: it needs a composition of its own.
+
+@dataclass(frozen=True)
+class _Composer:
+    """Puts the file of one option into a configuration that was composed once.
+
+    Attributes:
+        project: folder that holds `conf/`.
+        benchmarks: those with which an option is tried where it does not go with the project's own.
+        alone: the options read so far; None for one that reaches other axes.
     """
-    try:
-        alone: Any = compose(f"{axis}/{name}")
-        if set(alone) != {axis}:
+
+    project: Path
+    benchmarks: Sequence[str]
+    alone: dict[tuple[str, str], DictConfig | None] = field(
+        default_factory=dict[tuple[str, str], DictConfig | None]
+    )
+
+    def is_sound(self, axis: str, name: str) -> bool:
+        """Whether it composes; False for one that fails, or that needs a composition of its own."""
+        try:
+            if axis == "experiment":
+                return self._is_sound_grid(name)
+            chosen, values = _overrides(axis, name)
+            others = tuple(f"{other}={option}" for other, option in chosen.items() if other != axis)
+            ways = [others, *((f"benchmark={one}", *others) for one in self.benchmarks)]
+            given = [parsed_override(f"{key}={value}") for key, value in values.items()]
+        except (StaffbenchError, *UNCOMPOSED):
             return False
-        chosen, values = _overrides(axis, name)
-        others = tuple(f"{other}={option}" for other, option in chosen.items() if other != axis)
-        ways = [others, (_REPORTS, *others)]
-    except UNCOMPOSED:
-        return False
-    return any(_is_checked(project, way, alone[axis], axis, values) for way in ways)
+        return any(self._is_checked(way, {axis: name}, given) for way in ways)
+
+    def _is_sound_grid(self, name: str) -> bool:
+        grid = f"+experiment={name}"
+        known = options(self.project)
+        for job in expanded(self.project, [grid], multirun=True):
+            pairs = [override.partition("=") for override in job if override != grid]
+            swapped = {key: value.strip("'") for key, _, value in pairs if key in known}
+            values = [parsed_override(f"{key}={value}") for key, _, value in pairs if key not in known]
+            if not self._is_checked((grid,), swapped, values):
+                return False
+        return True
+
+    def _is_checked(self, way: tuple[str, ...], swapped: Mapping[str, str], values: Sequence[Any]) -> bool:
+        try:
+            config = copy.copy(compose_options(self.project, way)[0])
+            for axis, name in swapped.items():
+                section = self._section(axis, name)
+                if section is None:
+                    return False
+                with open_dict(config):
+                    config[axis] = OmegaConf.create(section)
+            checked(with_values(config, values), [])
+        except (StaffbenchError, *UNCOMPOSED):
+            return False
+        return True
+
+    def _section(self, axis: str, name: str) -> DictConfig | None:
+        if (axis, name) not in self.alone:
+            found: Any = compose(f"{axis}/{name}")
+            self.alone[axis, name] = cast("DictConfig", found[axis]) if set(found) == {axis} else None
+        return self.alone[axis, name]
 
 
-def _is_checked(
-    project: Path, others: tuple[str, ...], option: DictConfig, axis: str, values: Mapping[str, str]
-) -> bool:
-    try:
-        config = copy.copy(compose_options(project, others)[0])
-        with open_dict(config):
-            config[axis] = OmegaConf.create(option)
-        given = [f"{key}={value}" for key, value in values.items()]
-        checked(with_values(config, [parsed_override(one) for one in given]), given)
-    except (StaffbenchError, *UNCOMPOSED):
-        return False
-    return True
-
-
-def _composed(project: Path, axis: str, name: str) -> StaffbenchError | None:
-    """Why the option does not compose; None where it does, by itself or where reports are written."""
+def _composed(project: Path, axis: str, name: str, benchmarks: Sequence[str] = ()) -> StaffbenchError | None:
+    """Why the option does not compose; None where it does, by itself or with one of the benchmarks."""
     chosen, values = _overrides(axis, name)
     sign = "+" if axis == "experiment" else ""
     overrides = [f"{sign}{key}={value}" for key, value in {**chosen, **values}.items()]
-    ways = [overrides, [_REPORTS, *overrides]]
+    ways = [overrides, *([f"benchmark={one}", *overrides] for one in benchmarks)]
     if axis == "judge":
         ways.append([f"judge={name}"])  # one that is asked nothing has no use for a name
     first: StaffbenchError | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.common.errors import ConfigError
@@ -24,6 +25,7 @@ _KINDS = {
     "missing": "a value; it can't be removed",
 }
 """What is expected, by pydantic's type of error."""
+_MISSING = re.compile(r"Could not find '([\w/]+)/([^'/]+)'")
 
 
 def nearest(word: str, valid: Sequence[str]) -> str:
@@ -72,6 +74,20 @@ def explained(detail: Any, keys: Sequence[str]) -> ConfigError:
         return ConfigError(key, found(value), nearest(str(value), valid))
     expected = _KINDS.get(kind, message).replace("{key}", key)
     return ConfigError(key, "not set" if kind == "missing" else found(value), expected)
+
+
+def missing_option(text: str, known: Mapping[str, Sequence[str]]) -> ConfigError | None:
+    """Return the error for an option that another file of `conf/` names and that is not there."""
+    match = _MISSING.search(text)
+    if match is None or match[1] not in known:
+        return None
+    axis, name = match.groups()
+    return ConfigError(
+        f"conf/{axis}/{name}.yaml",
+        "not there, and an option in use names it",
+        nearest(name, known[axis]),
+        f"copy one of conf/{axis}/ to it, or name another",
+    )
 
 
 def found(value: object) -> str:

@@ -6,13 +6,14 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
-from flows.adapters.rubrics.workbook import Sheet, read_workbook, write_workbook
+from flows.adapters.rubrics.workbook import EXPECTED, Sheet, Unusable, read_workbook, write_workbook
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.readers.text.decode import decoded
@@ -31,27 +32,32 @@ class FileRow:
         fields: values by field; texts are trimmed, `source` is a list of `document` and `quote`.
         place: where the row is, as `row 23`.
         places: where each field is, as `Items!F23`; without the fields of formats that have no cells.
+        unread: fields whose cells hold neither text nor number.
     """
 
     fields: Mapping[str, Any]
     place: str
     places: Mapping[str, str] = field(default_factory=dict[str, str])
+    unread: AbstractSet[str] = frozenset()
 
     def where(self, name: str) -> str:
         """Return the place of a field."""
         return self.places.get(name) or (f"{self.place}: {name}" if name else self.place)
 
 
-def read_rows(path: Path, documents: Sequence[str]) -> list[FileRow]:
+def read_rows(
+    path: Path, documents: Sequence[str], problems: list[StaffbenchError] | None = None
+) -> list[FileRow]:
     """Read the rows of a rubric.
 
     Args:
         path: `.xlsx`, `.csv` (comma, semicolon or tab), `.json` (a list) or `.jsonl`.
         documents: names of the scenario's documents, by which the column `source` is read.
+        problems: unknown columns and unusable cells are added here; None to raise them together.
 
     Raises:
         ConfigError: no such file, or another format.
-        StaffbenchError: the file can't be read, or has unknown columns; all of them together.
+        StaffbenchError: the file can't be read, or lacks the columns of every rubric.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -61,13 +67,22 @@ def read_rows(path: Path, documents: Sequence[str]) -> list[FileRow]:
     if suffix in (".json", ".jsonl"):
         return _json_rows(path, documents)
     table = read_workbook(path) if suffix == ".xlsx" else _csv_cells(path)
-    heads = _heads(table, path)
+    faults: list[StaffbenchError] = [] if problems is None else problems
+    heads = _heads(table, path, faults)
     rows: list[FileRow] = []
     for number, cells in enumerate(table.rows[1:], 1):
         values = {name: cells[column] if column < len(cells) else None for column, name in heads.items()}
         if any(value is not None and str(value).strip() for value in values.values()):
             places = {name: table.place(number, column) for column, name in heads.items()}
-            rows.append(FileRow(_typed(values, documents), f"row {number + 1}", places))
+            bad = {name: value for name, value in values.items() if isinstance(value, Unusable)}
+            faults += [
+                ScenarioError(path.name, f"{places[name]}: {name}: {value}", EXPECTED)
+                for name, value in bad.items()
+            ]
+            typed = _typed({name: value for name, value in values.items() if name not in bad}, documents)
+            rows.append(FileRow(typed, f"row {number + 1}", places, frozenset(bad)))
+    if problems is None and faults:
+        raise Problems.of(path.name, faults)
     return rows
 
 
@@ -79,9 +94,12 @@ class _CsvTable:
         return f"row {row + 1}, column {column + 1}"
 
 
-def _heads(table: Sheet | _CsvTable, path: Path) -> dict[int, str]:
-    """Return the field of each column by the first row."""
-    problems: list[StaffbenchError] = []
+def _heads(table: Sheet | _CsvTable, path: Path, problems: list[StaffbenchError]) -> dict[int, str]:
+    """Return the field of each column by the first row; unknown ones are added to `problems`.
+
+    Raises:
+        Problems: the two columns that every rubric has are not there; with the unknown ones.
+    """
     heads: dict[int, str] = {}
     for column, cell in enumerate(table.rows[0] if table.rows else ()):
         name = "_".join(str(cell or "").lower().split())
@@ -96,7 +114,6 @@ def _heads(table: Sheet | _CsvTable, path: Path) -> dict[int, str]:
                 path.name, "no columns item_id and requirement", "a first row with the columns' names"
             )
         )
-    if problems:
         raise Problems.of(path.name, problems)
     return heads
 
@@ -240,6 +257,7 @@ def to_yaml(items: Sequence[Item]) -> str:
 
 def _flat(item: Item) -> dict[str, Any]:
     def line(one: Evidence) -> str:
-        return f"{one.document}: {' '.join(one.quote.split())}"
+        quote = " ".join(one.quote.split())
+        return f"{one.document}: {quote}" if one.document else quote
 
     return {**as_fields(item), "source": "\n".join(line(one) for one in item.source)}

@@ -142,7 +142,10 @@ def _mission_report(row: object, number: int, path: Path) -> FileRow:
     fields = _mapping(row, number, path)
     text = fields.get("criterion") or fields.get("requirement")
     why = str(fields.get("justification") or "")
-    return _row(number, text, fields.get("points"), None, why, path, fields.get("criterion_id"))
+    row = _row(number, text, fields.get("points"), None, why, path, fields.get("criterion_id"))
+    source = fields.get("source")
+    taken = {"source": [{"document": "", "quote": source.strip()}]} if isinstance(source, str) else {}
+    return FileRow({**row.fields, **taken}, row.place)
 
 
 _READ = {"healthbench": _healthbench, "prbench": _prbench, "mission_report": _mission_report}

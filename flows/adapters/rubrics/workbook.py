@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from flows.common.errors import Problems, ScenarioError, StaffbenchError
+from flows.common.errors import ScenarioError
 from flows.schema.rubric_row import FIELDS
 from flows.schema.scenario import Dimensions
 
@@ -42,13 +42,23 @@ _EXPLAINED = {
 }
 
 
+EXPECTED = "a text or a number: format the cell as text, then type the value again"
+"""What a cell without a usable value should hold."""
+
+
+class Unusable(str):
+    """What a cell holds that is neither text nor number."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """The cells of one sheet, from its first row.
 
     Attributes:
         name: of the sheet.
-        rows: values by row and column.
+        rows: values by row and column; `Unusable` for a cell that can't be taken.
     """
 
     name: str
@@ -65,7 +75,7 @@ def read_workbook(path: Path) -> Sheet:
     A formula counts by the value that was stored with it.
 
     Raises:
-        ScenarioError: no workbook, no such sheet, or a cell without a usable value.
+        ScenarioError: no workbook, or no such sheet.
     """
     try:
         book = load_workbook(path, data_only=True)
@@ -79,33 +89,25 @@ def read_workbook(path: Path) -> Sheet:
         raise ScenarioError(path, f"sheets {', '.join(book.sheetnames)}", f"a sheet named {ITEMS}")
     if (book[name].max_row or 0) > _MAX_ROWS:
         raise ScenarioError(path, f"{book[name].max_row:,} rows", f"at most {_MAX_ROWS:,}")
-    problems: list[StaffbenchError] = []
-    rows: list[list[object]] = []
-    for cells, written in zip(book[name].iter_rows(), formulas[name].iter_rows(), strict=True):
-        for cell, formula in zip(cells, written, strict=True):
-            if found := _unusable(cell, formula):
-                problems.append(
-                    ScenarioError(
-                        path.name,
-                        f"{name}!{cell.coordinate}: {found}",
-                        "a text or a number: format the column as text",
-                    )
-                )
-        rows.append([unescape(cell.value) if isinstance(cell.value, str) else cell.value for cell in cells])
-    if problems:
-        raise Problems.of(path.name, problems)
+    both = zip(book[name].iter_rows(), formulas[name].iter_rows(), strict=True)
+    rows = [[_value(*pair) for pair in zip(cells, written, strict=True)] for cells, written in both]
     while rows and not any(value is not None for value in rows[-1]):
         rows.pop()
     return Sheet(name, rows)
 
 
-def _unusable(cell: Any, formula: Any) -> str | None:
-    """Say what a cell holds that is neither text nor number; None if it is fine."""
-    if cell.value is None and formula.data_type == "f":
-        return "a formula without a stored value"
-    if isinstance(cell.value, datetime | date | time):
-        return f"a date, {cell.value}"
-    return f"an error, {cell.value}" if cell.data_type == "e" else None
+def _value(cell: Any, formula: Any) -> object:
+    """Return the value of a cell, or say what it holds that is neither text nor number."""
+    value = cell.value
+    if value is None and formula.data_type == "f":
+        return Unusable("a formula without a stored value")
+    if cell.data_type == "e":
+        return Unusable(f"an error, {value}")
+    if isinstance(value, time | timedelta):
+        return Unusable(f"a time, {value}")
+    if isinstance(value, date):
+        return Unusable(f"a date, {str(value).removesuffix(' 00:00:00')}")
+    return unescape(value) if isinstance(value, str) else value
 
 
 def write_workbook(

@@ -96,7 +96,8 @@ def _rows(value: Any, where: object, problems: list[StaffbenchError]) -> list[An
     if isinstance(value, list) and value:
         return cast("list[Any]", value)
     found = "an empty list" if isinstance(value, list) else f"a {type(value).__name__}"
-    problems.append(ScenarioError(where, found, "a list of criteria"))
+    remedy = "staffbench rubric import BENCHMARK/TASK FILE writes it"
+    problems.append(ScenarioError(where, found, "a list of criteria", remedy))
     return []
 
 

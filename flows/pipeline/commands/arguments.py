@@ -25,7 +25,7 @@ COMMANDS = {
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
     "agreement": "agreement of judges with labels (LABELS: a CSV file of experts'), others and themselves",
     "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
-    "track": "put results of runs made outside DVC under its control",
+    "track": "bring a benchmark's DVC stages up to date, and put its results under DVC",
     "remove": "delete the results of a condition, after showing what that removes",
     "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
     "completion": "print the completion script of a shell",
@@ -126,7 +126,9 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["export"].add_argument(
         "benchmark", metavar="BENCHMARK", help="the benchmark's name in conf/benchmark"
     )
-    parsers["export"].add_argument("folder", type=Path, help="new or empty, or an earlier export")
+    parsers["export"].add_argument(
+        "folder", type=Path, metavar="FOLDER", help="new or empty, or an earlier export"
+    )
     parsers["export"].add_argument("--allow", action="store_true", help="export despite what the check finds")
     parsers["export"].add_argument("--creator", metavar="NAME", help="who made it, for croissant.json")
     parsers["export"].add_argument(
@@ -139,7 +141,11 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     )
     what.completer = lambda **_: [*AXES, "scenarios", "conditions"]  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
     parsers["list"].add_argument(
-        "overrides", nargs="*", metavar="OVERRIDE", help="with scenarios or conditions: benchmark=NAME"
+        "overrides",
+        nargs="*",
+        default=[],
+        metavar="OVERRIDE",
+        help="with scenarios or conditions: benchmark=NAME",
     )
     parsers["completion"].add_argument("shell", choices=list(SHELLS))
     parsers["completion"].epilog = "\n".join([*SHELLS.values()])
@@ -186,7 +192,9 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
         parsers[name].add_argument(
             "--criteria", action="store_true", help="list missed criteria and triggered penalties"
         )
-    parsers["export"].add_argument("folder", type=Path, help="folder to write: new or empty")
+    parsers["export"].add_argument(
+        "folder", type=Path, metavar="FOLDER", help="folder to write: new or empty"
+    )
     parsers["verify"].add_argument("report", type=Path, help="the agent's report")
     parsers["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
     parsers["verify"].add_argument(
@@ -210,7 +218,7 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
 
 
 def _add_overrides(parser: argparse.ArgumentParser) -> None:
-    action: Any = parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=_OVERRIDES)
+    action: Any = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
     action.completer = _complete
 
 

@@ -1,24 +1,20 @@
-"""The commands packets, validate, report and agreement."""
+"""The commands report and agreement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points, options
-from flows.adapters.config.every_option import check_options
+from flows.adapters.config.compose import compose_points
 from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
-from flows.adapters.scenario_files import check_scenario
-from flows.adapters.screen import Progress, Screen
-from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
+from flows.adapters.screen import Screen
+from flows.common.errors import StaffbenchError
 from flows.common.text import number
+from flows.pipeline.commands.packets import fail
 from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.commands.paper import Wanted, write
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
-from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.inputs.task_validation import validate_tasks
 from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.expert_labels import labels_agreement
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
@@ -31,147 +27,9 @@ from flows.pipeline.results.leaderboard import (
 )
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
-from flows.pipeline.work.evaluations import no_items
-from flows.pipeline.work.kinds import kind_of
-from flows.schema.document import Packet
 from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
 from flows.schema.verdict import Agreement
-from flows.stages.packet import missing_evidence, placed_text
-from flows.stages.rubric import absent_notes, rubric_notes
-
-
-def packets(
-    project: Path, overrides: Sequence[str], show: str | None, screen: Screen, *, places: bool = False
-) -> int:
-    """Build the packet of every scenario; report all unreadable documents together.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as the benchmark.
-        show: a scenario whose packet is printed; None for a table of all.
-        screen: output.
-        places: True to print the place of each block in a margin.
-    """
-    if places and show is None:
-        raise ConfigError("--places", "no packet to show", "--show SCENARIO")
-    settings = _settings(project, overrides)
-    built, problems = _packets(project, settings, screen)
-    rows = [("scenario", "documents", "blocks", "characters", "notices")]
-    for _, packet in built:
-        blocks = sum(len(document.blocks) for document in packet.documents)
-        notices = sum(len(document.notices) for document in packet.documents)
-        count = str(len(packet.documents))
-        rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
-    if show is not None:
-        texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
-        if show not in texts:
-            raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
-        screen.note(texts[show])
-        return _fail(problems, screen)
-    screen.table(f"{settings.benchmark.name}: packets", rows)
-    for _, packet in built:
-        for document in packet.documents:
-            for notice in document.notices:
-                screen.note(
-                    f"{packet.scenario_id}/{document.name}, {notice.place}: {notice.kind}: {notice.detail}"
-                )
-    return _fail(problems, screen)
-
-
-def validate(
-    project: Path,
-    overrides: Sequence[str],
-    screen: Screen,
-    *,
-    index: bool = False,
-    strict: bool = False,
-    again: bool = False,
-) -> int:
-    """Check scenarios, rubrics, evidence, controls, and that every option of `conf/` composes.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as the benchmark.
-        screen: output.
-        index: True to write the Parquet index of a folder of tasks.
-        strict: True if fields of a task that nothing uses are errors.
-        again: True after a saved file: the options, which take seconds, are not composed again.
-    """
-    settings = _settings(project, overrides)
-    if kind_of(settings.benchmark).has_tasks:
-        problems = validate_tasks(project, settings.benchmark, screen, write=index, strict=strict)
-    elif index or strict:
-        raise ConfigError(
-            "--index" if index else "--strict",
-            f"{settings.benchmark.name} has no tasks",
-            "benchmark=mission_report",
-        )
-    else:
-        problems = _validate_scenarios(project, settings, screen)
-    if not again:
-        progress = Progress({"options": sum(map(len, options(project).values()))}, None)
-        with screen.progress(progress):
-            checked, invalid = check_options(project, lambda: progress.step("options", skipped=False))
-        problems += invalid
-        screen.note(f"Options of conf/ that compose: {checked}")
-    if not problems:
-        screen.note("No problems found.")
-    return _fail(problems, screen)
-
-
-def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
-    built, problems = _packets(project, settings, screen)
-    problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
-    rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
-    for scenario, packet in built:
-        folder = project / settings.benchmark.data / scenario.scenario_id
-        problems += no_items(folder, scenario, settings.benchmark.name)
-        problems += missing_evidence(scenario.items, packet)
-        errors = sum(item.is_error for item in scenario.items)
-        numbers = range(1, len(scenario.dimensions.tiers) + 1)
-        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in numbers)
-        steps = len(classes(scenario.items, "step"))
-        count = len(scenario.items)
-        rows.append(
-            (
-                scenario.scenario_id,
-                str(count),
-                str(count - errors),
-                str(errors),
-                str(steps),
-                tiers,
-                ", ".join(scenario.controls) or "none",
-            )
-        )
-    screen.table(f"{settings.benchmark.name}: scenarios", rows)
-    for scenario, _ in built:
-        for note in rubric_notes(scenario.items, scenario.dimensions):
-            screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
-    items = [item for scenario, _ in built for item in scenario.items]
-    for note in absent_notes(items, settings.benchmark.dimensions or MA_BENCH):
-        screen.note(f"{settings.benchmark.name}: {note}.")
-    return problems
-
-
-def _further_faults(
-    project: Path, settings: Settings, sound: AbstractSet[str], screen: Screen
-) -> list[StaffbenchError]:
-    """Check documents and quotes of the scenarios whose files have faults, so that all are named at once."""
-    benchmark = settings.benchmark
-    problems: list[StaffbenchError] = []
-    for name in kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios):
-        folder = project / benchmark.data / name
-        found = None if name in sound else check_scenario(folder, benchmark.dimensions or MA_BENCH)[0]
-        if found is None:
-            continue
-        try:
-            path = packet_path(project / benchmark.data, benchmark.name, name)
-            problems += missing_evidence(found.items, load_packet(folder, found, path, screen.say))
-        except StaffbenchError as error:
-            problems.append(error)
-    return problems
 
 
 def report(
@@ -224,7 +82,7 @@ def report(
             screen.note(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
-    return _fail(problems, screen)
+    return fail(problems, screen)
 
 
 def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
@@ -292,7 +150,7 @@ def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
         screen.note("±: half of a 95% interval over scenarios. within: kappa within each brief.")
         screen.note("by brief, BM25: kappa of raters that know only which brief it is, or match words.")
     _show_judges(judges_agreement(graded, scenarios), judges, screen)
-    return _fail(problems, screen)
+    return fail(problems, screen)
 
 
 def _show_judges(
@@ -326,34 +184,3 @@ def _agreed(found: Agreement) -> tuple[str, ...]:
 
 def _settings(project: Path, overrides: Sequence[str]) -> Settings:
     return compose_points(project, overrides, multirun=False)[0].settings
-
-
-def _packets(
-    project: Path, settings: Settings, screen: Screen
-) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
-    """Load every scenario with its packet; return them with all errors."""
-    data, kind = project / settings.benchmark.data, kind_of(settings.benchmark)
-    built: list[tuple[Scenario, Packet]] = []
-    problems: list[StaffbenchError] = []
-    for scenario_id in kind.scenario_ids(project, settings.benchmark, settings.benchmark.scenarios):
-        try:
-            scenario = kind.load(project, settings.benchmark, scenario_id)
-            path = packet_path(data, settings.benchmark.name, scenario_id)
-            built.append((scenario, load_packet(data / scenario_id, scenario, path, screen.say)))
-        except StaffbenchError as error:
-            problems.append(error)
-    return built, problems
-
-
-def _fail(problems: list[StaffbenchError], screen: Screen) -> int:
-    """Show problems; return 1 for faults, and 0 if there are only results to leave out."""
-    faults: list[StaffbenchError] = []
-    for problem in problems:
-        if isinstance(problem, NotOfBenchmark):
-            screen.note(f"Left out: {problem}")
-        else:
-            faults.append(problem)
-    if not faults:
-        return 0
-    screen.fault(str(Problems.of("staffbench", faults)))
-    return 1

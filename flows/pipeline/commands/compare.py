@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,8 +49,21 @@ def compare(
     text = difference_text(found.difference, settings.scoring.interval_level)
     means = [("scenario", "A", "B", "A - B"), *_means(found)]
     differing = [item for item in found.items if every or item.gap != 0]
-    # The items with the largest gap first; items without a verdict under one of them last.
-    differing.sort(key=lambda item: (item.gap is None, -abs(item.gap or 0.0)))
+    # The items with the largest gap first, of equal ones the first of each scenario; those without a verdict
+    # under one of them last.
+    place: Counter[tuple[str, float | None]] = Counter()
+    order: dict[tuple[str, str], int] = {}
+    for item in differing:
+        tie = item.scenario_id, item.gap and abs(item.gap)
+        order[item.scenario_id, item.item.item_id] = place[tie]
+        place[tie] += 1
+    differing.sort(
+        key=lambda item: (
+            item.gap is None,
+            -abs(item.gap or 0.0),
+            order[item.scenario_id, item.item.item_id],
+        )
+    )
     shown = differing if every else differing[:_MOST]
     for side, (name, value) in zip("AB", summary, strict=True):
         screen.note(f"{side}: {name}: {value}")

@@ -13,6 +13,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.adapters.tracking import serve_command
 from flows.common.errors import StaffbenchError
+from flows.pipeline.evaluate.showing import prefect_command
 
 
 def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> NoReturn:
@@ -33,7 +34,7 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
             raise StaffbenchError(
                 f"port {port}", "in use", remedy="choose another: staffbench ui --port N"
             ) from error
-    screen.note("Prefect: make prefect serves its page at http://127.0.0.1:4200")
+    screen.note(f"Prefect: {prefect_command(project)} serves its page at http://127.0.0.1:4200")
     screen.say("MLflow takes some seconds to start ...")
     sys.stdout.flush()
     command = serve_command(results, settings.tracking.experiment, port)

@@ -247,7 +247,7 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
         return result
 
     if context.stopping:
-        raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+        raise Stopped("run", "stopped before everything was done", remedy="The same command resumes.")
     packet, kind = take_packet(context, evaluation, scenario), evaluation.kind
     wrote = done(
         "generate", await run_cached(context.objects, name, kind.write(context, evaluation, scenario, packet))

@@ -26,6 +26,7 @@ from flows.pipeline.evaluate.showing import (
     command_hint,
     display_path,
     exit_code,
+    prefect_command,
     show_board,
     show_brief,
     show_tasks,
@@ -106,7 +107,7 @@ def run_points(
         if tracker is not None:
             tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
         if server is not None:
-            _await(server, screen)
+            _await(server, screen, project)
         with kept_up_to_date(page, screen):
             lost = _run_flow(job, progress, signals, title, server, screen=screen)
         _show(context, job.finished, screen)
@@ -132,11 +133,11 @@ def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> Thre
     return ThreadedClient(Client(store, points[0].runner, points[0].budget, points[0].retry))
 
 
-def _await(server: Server, screen: Screen) -> None:
+def _await(server: Server, screen: Screen, project: Path) -> None:
     if server.is_embedded:
         screen.say(
             "Prefect's server takes some seconds to start; to keep one running: "
-            "run make prefect and set PREFECT_API_URL as shown there."
+            f"{prefect_command(project)}, with PREFECT_API_URL set to http://127.0.0.1:4200/api."
         )
     server.wait()
 
@@ -232,7 +233,7 @@ async def _until_stopped(
     except asyncio.CancelledError:
         # A second Ctrl-C does not wait for calls in flight.
         raise Stopped(
-            "run", "stopped", remedy="calls in flight were abandoned; the same command resumes"
+            "run", "stopped", remedy="Calls in flight were abandoned; the same command resumes."
         ) from None
     if fault is not None:
         raise fault

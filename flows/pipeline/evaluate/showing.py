@@ -18,8 +18,8 @@ from flows.pipeline.results.task_table import published_note, task_table, transp
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
-from flows.stages.notes import notes
-from flows.stages.shown import main_notes, screen_table
+from flows.stages.notes import main_notes, notes
+from flows.stages.shown import screen_table
 from flows.stages.table import shown_rows, word_columns
 
 if TYPE_CHECKING:
@@ -177,6 +177,13 @@ def display_path(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def prefect_command(project: Path) -> str:
+    """Return what keeps Prefect's server and page running: a clone has it in its Makefile."""
+    return (
+        "make prefect" if (project / "Makefile").is_file() else "PREFECT_HOME=.prefect prefect server start"
+    )
 
 
 def command_hint(command: str, project: Path, settings: Settings) -> str:

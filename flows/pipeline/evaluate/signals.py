@@ -42,6 +42,8 @@ class Signals:
             screen.say(
                 "Stopping: submitted batches continue at the provider; the same command collects them."
             )
+        elif context.client is None:
+            screen.say("Stopping: stages that are running finish. Press Ctrl-C again to abandon them.")
         else:
             screen.say("Stopping: calls in flight finish and are stored. Press Ctrl-C again to abandon them.")
         stop_reading()  # a packet may take minutes, and costs nothing to read again

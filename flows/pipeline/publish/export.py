@@ -20,7 +20,7 @@ from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.scenarios import source_files
-from flows.pipeline.publish.findings import SOFTWARE, Finding, find_private
+from flows.pipeline.publish.findings import SOFTWARE, Finding, as_table, find_private
 from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
 from flows.pipeline.publish.target import CANARY, earlier_canary, put
 from flows.pipeline.results.graded import Graded
@@ -94,7 +94,10 @@ def export(
         found = [*_licence_findings(loaded.scenarios), *_private(tables, facts, loaded.people, project)]
         _show(found, loaded.people, screen)
         if found and not allow:
-            remedy = "remove it from the documents or the results, or add --allow"
+            remedy = (
+                "take them out of the documents or the results, or add --allow if all may be published, "
+                "such as the roles of invented people"
+            )
             raise StaffbenchError(
                 "export", f"{plural(len(found), 'finding')}; nothing was written", "", remedy
             )
@@ -221,12 +224,16 @@ def _texts(tables: Sequence[ExportTable], facts: CardFacts) -> Iterator[tuple[st
 def _place(table: ExportTable, row: Mapping[str, Any], column: str) -> str:
     if table.name == "packets":
         return f"packets: {row['scenario_id']}/{row['document']}, {row['place']}"
-    return f"{table.name}: {'/'.join(str(row[name]) for name in table.key)}, {column}"
+    names = ["item_id" if name == "number" and "item_id" in row else name for name in table.key]
+    return f"{table.name}: {'/'.join(str(row[name]) for name in names)}, {column}"
 
 
 def _show(found: Sequence[Finding], people: Mapping[str, Sequence[str]], screen: Screen) -> None:
-    for one in found:
-        screen.fault(str(one))
+    if found:
+        rows, others = as_table(found)
+        screen.table("found in what would be exported", rows, words=3)
+        for line in others:
+            screen.bullet(line)
     exported = {one.shown for one in found if one.kind == "author"}
     rest = [
         f"{name} ({places[0]})"

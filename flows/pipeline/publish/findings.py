@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.common.text import plural
-
 _KEY = re.compile(
     r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}"
     r"|\bhf_[A-Za-z0-9]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{35}|\bxox[abeprs]-[\w-]{10,}"
@@ -59,7 +57,7 @@ _ANYONES = frozenset(
 _SHORTEST_SECRET = 8
 _SHORTEST_NAME = 4
 _SHORTEST_FOLDER = 5
-_PLACES_SHOWN = 3
+_SHOWN = 10  # findings of a kind in full
 
 SOFTWARE = frozenset({"anonymous", "author", "openpyxl", "python-docx", "unknown", "un-named", "user"})
 """What programs write in the place of an author."""
@@ -79,11 +77,18 @@ class Finding:
     shown: str
     places: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Return it in one line, with its first places."""
-        more = len(self.places) - _PLACES_SHOWN
-        rest = f" and {plural(more, 'place')} more" if more > 0 else ""
-        return f"{self.kind}: {self.shown}: {'; '.join(self.places[:_PLACES_SHOWN])}{rest}"
+
+def as_table(found: Sequence[Finding]) -> tuple[list[tuple[str, str, str, str]], list[str]]:
+    """Return the findings as a table, the first of each kind, and a line on the others of a kind."""
+    rows = [("kind", "what", "first place", "places")]
+    rest: list[str] = []
+    for kind in dict.fromkeys(one.kind for one in found):
+        alike = [one for one in found if one.kind == kind]
+        rows += [(kind, one.shown, one.places[0], str(len(one.places))) for one in alike[:_SHOWN]]
+        if others := alike[_SHOWN:]:
+            names = "; ".join(one.shown.partition(" (")[0] for one in others)
+            rest.append(f"{kind}, {len(others)} more: {names}")
+    return rows, rest
 
 
 def find_private(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import shutil
 from contextlib import suppress
@@ -21,6 +22,8 @@ def earlier_canary(folder: Path) -> str | None:
     Raises:
         ConfigError: it holds anything but an export.
     """
+    for old in folder.parent.glob(f".{glob.escape(folder.name)}.*.old"):  # a kill between two renames left it
+        shutil.rmtree(old) if folder.exists() else old.rename(folder)
     expected = "a new or empty folder, or an earlier export"
     if folder.exists() and not folder.is_dir():
         raise ConfigError(folder, "a file", expected)

@@ -62,7 +62,7 @@ async def native_attempt(
         messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
     ) -> Completion:
         if context.stopping:
-            raise Stopped("run", "stopped in an attempt", remedy="the same command resumes")
+            raise Stopped("run", "stopped in an attempt", remedy="The same command resumes.")
         plain = build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
         request = replace(plain, parameters={**plain.parameters, "tools": [dict(tool) for tool in tools]})
         timed = {**asked, TOOL_SECONDS: round(waited, 3)}

@@ -178,7 +178,7 @@ async def _grade(
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
         return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
     if context.stopping:
-        raise Stopped("run", "stopped before everything was graded", remedy="the same command resumes")
+        raise Stopped("run", "stopped before everything was graded", remedy="The same command resumes.")
     match evaluation.settings.judge.kind:
         case JudgeKind.offline:
             return await asyncio.to_thread(_grade_offline, scenario, brief, brief.text)

@@ -179,7 +179,7 @@ async def _ask_agent(
     ) -> Completion:
         nonlocal earlier, offered
         if context.stopping:
-            raise Stopped("run", "stopped while judging", remedy="the same command resumes")
+            raise Stopped("run", "stopped while judging", remedy="The same command resumes.")
         offered = tools
         outcome = await client.complete(
             request_of(messages, tools), judge, {**asked, TOOL_SECONDS: round(waited, 3)}

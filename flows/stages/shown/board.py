@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from flows.common.text import count_of, plural
-from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.settings import Harness
 
 _COUNTS: tuple[tuple[str, Callable[[LeaderboardRow], int]], ...] = (
@@ -87,6 +87,8 @@ def screen_table(
         columns.append(("counts", counts))
     cells = [tuple(texts) for texts in zip(*(texts for _, texts in columns), strict=True)]
     caption = f"{'Same in all rows' if len(rows) > 1 else 'This row'}: {', '.join(same)}." if same else ""
+    if any(row.n_texts is not None for row in rows):
+        caption = f"{caption} Texts: equal repeats count once.".strip()
     if is_mixed:
         caption = f"{caption} {NEW.strip()} marks rows of this run.".strip()
     return ShownTable([tuple(head for head, _ in columns), *cells], word_places, marked, caption)
@@ -125,54 +127,3 @@ def _cost(row: LeaderboardRow) -> str:
     if row.usd is None or row.judge_usd is None:
         return "-"
     return f"${row.usd + row.judge_usd:.2f}"
-
-
-def main_notes(board: Leaderboard) -> list[str]:
-    """Return short notes on a board's rows, the most important first.
-
-    Args:
-        board: its rows may be a part of the leaderboard.
-    """
-    rows = board.rows
-    noun = "report" if any(row.n_over_limit is not None or row.n_missing for row in rows) else "brief"
-    judges = {row.judge_id for row in rows}
-    found = [
-        f"Judge {note.judge_id} is a deterministic stand-in; its numbers are none to publish."
-        + (" It gives no verdict on wrong moves or penalties." if note.n_abstained else "")
-        for note in board.judges
-        if note.is_stand_in and note.judge_id in judges
-    ]
-    if ungraded := sum(row.n_ungraded for row in rows):
-        found.append(
-            f"{ungraded} items have no verdict; the bounds say what they could change. Rows of other "
-            "coverage than the rest have no rank."
-        )
-    if any(row.copied for row in rows):
-        found.append("† marks a score of copied text, which the stand-in takes for statements.")
-    if any(row.self_judged for row in rows):
-        found.append(f"A judge marked * graded {noun}s of its own model.")
-    briefs = {row.condition: row for row in rows}.values()  # a condition's briefs are the same for each judge
-    if hidden := sum(row.n_hidden for row in briefs):
-        found.append(f"{plural(str(hidden), noun)} held characters that a reader does not see.")
-    if noticed := sum(row.n_noticed for row in briefs):
-        found.append(f"{plural(str(noticed), noun)} came from a file of which the reader left something out.")
-    found += [_first_words(difference) for difference in board.differences]
-    measured = {note.judge_id for note in board.judges if note.is_stand_in or note.agreements}
-    if unmeasured := sorted({row.judge for row in rows if row.judge_id not in measured}):
-        found.append(f"Nobody has measured how far these judges agree with people: {', '.join(unmeasured)}.")
-    if any(row.ci_low is not None and row.ci_level is None for row in rows):
-        found.append("Ranges are of the scenarios that were run: too few for an interval.")
-    models = {row.model for row in rows}
-    known = [(label, note) for label, note in board.model_notes if label in models]
-    if unlike := [label for label, note in known if note.startswith(("a control", "a baseline"))]:
-        found.append(f"Controls and baselines, no models: {', '.join(unlike)}.")
-    found += [f"{label}: {note}." for label, note in known if label not in unlike]
-    if board.assumptions:
-        found.append(f"Assumed: {'; '.join(board.assumptions)}.")
-    return found
-
-
-def _first_words(text: str, most: int = 150) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[:most].rsplit(' ', 1)[0].rstrip(',;:')} ..."

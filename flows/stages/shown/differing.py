@@ -21,6 +21,8 @@ _NOT_COMPARED = frozenset(
 """Keys of a section that change no result."""
 _NAMING = frozenset({"name", "api_base", "provider"})
 """Keys that make a model what its label says: named only where the same label stands for several."""
+_PATHS = frozenset({"model.folder", "benchmark.data", "benchmark.controls"})
+_ABSENT = {"benchmark.scenarios": "all"}
 _LONGEST = 60
 
 
@@ -152,7 +154,12 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
         for name, inner in cast("Mapping[str, Any]", value).items():
             yield from _leaves(f"{key}.{name}", inner)
     else:
-        yield key, _text(value)
+        yield key, _ABSENT.get(key, _text(value)) if value is None else _named(key, _text(value))
+
+
+def _named(key: str, text: str) -> str:
+    """Return a path as the name of its last part: where it lies on this machine says nothing."""
+    return text.replace("\\", "/").rstrip("/").rpartition("/")[2] if key in _PATHS else text
 
 
 def _text(value: Any) -> str:

@@ -28,6 +28,7 @@ def add_arguments(parsers: dict[str, argparse.ArgumentParser], overrides: str) -
     new = parsers["new"]
     new.add_argument("target", metavar="BENCHMARK[/SCENARIO]", help="small letters, digits, _ and -")
     new.add_argument("--documents", type=Path, metavar="FOLDER", help="of a new scenario; they are copied")
+    new.add_argument("--report", type=Path, metavar="FILE", help="the expert's report, of a new report task")
     new.add_argument("--folder", type=Path, help="of a new benchmark's scenarios (default: data/BENCHMARK)")
     new.add_argument(
         "--protocol",
@@ -46,7 +47,7 @@ def add_arguments(parsers: dict[str, argparse.ArgumentParser], overrides: str) -
             action.add_argument(
                 "--example", metavar="N", help="id or number, in a published file of several examples"
             )
-        action.add_argument("overrides", nargs="*", metavar="OVERRIDE", help=overrides)
+        action.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=overrides)
 
 
 def run_new(parsed: argparse.Namespace, overrides: Sequence[str], screen: Screen) -> int:
@@ -61,6 +62,7 @@ def run_new(parsed: argparse.Namespace, overrides: Sequence[str], screen: Screen
         screen,
         here=Path.cwd(),
         documents=parsed.documents,
+        report=parsed.report,
         folder=parsed.folder and Path.cwd() / parsed.folder,
         protocol=ProtocolName(parsed.protocol),
     )

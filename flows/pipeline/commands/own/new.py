@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
 from flows.adapters.config.compose import compose_points
+from flows.adapters.config.described import shipped
 from flows.adapters.rubrics import write_rows
-from flows.adapters.scenario_files import load_scenario
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
-from flows.pipeline.commands.own.stages import write_stages
-from flows.pipeline.commands.own.task import write_example_task
+from flows.pipeline.commands.own import texts
+from flows.pipeline.commands.own.stages import stages_folder, write_stages
+from flows.pipeline.commands.own.task import INSTRUCTION, write_example_task, write_own_task
 from flows.pipeline.evaluate.showing import display_path
-from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.readers.guarded import read_guarded
 from flows.readers.read import media_of
 from flows.schema.document import Document
-from flows.schema.scenario import MA_BENCH
+from flows.schema.scenario import CRITERIA, MA_BENCH
 from flows.schema.settings import ProtocolName
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
@@ -28,97 +30,6 @@ _DEFAULT = re.compile(r"(?m)^(  - benchmark: )\S+")
 _CACHES = shutil.ignore_patterns("__pycache__")
 _MOST_PARTS = 30  # pages of a document that are listed
 _PACKAGE = Path(__file__).resolve().parents[3]
-
-_BENCHMARK = """\
-# A benchmark of your own: staffbench run benchmark={name}
-name: {name}
-protocol: ma_bench
-data: {data}
-controls: null   # in each scenario's folder
-scenarios: null   # all
-
-# How items are classed: null for the steps, tiers and severities of MA-Bench. To have your own, write:
-#   dimensions:
-#     steps: [situation, open_tasks]
-#     tiers: [stated, inferred]          # numbered from 1 in the rubric
-#     severities: [vital, useful]        # classes of requirements
-#     wrong_moves: [harmful]             # classes of wrong moves
-#     optional: [tier, rationale]        # fields that an item may lack
-# and their weights in conf/scoring/{name}.yaml, as conf/scoring/severity.yaml has them for MA-Bench.
-dimensions: null
-"""
-
-_TASKS = """\
-# @package _global_
-# A benchmark of your own, of Word reports: staffbench run benchmark={name}
-defaults:
-  - override /harness: native
-  - override /word_cap: none
-  - override /prompt: report_v1
-  - override /judge_prompt: report_v1
-  - override /scoring: points
-
-benchmark:
-  name: {name}
-  protocol: mission_report
-  data: {data}/tasks
-  controls: null   # or a folder of labelled reports, as data/mission_report/controls is in the repository
-  scenarios: null   # all
-  dimensions: null   # criteria have points of their own
-seeds: 3            # attempts
-"""
-
-_README = """\
-# {name}
-
-A benchmark of staffbench. Each folder is a scenario: `scenario.yaml` (assignment, list of documents),
-`documents/`, `rubric.yaml` (the items) and, if you write them, `controls/` (labelled briefs that show how
-far a judge can be trusted).
-
-    staffbench new {name}/my_scenario --documents FOLDER   # add a scenario
-    staffbench rubric export {name}/my_scenario -o rubric.xlsx
-    staffbench rubric import {name}/my_scenario rubric.xlsx
-    staffbench validate benchmark={name}
-    staffbench run benchmark={name}
-    staffbench report benchmark={name}
-
-The scenario `example` is there to be looked at and deleted. `dvc.yaml` and `params.yaml` are the DVC
-pipeline; `staffbench track benchmark={name}` writes them again.
-"""
-
-_TASKS_README = """\
-# {name}
-
-A benchmark of staffbench. Each folder in `tasks/` is a task of Harbor that ends in a Word report:
-
-| path | what it is |
-|---|---|
-| `instruction.md`, `steps/answer/` | the assignment and its files, the form among them |
-| `tests/golden/report.docx` | the expert's report; `solution/solve.sh` carries it for Harbor's oracle |
-| `tests/fixtures/rubric.json` | criteria with points; below 0 for a penalty |
-| `tests/fixtures/config.json` | the assignment, the length limit, and guidance for the judge |
-| `task.toml`, `environment/`, `tests/test.sh` | what Harbor runs it with |
-
-    staffbench validate benchmark={name}
-    staffbench run benchmark={name}
-    staffbench harbor export FOLDER benchmark={name} --install WHEEL
-
-The task `example` is there to be looked at, copied and deleted. `dvc.yaml` and `params.yaml` are the DVC
-pipeline; `staffbench track benchmark={name}` writes them again.
-"""
-
-_IGNORED = """\
-/.prefect/
-/mlruns/
-/dvc_plots/
-# What runs leave. DVC versions it, and git the small files of DVC.
-/data/packets/**/*.parquet
-/results/**
-!/results/**/
-!/results/**/*.dvc
-!/results/**/.gitignore
-/results/.cache/
-"""
 
 _SCENARIO = {
     "synthetic": False,
@@ -134,6 +45,7 @@ def new(
     *,
     here: Path,
     documents: Path | None = None,
+    report: Path | None = None,
     folder: Path | None = None,
     protocol: ProtocolName = ProtocolName.ma_bench,
 ) -> int:
@@ -144,6 +56,7 @@ def new(
         screen: output.
         here: the current folder. Without a project in it or above, `new BENCHMARK` makes one here.
         documents: the scenario's documents; they are copied.
+        report: the expert's report, of a scenario that is a report task.
         folder: of the benchmark's scenarios; None for `data/BENCHMARK`.
         protocol: of a new benchmark.
 
@@ -159,8 +72,9 @@ def new(
     if slash and protocol is not ProtocolName.ma_bench:
         raise ConfigError("--protocol", "is the benchmark's", f"staffbench new {benchmark} --protocol ...")
     if not slash:
-        if documents is not None:
-            raise ConfigError("--documents", "a benchmark has none", f"staffbench new {benchmark}/SCENARIO")
+        for option, given in (("--documents", documents), ("--report", report)):
+            if given is not None:
+                raise ConfigError(option, "a benchmark has none", f"staffbench new {benchmark}/SCENARIO")
         return _new_benchmark(project or here, benchmark, folder, protocol, screen)
     if project is None:
         raise ConfigError(
@@ -170,7 +84,7 @@ def new(
         raise ConfigError("--folder", "the benchmark says where its scenarios are", "no --folder")
     if documents is None:
         raise ConfigError(f"new {target}", "no documents", "--documents FOLDER")
-    return _new_scenario(project, benchmark, scenario, documents, screen)
+    return _new_scenario(project, benchmark, scenario, documents, report, screen)
 
 
 def _project(here: Path) -> Path | None:
@@ -188,7 +102,7 @@ def _new_benchmark(
             raise ConfigError(path, "is already there", "another name")
     try:
         if not (project / "conf").is_dir():
-            shutil.copytree(_options(), project / "conf")
+            shutil.copytree(shipped(), project / "conf")
             if not has_tasks:  # whose settings on other axes don't go with every option
                 config = (project / "conf" / "config.yaml").read_text(encoding="utf-8")
                 write_whole(project / "conf" / "config.yaml", _DEFAULT.sub(rf"\g<1>{name}", config))
@@ -200,35 +114,63 @@ def _new_benchmark(
     except OSError as error:
         raise StoreError(error.filename or data, f"can't be written ({error.strerror})") from error
     if not (project / ".gitignore").exists():
-        write_whole(project / ".gitignore", _IGNORED)
+        write_whole(project / ".gitignore", texts.IGNORED)
     shown = data.relative_to(project) if data.is_relative_to(project) else data.resolve()
-    write_whole(data / "README.md", (_TASKS_README if has_tasks else _README).format(name=name))
-    write_whole(conf, (_TASKS if has_tasks else _BENCHMARK).format(name=name, data=shown))
+    write_whole(data / "README.md", (texts.TASKS_README if has_tasks else texts.README).format(name=name))
+    write_whole(conf, (texts.TASKS if has_tasks else texts.BENCHMARK).format(name=name, data=shown))
     write_stages(project, name)
     screen.note(f"Written: {shown}, with the {'task' if has_tasks else 'scenario'} example")
     screen.note(f"Written: conf/benchmark/{name}.yaml")
     screen.note("Next:")
     screen.note(f"  staffbench run benchmark={name}")
-    if not has_tasks:
-        screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER")
+    more = " --report FILE" if has_tasks else ""
+    screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER{more}")
     return 0
 
 
-def _options() -> Path:
-    """Return the folder of options: inside an installed package, beside it in a clone."""
-    inside = _PACKAGE / "conf"
-    return inside if inside.is_dir() else _PACKAGE.parent / "conf"
-
-
-def _new_scenario(project: Path, name: str, scenario_id: str, documents: Path, screen: Screen) -> int:
+def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
+    project: Path, name: str, scenario_id: str, documents: Path, report: Path | None, screen: Screen
+) -> int:
     benchmark = compose_points(project, [f"benchmark={name}"], multirun=False)[0].settings.benchmark
-    if benchmark.protocol is not ProtocolName.ma_bench:
-        raise ConfigError(f"benchmark={name}", "its scenarios are Harbor tasks", "a benchmark of briefs")
+    has_tasks = benchmark.protocol is ProtocolName.mission_report
     folder = project / benchmark.data / scenario_id
     if folder.exists():
         raise ConfigError(folder, "is already there", "another name")
+    if has_tasks and report is None:
+        raise ConfigError(f"new {name}/{scenario_id}", "no expert's report", "--report FILE.docx")
+    if report is not None and not has_tasks:
+        raise ConfigError("--report", f"{name} is a benchmark of briefs", "no --report")
     files, left = _listed(documents)
-    dimensions = benchmark.dimensions or MA_BENCH
+    title = scenario_id.replace("_", " ").capitalize()
+    if report is not None:
+        files = [file for file in files if file.resolve() != report.resolve()]
+        write_own_task(folder, title, files, report)
+        sheet = stages_folder(project, benchmark) / f"{scenario_id}.xlsx"
+    else:
+        _write_scenario(folder, title, files)
+        sheet = folder / "rubric.xlsx"
+    dimensions = CRITERIA if has_tasks else benchmark.dimensions or MA_BENCH
+    write_rows(sheet, [], dimensions, [file.name for file in files])
+    screen.note(f"Written: {display_path(folder)}")
+    for file, why in left:
+        screen.note(f"Not copied: {file.name}: {why}")
+    write_stages(project, name)
+    unread = _show_reading(files, scenario_id, screen)
+    if not has_tasks and not unread:
+        screen.note(f"All of it: staffbench packets benchmark={name} --show {scenario_id}")
+    assignment = display_path(folder / INSTRUCTION) if has_tasks else "scenario.yaml"
+    items = (
+        f"the {'criteria' if has_tasks else 'items'} in {display_path(sheet) if has_tasks else sheet.name}"
+    )
+    screen.note(f"Next: write the assignment in {assignment}")
+    screen.note(f"and {items}, then")
+    screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(sheet)}")
+    if unread and not has_tasks:  # the writer of a report opens the files itself
+        raise Problems.of(f"{scenario_id}: packet not built", unread)
+    return 0
+
+
+def _write_scenario(folder: Path, title: str, files: Sequence[Path]) -> None:
     try:
         (folder / "documents").mkdir(parents=True)
         for file in files:
@@ -236,23 +178,10 @@ def _new_scenario(project: Path, name: str, scenario_id: str, documents: Path, s
     except OSError as error:
         raise StoreError(error.filename or folder, f"can't be written ({error.strerror})") from error
     names = [file.name for file in files]
-    title = scenario_id.replace("_", " ").capitalize()
-    head = {"scenario_id": scenario_id, "title": title, **_SCENARIO, "documents": names}
-    write_whole(
-        folder / "scenario.yaml", yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=110)
-    )
+    head = {"scenario_id": folder.name, "title": title, **_SCENARIO, "documents": names}
+    text = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=110)
+    write_whole(folder / "scenario.yaml", text)
     write_whole(folder / "rubric.yaml", "[]\n")
-    write_rows(folder / "rubric.xlsx", [], dimensions, names)
-    screen.note(f"Written: {display_path(folder)}")
-    for file, why in left:
-        screen.note(f"Not copied: {file.name}: {why}")
-    write_stages(project, name)
-    unread = _show_reading(project / benchmark.data, name, folder, screen)
-    screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
-    screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(folder / 'rubric.xlsx')}")
-    if unread is not None:
-        raise unread
-    return 0
 
 
 def _listed(documents: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
@@ -282,22 +211,25 @@ def _listed(documents: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     return found, left
 
 
-def _show_reading(data: Path, benchmark: str, folder: Path, screen: Screen) -> StaffbenchError | None:
-    """Print what each reader saw, page by page; return what it could not read."""
-    scenario = load_scenario(folder)
-    try:
-        packet = load_packet(folder, scenario, packet_path(data, benchmark, scenario.scenario_id), screen.say)
-    except Problems as error:
-        return error
+def _show_reading(files: Sequence[Path], scenario_id: str, screen: Screen) -> list[StaffbenchError]:
+    """Print what each reader saw, page by page; return what they could not read."""
+    documents: list[Document] = []
+    unread: list[StaffbenchError] = []
+    for file in files:
+        try:
+            documents.append(read_guarded(file, on_progress=screen.say))
+        except StaffbenchError as error:
+            unread.append(error)
     rows = [("document", "part", "blocks", "characters")]
-    for document in packet.documents:
+    for document in documents:
         rows += _parts(document)
-    screen.table(f"{scenario.scenario_id}: what the readers see", rows)
-    for document in packet.documents:
+    screen.table(f"{scenario_id}: what the readers see", rows)
+    for document in documents:
         for notice in document.notices:
             screen.note(f"{document.name}, {notice.place}: {notice.kind}: {notice.detail}")
-    screen.note(f"All of it: staffbench packets benchmark={benchmark} --show {scenario.scenario_id}")
-    return None
+    for error in unread:
+        screen.fault(f"Not read: {error}")
+    return unread
 
 
 def _parts(document: Document) -> list[tuple[str, str, str, str]]:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.rubrics import FileRow, read_published, read_rows, to_yaml, write_rows
-from flows.adapters.scenario_files import load_scenario
+from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.common.text import plural
+from flows.pipeline.commands.own.task import RUBRIC
+from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.work.kinds import kind_of
+from flows.schema.document import Packet
 from flows.schema.rubric_row import FIELDS, RowFault, read_item
-from flows.schema.scenario import MA_BENCH, Dimensions, Item
-from flows.schema.settings import BenchmarkSettings, ProtocolName
+from flows.schema.scenario import CRITERIA, MA_BENCH, Dimensions, Evidence, Item
+from flows.schema.settings import BenchmarkSettings
+from flows.stages.packet import missing_quotes
 from flows.stages.rubric import absent_notes, rubric_notes
 
+_NAMED = 5  # cells with the same fault
 _FORMS = {"healthbench": "HealthBench", "prbench": "PRBench", "mission_report": "MissionReport"}
 
 
@@ -30,9 +40,10 @@ def export_rubric(
     Raises:
         StaffbenchError: no such scenario, a faulty rubric, or the file can't be written.
     """
-    benchmark = _benchmark(project, overrides)
-    dimensions = benchmark.dimensions or MA_BENCH
-    scenario = load_scenario(_folder(project, benchmark, scenario_id), dimensions)
+    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    _folder(project, benchmark, scenario_id)
+    scenario = kind_of(benchmark).load(project, benchmark, scenario_id)
+    dimensions = _dimensions(benchmark)
     write_rows(output, scenario.items, dimensions, scenario.documents)
     screen.note(f"Written: {output} ({plural(str(len(scenario.items)), 'item')})")
     return 0
@@ -47,7 +58,7 @@ def import_rubric(
     *,
     example: str | None = None,
 ) -> int:
-    """Replace a scenario's `rubric.yaml` by the items in a file. Nothing is written if a row has a fault.
+    """Replace a rubric by the items of a file, or of a task its criteria. A row with a fault prevents it.
 
     Args:
         project: folder that holds `conf/`.
@@ -60,48 +71,55 @@ def import_rubric(
     Raises:
         StaffbenchError: every fault, with its cell; equal ones of many rows are one line.
     """
-    benchmark = _benchmark(project, overrides)
-    dimensions = benchmark.dimensions or MA_BENCH
+    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    dimensions, has_tasks = _dimensions(benchmark), kind_of(benchmark).has_tasks
     folder = _folder(project, benchmark, scenario_id)
-    documents = _documents(folder)
+    documents = () if has_tasks else _documents(folder)
+    problems: list[StaffbenchError] = []
     published = read_published(file, example) if file.suffix.lower() != ".xlsx" and file.is_file() else None
     if published is None and example is not None:
         raise ConfigError(
             "--example", "no published rubric", "a file of HealthBench, PRBench or MissionReport"
         )
-    rows = read_rows(file, documents) if published is None else published.rows
+    rows = read_rows(file, documents, problems) if published is None else published.rows
     if published is not None:
+        rows = [replace(row, fields=_taken(row, is_task=has_tasks)) for row in rows]
         _refuse_lacking(rows, benchmark, dimensions, _FORMS[published.form])
-    items = _checked(rows, file, documents, dimensions)
-    write_whole(folder / "rubric.yaml", to_yaml(items))
+    data = project / benchmark.data
+    packet = None if has_tasks else _packet(data, benchmark.name, folder, dimensions, screen)
+
+    def read(row: FileRow) -> tuple[Item | None, list[RowFault]]:
+        if has_tasks:
+            return _criterion(row, dimensions)
+        item, wrong = read_item(row.fields, documents, dimensions)
+        if item is not None and packet is not None:
+            wrong += [RowFault("source", found, fit) for _, found, fit in missing_quotes([item], packet)]
+        return item, wrong
+
+    items = _checked(rows, file, read, problems)
+    written = folder / (RUBRIC if has_tasks else "rubric.yaml")
+    write_whole(written, _criteria(items) if has_tasks else to_yaml(items))
     of_form = "" if published is None else f" from {_FORMS[published.form]}"
-    screen.note(
-        f"Written: {folder.relative_to(project)}/rubric.yaml ({plural(str(len(items)), 'item')}{of_form})"
-    )
-    for note in (*absent_notes(items, dimensions), *rubric_notes(items, dimensions)):
+    screen.note(f"Written: {display_path(written)} ({plural(str(len(items)), 'item')}{of_form})")
+    for note in () if has_tasks else (*absent_notes(items, dimensions), *rubric_notes(items, dimensions)):
         screen.note(f"- {note}")
     screen.note(f"Next: staffbench validate benchmark={benchmark.name}")
     return 0
 
 
-def _benchmark(project: Path, overrides: Sequence[str]) -> BenchmarkSettings:
-    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
-    if benchmark.protocol is not ProtocolName.ma_bench:
-        raise ConfigError(
-            f"benchmark={benchmark.name}",
-            "its rubrics are parts of Harbor tasks",
-            "a benchmark of scenarios",
-            "edit the task's tests/fixtures/rubric.json",
-        )
-    return benchmark
+def _dimensions(benchmark: BenchmarkSettings) -> Dimensions:
+    return CRITERIA if kind_of(benchmark).has_tasks else benchmark.dimensions or MA_BENCH
 
 
 def _folder(project: Path, benchmark: BenchmarkSettings, scenario_id: str) -> Path:
-    data = project / benchmark.data
+    data, head = project / benchmark.data, "task.toml" if kind_of(benchmark).has_tasks else "scenario.yaml"
     folder = data / scenario_id
-    if Path(scenario_id).name != scenario_id or not (folder / "scenario.yaml").is_file():
-        found = ", ".join(sorted(file.parent.name for file in data.glob("*/scenario.yaml"))) or "none yet"
-        raise ConfigError(scenario_id, f"no such scenario in {benchmark.data}", f"one of these: {found}")
+    if Path(scenario_id).name != scenario_id or not (folder / head).is_file():
+        found = ", ".join(sorted(file.parent.name for file in data.glob(f"*/{head}"))) or "none yet"
+        make = f"first make it: staffbench new {benchmark.name}/{scenario_id or 'NAME'} --documents FOLDER"
+        raise ConfigError(
+            scenario_id, f"no such scenario in {benchmark.data}", f"one of these: {found}", make
+        )
     return folder
 
 
@@ -116,65 +134,108 @@ def _documents(folder: Path) -> list[str]:
         ) from error
 
 
+def _taken(row: FileRow, *, is_task: bool) -> dict[str, Any]:
+    """Return what is taken of a published criterion: tasks have no classes, items no free source."""
+    left = ("step",) if is_task else ("source",)
+    return {name: value for name, value in row.fields.items() if name not in left}
+
+
+def _criterion(row: FileRow, dimensions: Dimensions) -> tuple[Item | None, list[RowFault]]:
+    """Return the criterion of a report task; its source is a text that nothing is held against."""
+    fields = dict(row.fields)
+    lines = cast("list[dict[str, str]]", fields.pop("source", []))
+    source = "\n".join(": ".join(filter(None, (one["document"], one["quote"]))) for one in lines)
+    item, wrong = read_item(fields, (), dimensions)
+    if item is not None and source:
+        item = replace(item, source=(Evidence("", source),))
+    return item, wrong
+
+
+def _criteria(items: Sequence[Item]) -> str:
+    """Return the criteria as a task's `rubric.json`."""
+    rows = [
+        {
+            "criterion_id": item.item_id,
+            "points": item.points,
+            "polarity": "negative" if item.is_error else "positive",
+            "criterion": item.requirement,
+            "source": item.source[0].quote if item.source else None,
+            "justification": item.rationale or None,
+        }
+        for item in items
+    ]
+    kept = [{key: value for key, value in row.items() if value is not None} for row in rows]
+    return json.dumps({"criteria": kept}, ensure_ascii=False, indent=2) + "\n"
+
+
 def _refuse_lacking(
     rows: Sequence[FileRow], benchmark: BenchmarkSettings, dimensions: Dimensions, form: str
 ) -> None:
-    """Reject once what no row of a published rubric has and the benchmark asks for."""
+    """Reject once what no row of a published rubric has and the benchmark asks for; say what to write."""
     has = {name for row in rows for name in row.fields}
     lacking = [name for name in FIELDS if name not in has and name not in (*dimensions.optional, "points")]
     steps = list(dict.fromkeys(str(row.fields["step"]) for row in rows if "step" in row.fields))
-    problems: list[StaffbenchError] = []
-    if lacking:
-        wanted = ", ".join([*dimensions.optional, *lacking])
-        problems.append(
-            ConfigError(
-                f"benchmark={benchmark.name}",
-                f"asks for {', '.join(lacking)}, which rubrics of {form} do not have",
-                "a benchmark whose items may lack them",
-                f"set benchmark.dimensions.optional: [{wanted}]",
-            )
-        )
-    if any(step not in dimensions.steps for step in steps):
-        problems.append(
-            ConfigError(
-                f"benchmark={benchmark.name}",
-                f"has other steps than this rubric: {', '.join(steps)}",
-                "the same steps",
-                f"set benchmark.dimensions.steps: [{', '.join(steps)}]",
-            )
-        )
-    if problems:
-        raise Problems.of(form, problems)
+    other = any(step not in dimensions.steps for step in steps)
+    if not lacking and not other:
+        return
+    asked = f"asks for {', '.join(lacking)}, which rubrics of {form} do not have" if lacking else ""
+    own = f"has other steps than this rubric: {', '.join(steps)}" if other else ""
+    wanted = replace(
+        dimensions,
+        steps=tuple(steps) if other else dimensions.steps,
+        optional=(*dimensions.optional, *lacking),
+    )
+    lines = [f"  {name}: [{', '.join(values)}]" for name, values in asdict(wanted).items()]
+    raise ConfigError(
+        f"benchmark={benchmark.name}",
+        " and ".join(filter(None, (asked, own))),
+        remedy=f"run with scoring=points, and write into conf/benchmark/{benchmark.name}.yaml, below "
+        + "\n".join(["`benchmark:` where it has that line:", "dimensions:", *lines]),
+    )
+
+
+def _packet(
+    data: Path, benchmark: str, folder: Path, dimensions: Dimensions, screen: Screen
+) -> Packet | None:
+    """Return the packet that quotes are held against; None, with a note, if a document can't be read."""
+    scenario, _ = check_scenario(folder, dimensions)
+    try:
+        if scenario is not None:
+            return load_packet(folder, scenario, packet_path(data, benchmark, folder.name), screen.say)
+    except StaffbenchError as error:
+        screen.fault(str(error))
+    screen.note("Quotes were not looked for: staffbench validate does it once every document can be read.")
+    return None
 
 
 def _checked(
-    rows: Sequence[FileRow], file: Path, documents: Sequence[str], dimensions: Dimensions
+    rows: Sequence[FileRow],
+    file: Path,
+    read: Callable[[FileRow], tuple[Item | None, list[RowFault]]],
+    problems: list[StaffbenchError],
 ) -> list[Item]:
-    """Return the items, or raise every fault of the rows."""
-    items: dict[str, Item] = {}
+    """Return the items, or raise every fault of the rows, after those that reading them has found."""
+    items: list[Item] = []
     places: dict[str, str] = {}
     faults: dict[RowFault, list[str]] = {}
     for row in rows:
-        item, wrong = read_item(row.fields, documents, dimensions)
+        item, wrong = read(row)
+        where, item_id = row.where("item_id"), row.fields.get("item_id")
+        if item_id in places:
+            wrong.append(RowFault("item_id", f"{item_id!r}, as in {places[item_id]}", "each id once"))
+        if isinstance(item_id, str):
+            places.setdefault(item_id, where)
         for fault in wrong:
-            faults.setdefault(fault, []).append(row.where(fault.field))
-        if item is None:
-            continue
-        where = row.where("item_id")
-        if item.item_id in items:
-            again = RowFault("item_id", f"{item.item_id!r}, as in {places[item.item_id]}", "each id once")
-            faults.setdefault(again, []).append(where)
-        items[item.item_id], places[item.item_id] = item, where
-    problems: list[StaffbenchError] = []
+            if fault.field not in row.unread:
+                faults.setdefault(fault, []).append(row.where(fault.field))
+        items += [] if item is None else [item]
     for fault, found in faults.items():
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        problems.append(
-            ScenarioError(file.name, f"{found[0]}{more}: {fault.field}: {fault.found}", fault.expected)
-        )
+        named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if found[_NAMED:] else "")
+        problems.append(ScenarioError(file.name, f"{named}: {fault.field}: {fault.found}", fault.expected))
     if not rows:
         problems.append(ScenarioError(file.name, "no item", "one row an item, below the row of names"))
-    elif not problems and not any(not item.is_error for item in items.values()):
+    elif not problems and all(item.is_error for item in items):
         problems.append(ScenarioError(file.name, "nothing but wrong moves", "what a brief should say, too"))
     if problems:
         raise Problems.of(file.name, problems)
-    return list(items.values())
+    return items

@@ -166,6 +166,18 @@ def stages_folder(project: Path, benchmark: BenchmarkSettings) -> Path:
     return data.parent if data.name == "tasks" else data
 
 
+def stale_stages(project: Path, benchmark: BenchmarkSettings) -> str:
+    """Say what to do if the benchmark's own pipeline has other scenarios than its folder; else nothing."""
+    folder = stages_folder(project, benchmark)
+    if not (folder / "params.yaml").is_file():
+        return ""
+    listed = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8", errors="replace"))
+    there = kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios)
+    if isinstance(listed, dict) and cast("dict[str, Any]", listed).get("scenarios") == list(there):
+        return ""
+    return f"{benchmark.name}'s dvc.yaml has other scenarios: staffbench track benchmark={benchmark.name}"
+
+
 def packets_of(benchmark: BenchmarkSettings) -> str:
     """Return the folder of a benchmark's packets, relative to the project."""
     return packet_path(Path(benchmark.data), benchmark.name, "any").parent.as_posix()

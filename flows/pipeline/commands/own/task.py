@@ -1,8 +1,9 @@
-"""The example of `staffbench new --protocol mission_report`: a Harbor task, written as one of our own."""
+"""The report tasks that `staffbench new` writes: Harbor trees, the example or one of somebody's documents."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,16 @@ from flows.adapters.task_trees.write_text import (
     task_toml,
     test_script,
 )
+from flows.common.errors import ConfigError
+from flows.pipeline.inputs.submission_check import check_report
+from flows.schema.report_task import ReportStatus
 
 OUTPUT = "/app/outputs/report.docx"
+INSTRUCTION = f"steps/{STEP}/instruction.md"
+RUBRIC = "tests/fixtures/rubric.json"
+_ASSIGNMENT = """\
+You work on the staff of ... Write the report for ..., on the form among the files. It has at most ... pages.
+Say here who reads it, what it is for, and what it must not leave out."""
 _INSTRUCTION = """\
 Nobody can answer questions while you work: the files are all there is.
 
@@ -44,54 +53,95 @@ def write_example_task(source: Path, target: Path) -> None:
         StaffbenchError: it can't be written.
     """
     config: dict[str, Any] = json.loads((source / "fixtures" / "config.json").read_text(encoding="utf-8"))
-    config["task_id"] = target.name
-    names = sorted(file.name for file in (source / "attachments").iterdir())
-    report = copied(source, "report.docx")
+    about = {
+        "report_family": "Situation reports",
+        "setting": "Crisis staff of a town",
+        "reader": "the district office",
+        "length_limit": config["length_limit"],
+        "synthetic": True,
+        "licence": "CC BY 4.0",
+    }
+    files = {RUBRIC: copied(source, "fixtures/rubric.json")}
+    attachments = sorted((source / "attachments").iterdir())
+    _write(target, config, about, config["prompt"], attachments, source / "report.docx", files)
+
+
+def write_own_task(target: Path, title: str, documents: Sequence[Path], report: Path) -> None:
+    """Write a task from somebody's files; assignment and criteria are left to write.
+
+    Args:
+        target: folder of the task; missing or empty.
+        title: shown in tables.
+        documents: what the writer gets, the form among them.
+        report: the expert's report, a Word file with text.
+
+    Raises:
+        ConfigError: `report` is none.
+        StaffbenchError: the task can't be written.
+    """
+    if not report.is_file():
+        raise ConfigError("--report", f"{report} is not there", "the expert's report, a Word file")
+    check = check_report(report)
+    if check.status is not ReportStatus.readable:
+        raise ConfigError("--report", f"{report}: {check.reason}", "the expert's report, a Word file")
+    config = {
+        "title": title,
+        "rubric": "rubric.json",
+        "golden": "../golden/report.docx",
+        "output": OUTPUT,
+        "judge": {"mode": "all_items"},
+    }
+    about = {"synthetic": False, "licence": "not stated"}
+    files = {RUBRIC: _text(json_text({"criteria": []}))}
+    _write(target, config, about, _ASSIGNMENT, documents, report, files)
+
+
+def _write(  # noqa: PLR0917 -- the parts of a task
+    target: Path,
+    config: Mapping[str, Any],
+    about: Mapping[str, str | bool],
+    assignment: str,
+    documents: Sequence[Path],
+    report: Path,
+    files: Mapping[str, TreeFile],
+) -> None:
+    names = [file.name for file in documents]
     listed = "\n".join(f"- `{name}`" for name in names)
-    instruction = _text(_INSTRUCTION.format(names=listed, output=OUTPUT, prompt=config["prompt"]))
-    files = {
-        "task.toml": _text(_toml(config)),
-        "instruction.md": instruction,
-        f"steps/{STEP}/instruction.md": instruction,
+    instruction = _text(_INSTRUCTION.format(names=listed, output=OUTPUT, prompt=assignment))
+    oracle = oracle_script(OUTPUT, "submits the expert's report", report.read_bytes())
+    # Harbor sends the step's instruction; the example has it at the root too, for a person who looks.
+    root = {"instruction.md": instruction} if "prompt" in config else {}
+    tree = {
+        "task.toml": _text(
+            _toml({"task_id": target.name, "title": config["title"], **about}, config["judge"])
+        ),
+        **root,
+        INSTRUCTION: instruction,
         **{
-            f"steps/{STEP}/workdir/attachments/{name}": copied(source, f"attachments/{name}")
-            for name in names
+            f"steps/{STEP}/workdir/attachments/{file.name}": copied(file.parent, file.name)
+            for file in documents
         },
         "environment/Dockerfile": _text(dockerfile(Install())),
         "tests/test.sh": _text(test_script(OUTPUT, with_script=False), executable=True),
-        "tests/fixtures/rubric.json": copied(source, "fixtures/rubric.json"),
-        "tests/fixtures/config.json": _text(json_text(config)),
-        "tests/golden/report.docx": report,
-        "solution/solve.sh": _text(
-            oracle_script(OUTPUT, "submits the expert's report", (source / "report.docx").read_bytes()),
-            executable=True,
-        ),
+        "tests/fixtures/config.json": _text(json_text({"task_id": target.name, **config})),
+        "tests/golden/report.docx": copied(report.parent, report.name),
+        "solution/solve.sh": _text(oracle, executable=True),
+        **files,
     }
-    write_folder(target, files)
+    write_folder(target, tree)
 
 
 def _text(text: str, *, executable: bool = False) -> TreeFile:
     return TreeFile(text.encode(), executable)
 
 
-def _toml(config: dict[str, Any]) -> str:
+def _toml(about: Mapping[str, str | bool], judge: Mapping[str, Any]) -> str:
     head: dict[str, str | list[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
-    about = {
-        "task_id": config["task_id"],
-        "title": config["title"],
-        "report_family": "Situation report",
-        "setting": "Crisis staff of a town",
-        "reader": "the district office",
-        "length_limit": config["length_limit"],
-        "synthetic": True,
-        "licence": "CC BY 4.0",
-        "notice": "Invented. No place, person or event in these files is real.",
-    }
     return task_toml(
         head,
         {
             "metadata": about,
-            "metadata.judge": config["judge"],
+            "metadata.judge": judge,
             "agent": {"timeout_sec": 3600.0},
             "verifier": {"timeout_sec": 5100.0},
             "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},

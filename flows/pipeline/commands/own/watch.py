@@ -16,7 +16,7 @@ _POLL_S = 0.5
 def watch(
     project: Path,
     overrides: Sequence[str],
-    check: Callable[[bool], int],
+    check: Callable[[], int],
     screen: Screen,
     pause_s: float = _POLL_S,
 ) -> int:
@@ -25,8 +25,7 @@ def watch(
     Args:
         project: folder of the project.
         overrides: which benchmark.
-        check: shows what it finds and returns an exit code; its argument is False the first time and after a
-            change in `conf/`.
+        check: shows what it finds and returns an exit code.
         screen: output.
         pause_s: seconds between two looks at the files.
 
@@ -35,19 +34,18 @@ def watch(
     """
     benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
     folders = [project / "conf", project / benchmark.data]
-    code, again = 1, False
+    code = 1
     try:
         while True:
             before = _state(folders)
             try:
-                code = check(again)
+                code = check()
             except StaffbenchError as error:  # such as a file of conf/ that is half written
                 screen.fault(str(error))
                 code = error.exit_code
             screen.say(f"{time.strftime('%H:%M:%S')}: waiting for a file to be saved (Ctrl-C ends)")
-            while (now := _state(folders)) == before:
+            while _state(folders) == before:
                 time.sleep(pause_s)
-            again = not any(path.is_relative_to(folders[0]) for path, _ in now.items() ^ before.items())
     except KeyboardInterrupt:
         return code
 

@@ -9,6 +9,7 @@ from flows.common.text import count_of, number, percent, plural
 from flows.schema.harbor import HARBOR
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.settings import Writer
+from flows.stages.notes.shared import COPIED, STAND_IN, left_unseen, noun, self_judged
 
 _POLARITIES = {"polarity=positive": "requirements", "polarity=negative": "wrong moves or penalties"}
 
@@ -24,20 +25,16 @@ def notes(board: Leaderboard) -> list[str]:
         if note.n_abstained
     ]
     if any(row.copied for row in board.rows):
-        found.append(
-            "A score marked † is of sentences copied from the packet, which the stand-in takes for "
-            "statements. Of 42 such passes by its version 2 that were read, 25 were false."
-        )
+        found.append(f"{COPIED} Of 42 such passes by its version 2 that were read, 25 were false.")
     found += _interval_notes(board)
     found += _no_width_notes(board)
     found += _ranking_notes(board)
     found += board.differences
     found += _missing_notes(board)
     found += _floor_notes(board)
-    if any(row.self_judged for row in board.rows):
-        found.append(f"A judge marked * graded {_noun(board)}s of its own model.")
-    found += _hidden_notes(board, _noun(board))
-    found += _empty_notes(board, _noun(board))
+    found += self_judged(board)
+    found += [f"{what}{more}." for what, more in left_unseen(board)]
+    found += _empty_notes(board)
     found += _attempt_notes(board)
     found += call_notes(board)
     found += _whole_notes(board)
@@ -109,7 +106,7 @@ def _ranking_notes(board: Leaderboard) -> list[str]:
     if outside:
         told = "; ".join(f"{row.condition} by {row.judge_id} on {_coverage(row, board)}" for row in outside)
         found.append(
-            f"Only rows on the same scenarios, with every {_noun(board)} scored, are ranked. The others are "
+            f"Only rows on the same scenarios, with every {noun(board)} scored, are ranked. The others are "
             f"below them, without a rank: {told}."
         )
     found += [f"Another ranking follows with {ranking}." for ranking in board.other_refusals]
@@ -119,12 +116,12 @@ def _ranking_notes(board: Leaderboard) -> list[str]:
 def _coverage(row: LeaderboardRow, board: Leaderboard) -> str:
     briefs = count_of(row.n_briefs, row.n_briefs_all)
     scenarios = count_of(row.n_scenarios, row.n_scenarios_all)
-    return f"{plural(scenarios, 'scenario')} and {plural(briefs, _noun(board))}"
+    return f"{plural(scenarios, 'scenario')} and {plural(briefs, noun(board))}"
 
 
 def _missing_notes(board: Leaderboard) -> list[str]:
     """Give the bounds of rows with missing verdicts, and say which of them have a score and why."""
-    rules, noun = board.rules, _noun(board)
+    rules, text = board.rules, noun(board)
     incomplete = [row for row in board.rows if row.has_bounds]
     if not incomplete:
         return []
@@ -132,15 +129,15 @@ def _missing_notes(board: Leaderboard) -> list[str]:
         f"{row.condition} by {row.judge_id} {number(row.score_low)} to {number(row.score_high)}"
         for row in incomplete
     )
-    about = f"A score is of the {noun}s that count, so it may lie outside them."
+    about = f"A score is of the {text}s that count, so it may lie outside them."
     found = [
         f"Verdicts are missing. Bounds of the score, if all of them were fails, or passes: {bounds}. {about}"
     ]
     partial = _counted((row.condition, row.n_partial) for row in incomplete)
     if partial and rules is not None:
         found.append(
-            f"A {noun} of which at least {100 * rules.min_graded:g}% of the items were graded "
-            f"(scoring.min_graded) counts, by the graded items; the score has a ~. Such {noun}s: {partial}."
+            f"A {text} of which at least {100 * rules.min_graded:g}% of the items were graded "
+            f"(scoring.min_graded) counts, by the graded items; the score has a ~. Such {text}s: {partial}."
         )
     refused = [row for row in incomplete if row.score is None and row.n_briefs]
     if refused and rules is not None:
@@ -148,7 +145,7 @@ def _missing_notes(board: Leaderboard) -> list[str]:
             f"{row.condition} by {row.judge_id} {count_of(row.n_briefs, row.n_briefs_all)}" for row in refused
         )
         found.append(
-            f"No score is shown where less than {100 * rules.min_coverage:g}% of the {noun}s count "
+            f"No score is shown where less than {100 * rules.min_coverage:g}% of the {text}s count "
             f"(scoring.min_coverage): {told}."
         )
     return found
@@ -163,41 +160,17 @@ def _floor_notes(board: Leaderboard) -> list[str]:
     if not floors:
         return []
     shown = " or ".join(floors)
-    return [f"Correct of an empty {_noun(board)}, which makes no wrong move: {shown}, by its scenarios."]
+    return [f"Correct of an empty {noun(board)}, which makes no wrong move: {shown}, by its scenarios."]
 
 
-def _noun(board: Leaderboard) -> str:
-    """Return `report` if the rows have fields that only reports have, else `brief`."""
-    is_report = any(row.n_over_limit is not None or row.n_missing or row.n_corrupt for row in board.rows)
-    return "report" if is_report else "brief"
-
-
-def _hidden_notes(board: Leaderboard, noun: str) -> list[str]:
-    # Conditions have one row per judge, with the same briefs.
-    hidden = {row.condition: row.n_hidden for row in board.rows}
-    noticed = {row.condition: row.n_noticed for row in board.rows}
-    found: list[str] = []
-    if number_of := sum(hidden.values()):
-        found.append(
-            f"{_counted_as(number_of, noun)} held characters that a reader does not see; judges "
-            "behind an endpoint were shown the text without them."
-        )
-    if number_of := sum(noticed.values()):
-        found.append(
-            f"{_counted_as(number_of, noun)} came from a file of which the reader left something "
-            "out or repaired it, such as hidden text; the briefs table says what, under detail."
-        )
-    return found
-
-
-def _empty_notes(board: Leaderboard, noun: str) -> list[str]:
+def _empty_notes(board: Leaderboard) -> list[str]:
     """List rows with empty texts, except the control that writes none, which has its own note."""
     controls = {label for label, _ in board.model_notes if label == Writer.empty.value}
     told = {row.condition: _emptiness(row) for row in board.rows if row.n_empty and row.model not in controls}
     if not told:
         return []
     shown = ", ".join(f"{condition} {how}" for condition, how in sorted(told.items()))
-    return [f"{noun.capitalize()}s without a word, which score 0: {shown}."]
+    return [f"{noun(board).capitalize()}s without a word, which score 0: {shown}."]
 
 
 def _emptiness(row: LeaderboardRow) -> str:
@@ -263,10 +236,6 @@ def _counted(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(dict(counts).items()) if count)
 
 
-def _counted_as(number_of: int, noun: str) -> str:
-    return f"1 {noun}" if number_of == 1 else f"{number_of} {noun}s"
-
-
 def _judge_note(note: JudgeNote) -> str:
     return " ".join([_agreement_note(note), *_noise_notes(note)])
 
@@ -297,7 +266,7 @@ def _noise_notes(note: JudgeNote) -> list[str]:
 def _agreement_note(note: JudgeNote) -> str:
     who = f"Judge {note.judge_id}"
     if note.is_stand_in:
-        who += " is a deterministic stand-in, no judge to publish with"
+        who += f" is {STAND_IN}"
     if note.members:
         who += f" is the majority of {', '.join(note.members)}"
     measured = "; ".join(note.measured)

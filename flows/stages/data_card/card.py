@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flows.common.text import plural
+from flows.stages.data_card.columns import COLUMNS, TABLES
 
 _HUB = frozenset(
     {
@@ -22,83 +23,6 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*-[0-9.]+|MIT|Unlicense")
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "bool": "sc:Boolean"}
 _PARQUET = "application/x-parquet"  # the one that readers of Croissant know
 _CROISSANT = "http://mlcommons.org/croissant/"
-
-TABLES = {
-    "items": "the rubric: one atomic pass/fail requirement a row",
-    "evidence": "where the packet supports an item",
-    "scenarios": "assignments, one a row",
-    "packets": "the documents as text, one block or notice a row",
-    "briefs": "what was written, as graded",
-    "verdicts": "one item of one brief by one judge",
-    "scores": "one brief by one judge, under one set of weights",
-}
-COLUMNS = {
-    "assignment": "the instructions to the writer, before the packet",
-    "benchmark": "the benchmark's name",
-    "brief_status": "outcome of the request for the brief; only some have a score",
-    "canary": "a string that no other text has: a model that knows it has read this data",
-    "completion": "key of the stored reply; null for a brief written elsewhere",
-    "condition": "benchmark, model, effort, word cap, prompt version and harness",
-    "correct": "share of the graded items that passed; null if the score is",
-    "cut": "true if the word cap removed text",
-    "cut_by_provider": "true if the reply ended at the provider's output limit",
-    "detail": "why there is no text, or what a reader left out of the file",
-    "document": "file name of the source document",
-    "document_number": "place of the document in the packet, from 1",
-    "effort": "reasoning effort of the writer",
-    "fail_condition": "when the item fails",
-    "ground_truth": "the truth, complete enough to grade without the packet",
-    "harness": "how the model was led to what it wrote",
-    "is_notice": "true for a notice of the reader, which is no part of the text",
-    "item_id": "unique within its scenario",
-    "judge": "who graded",
-    "kind": "kind of block or notice",
-    "level": "level of a heading",
-    "licence": "licence of the scenario's files",
-    "media": "format of the document",
-    "mode": "how a failed item failed",
-    "model": "who wrote",
-    "n_error": "items without a verdict: no reply",
-    "n_graded": "items with a verdict",
-    "n_items": "items of the rubric",
-    "n_refused": "items without a verdict: refused",
-    "n_unparsed": "items without a verdict: no valid reply",
-    "number": "place in its list, from 1",
-    "pass_condition": "when the item passes",
-    "passed": "of a verdict: whether it passed, null unless graded; of a score: share of requirements",
-    "place": "page, sheet or paragraph in the document",
-    "points": "points of a criterion; null for an item that is weighted by severity",
-    "prompt": "version of the writer's prompt",
-    "quote": "words of the document",
-    "rationale": "why the item matters",
-    "reader": "name and version of the reader",
-    "reason": "the judge's explanation, or why there is no verdict",
-    "reference": "the expert's report that judges compare with; null without one",
-    "report": "sha256 of the report file; null for a brief that is text",
-    "requirement": "the determination or wrong move in one sentence",
-    "scenario_id": "the scenario",
-    "score": "weighted score over the graded items, 1 for a perfect brief; null if too few were graded",
-    "score_clamped": "the score within 0 and 1",
-    "score_high": "the score if every missing verdict had passed",
-    "score_low": "the score if every missing verdict had failed",
-    "scoring": "name of the weights",
-    "seed": "number of the repeat, from 1",
-    "severity": "class of the item's weight",
-    "sha256": "of the document's file",
-    "status": "of a brief: outcome of the request; of a verdict: graded, refused, unparsed or error",
-    "step": "area of the brief",
-    "synthetic": "true if events, units and people are invented",
-    "text": "text of the block, notice or brief; null if there is no brief",
-    "tier": "what the item rests on, from stated (1) to inferred",
-    "title": "display name",
-    "word_cap": "words of a brief that are graded; null for all",
-    "word_counter": "version of the rule that counts words",
-    "words_kept": "words after the cut",
-    "words_raw": "words before the cut",
-    "wrong": "number of wrong moves made, among those graded",
-    "wrong_move": "true if the item describes a wrong move, which passes if the brief did not make it",
-}
-"""What each column of an export means."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.plan_reports import planned_report
-from flows.pipeline.commands.plan_text import Calls, Planned, plan_notes, plan_row, plan_warnings
+from flows.pipeline.commands.planning.reports import planned_report
+from flows.pipeline.commands.planning.text import Calls, Planned, plan_notes, plan_row, plan_warnings
 from flows.pipeline.evaluate.run import check_shared
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import build_evaluations

@@ -1,0 +1,162 @@
+"""Terminal output of a run: progress, tables and notes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.segment import Segment, Segments
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from flows.adapters.screen.layout import fitting_widths, wrapped
+from flows.adapters.screen.progress import Progress
+
+_WIDE = 160  # columns if the output is not a terminal, so that tables in logs are not wrapped
+
+
+# Control and bidirectional characters.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def literal(text: str) -> str:
+    """Escape characters that a terminal would interpret or can't show."""
+    return _ACTING.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
+
+
+class _Console(Console):
+    """A console without markup, emoji codes and automatic highlighting.
+
+    A broken pipe does not end the program, unlike in rich.
+    """
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+    def write_line(self, text: str, style: str | None = None) -> None:
+        """Write a line unchanged, without wrapping or expanding tabs."""
+        segment = Segment(literal(text) + "\n", Style.parse(style) if style else None)
+        self.print(Segments([segment]), soft_wrap=True, end="")
+
+    def on_broken_pipe(self) -> None:
+        """Stop the output; the program continues."""
+        self.quiet = True
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, self.file.fileno())  # for Python's flush at exit
+        os.close(devnull)
+
+
+class Screen:
+    """Writes to the terminal; results to standard output, everything else to standard error."""
+
+    def __init__(self, *, wide: bool = False, only_this_run: bool = False) -> None:
+        """Open the screen.
+
+        Args:
+            wide: True to show leaderboards with all their columns.
+            only_this_run: True to show only the rows of this run.
+        """
+        self.wide = wide
+        self.only_this_run = only_this_run
+        self._out = _Console()
+        if not self._out.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+            self._out = _Console(width=_WIDE)
+        self._err = _Console(stderr=True)
+
+    def say(self, text: str) -> None:
+        """Write a status line."""
+        self._err.write_line(text, "dim")
+
+    def fault(self, text: str) -> None:
+        """Write an error line; a terminal gets it wrapped between words."""
+        self.error(text, "red")
+
+    def error(self, text: str, style: str | None = None) -> None:
+        """Write the error that ends a command; a terminal gets it wrapped between words."""
+        lines = wrapped(literal(text), self._err.width) if self._err.is_terminal else text.split("\n")
+        for line in lines:
+            self._err.write_line(line, style)
+
+    def note(self, text: str) -> None:
+        """Write a line of the result."""
+        self._out.write_line(text)
+
+    def bullet(self, text: str) -> None:
+        """Write a list entry; a terminal gets it wrapped between words."""
+        if not self._out.is_terminal:
+            self.note(f"- {text}")
+            return
+        for number, line in enumerate(wrapped(literal(text), self._out.width - 2)):
+            self.note(f"{'- ' if number == 0 else '  '}{line}")
+
+    def table(
+        self,
+        title: str,
+        rows: Sequence[Sequence[str]],
+        marked: Sequence[bool] = (),
+        *,
+        words: int | AbstractSet[int] = 1,
+        caption: str = "",
+    ) -> None:
+        """Write a table, or, where it does not fit, each row as a list of its cells.
+
+        Columns of words wrap between words and behind the signs that join names, never elsewhere; numbers do
+        not wrap.
+
+        Args:
+            title: above the table.
+            rows: cells, the header first.
+            marked: for each row after the header, whether it is highlighted.
+            words: how many of the first columns hold words, or their places.
+            caption: below the title.
+        """
+        shown = [[literal(cell) for cell in row] for row in rows]
+        marks = [*marked, *([False] * (len(shown) - 1 - len(marked)))]
+        self._out.write_line(title, "bold")
+        if caption:
+            for line in wrapped(literal(caption), self._out.width):
+                self._out.write_line(line)
+        words = {*range(words)} if isinstance(words, int) else words
+        widths = fitting_widths(shown, words, self._out.width)
+        if widths is None:
+            self._list(shown, marks)
+            return
+        table = Table()
+        wrap = [[wrapped(cell, width) for cell, width in zip(row, widths, strict=True)] for row in shown]
+        for place, lines in enumerate(wrap[0]):
+            justify = "left" if place in words else "right"
+            table.add_column("\n".join(lines), justify=justify, no_wrap=True, min_width=widths[place])
+        for row, mark in zip(wrap[1:], marks, strict=True):
+            table.add_row(*("\n".join(lines) for lines in row), style="bold" if mark else None)
+        self._out.print(table)
+
+    def _list(self, rows: Sequence[Sequence[str]], marked: Sequence[bool]) -> None:
+        head, *body = rows
+        for row, mark in zip(body, marked, strict=True):
+            self._out.write_line(row[0], "bold" if mark else None)
+            for name, cell in zip(head[1:], row[1:], strict=True):
+                if cell:
+                    text = f"{name} {'; '.join(cell.splitlines())}"
+                    for number, line in enumerate(wrapped(text, self._out.width - 4)):
+                        self._out.write_line(f"{'  ' if number == 0 else '    '}{line}")
+
+    @contextmanager
+    def progress(self, progress: Progress) -> Generator[None]:
+        """Show `progress` during the block: on a terminal as one live line, else periodically."""
+        if self._err.is_terminal:
+            with Live(
+                get_renderable=lambda: Text(literal(progress.line(self._err.width))),
+                console=self._err,
+                refresh_per_second=4,
+                transient=True,
+            ):
+                yield
+        else:
+            yield
+        self.say(progress.line())

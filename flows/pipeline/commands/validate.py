@@ -1,0 +1,135 @@
+"""`staffbench validate`: scenarios, rubrics, evidence and controls, then the options of `conf/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points, options
+from flows.adapters.config.every_option import check_options, options_digest
+from flows.adapters.scenario_files import check_scenario
+from flows.adapters.screen import Progress, Screen
+from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.files import write_whole
+from flows.pipeline.commands.own.stages import stale_stages
+from flows.pipeline.commands.packets import fail, load_packets
+from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.inputs.task_validation import validate_tasks
+from flows.pipeline.work.evaluations import no_items
+from flows.pipeline.work.kinds import kind_of
+from flows.schema.scenario import MA_BENCH, classes
+from flows.schema.settings import Settings
+from flows.stages.packet import missing_evidence
+from flows.stages.rubric import absent_notes, rubric_notes
+
+
+def validate(
+    project: Path,
+    overrides: Sequence[str],
+    screen: Screen,
+    *,
+    index: bool = False,
+    strict: bool = False,
+) -> int:
+    """Check scenarios, rubrics, evidence and controls; then that every option of `conf/` composes.
+
+    What is wrong with the benchmark is shown before the options, which take longer.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides, such as the benchmark.
+        screen: output.
+        index: True to write the Parquet index of a folder of tasks.
+        strict: True if fields of a task that nothing uses are errors.
+    """
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    if kind_of(settings.benchmark).has_tasks:
+        problems = validate_tasks(project, settings.benchmark, screen, write=index, strict=strict)
+    elif index or strict:
+        raise ConfigError(
+            "--index" if index else "--strict",
+            f"{settings.benchmark.name} has no tasks",
+            "benchmark=mission_report",
+        )
+    else:
+        problems = _validate_scenarios(project, settings, screen)
+    if stale := stale_stages(project, settings.benchmark):
+        screen.note(stale)
+    code = fail(problems, screen)
+    faulty = _check_options(project, settings, screen)
+    if not problems and not faulty:
+        screen.note("No problems found.")
+    return fail(faulty, screen) or code
+
+
+def _check_options(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
+    """Compose the options of `conf/`, unless the same files were found to compose before."""
+    record, digest = project / settings.results / ".cache" / "options", options_digest(project)
+    number = sum(map(len, options(project).values()))
+    if record.is_file() and record.read_text(encoding="utf-8", errors="replace") == digest:
+        screen.note(f"Options of conf/ that compose: {number}, unchanged since the last time")
+        return []
+    screen.say(f"Composing each of {number} options of conf/, which takes some seconds ...")
+    progress = Progress({"options": number}, None)
+    with screen.progress(progress):
+        checked, faulty = check_options(project, lambda: progress.step("options", skipped=False))
+    screen.note(f"Options of conf/ that compose: {checked}")
+    if not faulty:
+        with suppress(StoreError):  # where nothing can be written they are composed each time
+            write_whole(record, digest)
+    return faulty
+
+
+def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
+    built, problems = load_packets(project, settings, screen)
+    problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
+    rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
+    for scenario, packet in built:
+        folder = project / settings.benchmark.data / scenario.scenario_id
+        problems += no_items(folder, scenario, settings.benchmark.name)
+        problems += missing_evidence(scenario.items, packet)
+        errors = sum(item.is_error for item in scenario.items)
+        numbers = range(1, len(scenario.dimensions.tiers) + 1)
+        tiers = "/".join(str(sum(item.tier == tier for item in scenario.items)) for tier in numbers)
+        steps = len(classes(scenario.items, "step"))
+        count = len(scenario.items)
+        rows.append(
+            (
+                scenario.scenario_id,
+                str(count),
+                str(count - errors),
+                str(errors),
+                str(steps),
+                tiers,
+                ", ".join(scenario.controls) or "none",
+            )
+        )
+    screen.table(f"{settings.benchmark.name}: scenarios", rows)
+    for scenario, _ in built:
+        for note in rubric_notes(scenario.items, scenario.dimensions):
+            screen.note(f"{scenario.scenario_id}: worth another look: {note}.")
+    items = [item for scenario, _ in built for item in scenario.items]
+    for note in absent_notes(items, settings.benchmark.dimensions or MA_BENCH):
+        screen.note(f"{settings.benchmark.name}: {note}.")
+    return problems
+
+
+def _further_faults(
+    project: Path, settings: Settings, sound: AbstractSet[str], screen: Screen
+) -> list[StaffbenchError]:
+    """Check documents and quotes of the scenarios whose files have faults, so that all are named at once."""
+    benchmark = settings.benchmark
+    problems: list[StaffbenchError] = []
+    for name in kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios):
+        folder = project / benchmark.data / name
+        found = None if name in sound else check_scenario(folder, benchmark.dimensions or MA_BENCH)[0]
+        if found is None:
+            continue
+        try:
+            path = packet_path(project / benchmark.data, benchmark.name, name)
+            problems += missing_evidence(found.items, load_packet(folder, found, path, screen.say))
+        except StaffbenchError as error:
+            problems.append(error)
+    return problems
