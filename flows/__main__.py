@@ -258,6 +258,14 @@ def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
 
 
+def _store(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.store import copy
+
+    if overrides:
+        raise ConfigError(overrides[0], "store copy takes no overrides")
+    return copy(project, parsed.source, parsed.target, screen)
+
+
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     from flows.pipeline.commands.remove import remove
 
@@ -294,6 +302,7 @@ _COMMANDS = {
     "compare": _compare,
     "export": _export,
     "remove": _remove,
+    "store": _store,
     "track": _track,
     "version": _track,
     "ui": _ui,

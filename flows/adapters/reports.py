@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from flows.common.blobs import Mirror
 from flows.common.digests import sha256_bytes
 from flows.common.files import write_whole
 
@@ -16,8 +17,9 @@ from flows.common.files import write_whole
 class ReportStore:
     """Content-addressed report files in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mirror: Mirror | None = None) -> None:
         self._folder = folder
+        self._mirror = mirror
 
     def put(self, data: bytes) -> str:
         """Store a report durably and return its sha256.
@@ -29,6 +31,8 @@ class ReportStore:
         path = self.path(name)
         if not self.has(name):
             write_whole(path, data, durable=True)
+        if self._mirror is not None:
+            self._mirror.push(path)
         return name
 
     def path(self, name: str) -> Path:
@@ -42,8 +46,15 @@ class ReportStore:
         return self._folder / f"{name}.docx"
 
     def has(self, name: str) -> bool:
-        """True if the report exists and matches its sha256."""
+        """True if the report exists and matches its sha256; it is fetched from a shared store."""
+        path = self.path(name)
+        return self._is_here(path, name) or (
+            self._mirror is not None and self._mirror.pull(path) and self._is_here(path, name)
+        )
+
+    @staticmethod
+    def _is_here(path: Path, name: str) -> bool:
         try:
-            return sha256_bytes(self.path(name).read_bytes()) == name
+            return sha256_bytes(path.read_bytes()) == name
         except OSError:
             return False

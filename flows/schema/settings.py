@@ -308,6 +308,8 @@ class Settings(Strict):
         seeds: repeats of each brief.
         retry: which stored outcomes are retried.
         results: output folder, relative to the project.
+        store: where paid replies are kept: the address of a store that several machines share, or None for
+            the output folder.
         (the others): the axes.
     """
 
@@ -326,3 +328,4 @@ class Settings(Strict):
     seeds: int
     retry: Retry
     results: str
+    store: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.adapters.completions.tries import Call, Sender, Tries
 from flows.adapters.completions.turns import check_turns
 from flows.common.digests import canonical_json
@@ -65,7 +65,7 @@ class Client:
 
     def __init__(
         self,
-        store: CompletionStore,
+        store: Store,
         runner: RunnerSettings,
         budget: BudgetSettings,
         retry: Retry,
@@ -91,7 +91,7 @@ class Client:
         self._attempts = Tries(runner, self._budget, self._halts, self.totals, self._emit)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
-        self._batches = Ledger(store.folder) if runner.batch else None
+        self._batches = Ledger(store.folder, store.ledger) if runner.batch else None
         self._asked_now: set[str] = set()
         self._tasks: set[asyncio.Task[CallOutcome]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -115,7 +115,7 @@ class Client:
             Stopped: the user stopped the run.
         """
         key = _key(request)
-        stored = self._store.get(key)
+        stored = await self._fetched(key)
         if stored is not None and stands(stored, self._retry):
             return self._replay(stored, model)
         if self._batches is not None:
@@ -144,6 +144,11 @@ class Client:
         """Return the stored completion of `key`; None if there is none. Thread-safe."""
         return self._store.get(key)
 
+    async def load(self, keys: Iterable[str]) -> None:
+        """Bring completions of a remote store here, many at once, so that `stored` does not wait for each."""
+        if self._store.is_remote:
+            await asyncio.gather(*(self._store.fetch(key) for key in set(keys)))
+
     def stop(self) -> None:
         """Stop sending: calls in flight finish and are stored, waiting ones raise `Stopped`.
 
@@ -169,15 +174,16 @@ class Client:
             self._batches.close()
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
-        """Pay for a call, unless the previous holder of its lock has done so."""
+        """Pay for a call, unless the previous holder of its lock has; a fault of the store stops all."""
         try:
-            lock = self._store.lock(call.key, lambda: self._halts.check(call.target))
+            return await self._pay_locked(call, before)
         except StoreError as error:
             self._halts.set(EVERYTHING, error)
             raise
-        async with lock:
-            self._store.refresh()
-            stored = self._store.get(call.key)
+
+    async def _pay_locked(self, call: Call, before: Completion | None) -> CallOutcome:
+        async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
+            stored = await self._store.fetch(call.key, again=True)
             if stored is not None and (
                 stands(stored, self._retry) or stored != before or call.key in self._asked_now
             ):
@@ -188,9 +194,6 @@ class Client:
             try:
                 await self._store.put(call.request, completion)
                 kept = self._kept(call.key)
-            except StoreError as error:
-                self._halts.set(EVERYTHING, error)
-                raise
             finally:
                 call.leave()
             if self._batches is not None:
@@ -202,6 +205,13 @@ class Client:
                 )
             )
             return CallOutcome(kept, replayed=False)
+
+    async def _fetched(self, key: str) -> Completion | None:
+        try:
+            return await self._store.fetch(key)
+        except StoreError as error:
+            self._halts.set(EVERYTHING, error)
+            raise
 
     def _kept(self, key: str) -> Completion:
         """Return the completion as the store has it now."""

@@ -89,7 +89,7 @@ class Index:
             self.texts.setdefault(head.id, place)
             return
         known = self.completions.get(head.id)
-        if known is None or _supersedes(place, known):
+        if known is None or supersedes(place.status, known.status):
             self.completions[head.id] = place
 
     def refresh(self) -> None:
@@ -190,11 +190,17 @@ class Index:
             _log.warning("%s", problem)
 
 
-def _supersedes(new: Place, known: Place) -> bool:
-    if new.status is None or known.status is None:
+def supersedes(new: CompletionStatus | None, known: CompletionStatus | None) -> bool:
+    """Whether a completion of status `new` replaces one of status `known`; None is a text's."""
+    if new is None or known is None:
         return False
-    rank, known_rank = _RANK[new.status], _RANK[known.status]
+    rank, known_rank = _RANK[new], _RANK[known]
     return rank > known_rank or (rank == known_rank and rank < _ANSWER)
+
+
+def is_answer(status: CompletionStatus | None) -> bool:
+    """Whether a completion of this status is final."""
+    return status is not None and _RANK[status] == _ANSWER
 
 
 def _candidates(line: bytes) -> Iterator[tuple[int, bytes]]:

@@ -101,6 +101,19 @@ def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
     return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
 
 
+def encode_request(request: Request, completion: Completion) -> tuple[bytes, dict[str, str]]:
+    """Encode a request and its completion as a line, and return the texts that it refers to by sha256.
+
+    Raises:
+        StoreError: they can't be represented in JSON.
+    """
+    sent, texts = request_body(request)
+    try:
+        return encode_completion(sent, completion), texts
+    except TypeError as error:  # orjson's own error is one
+        raise StoreError(f"completion {completion.key[:12]}", f"can't be stored: {error}") from error
+
+
 def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """Return a request as stored, with texts replaced by their sha256, and the texts."""
     texts: dict[str, str] = {}

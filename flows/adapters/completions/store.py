@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from flows.adapters.completions.index import Index, Place
 from flows.adapters.completions.journal import Entry, Journal
@@ -20,11 +20,11 @@ from flows.adapters.completions.records import (
     decode_completion,
     decode_request,
     decode_text,
-    encode_completion,
-    request_body,
+    encode_request,
     texts_of,
     verify,
 )
+from flows.common.blobs import Mirror
 from flows.common.errors import StoreError
 from flows.schema.completion import Completion, Request
 
@@ -37,6 +37,36 @@ MIN_FREE_BYTES = 32 << 20
 """With less free space no calls are made, as replies in flight might not fit."""
 
 
+class Store(Protocol):
+    """What the client and its senders need of a store: `CompletionStore`, or `SharedCompletionStore`.
+
+    Attributes:
+        is_remote: True if reading may take long.
+        folder: a folder of this machine that belongs to the store.
+        ledger: mirror of the records of batches; None if they are only in `folder`.
+    """
+
+    is_remote: bool
+    ledger: Mirror | None
+
+    @property
+    def folder(self) -> Path: ...  # noqa: D102 -- above
+
+    def get(self, key: str) -> Completion | None: ...  # noqa: D102 -- as in `CompletionStore`, like the others
+
+    async def fetch(self, key: str, *, again: bool = False) -> Completion | None: ...  # noqa: D102
+
+    async def put(self, request: Request, completion: Completion) -> None: ...  # noqa: D102
+
+    def lock(  # noqa: D102
+        self, key: str, waiting: Callable[[], None] | None = None
+    ) -> AbstractAsyncContextManager[None, bool | None]: ...
+
+    def probe(self) -> None: ...  # noqa: D102
+
+    def close(self) -> None: ...  # noqa: D102
+
+
 class CompletionStore:
     """Paid replies in `folder`: segment files `<utc>-<pid>-<random>.jsonl`, one per process.
 
@@ -44,6 +74,9 @@ class CompletionStore:
     forked child must open its own. A damaged record counts as missing and is listed
     in `problems`.
     """
+
+    is_remote = False
+    ledger: Mirror | None = None
 
     def __init__(self, folder: Path) -> None:
         """Open the store, creating the folder if needed; an existing one may be read-only.
@@ -98,6 +131,17 @@ class CompletionStore:
         found = self._find(lambda index: index.completions, key, decode_completion)
         return None if found is None else found[0]
 
+    async def fetch(self, key: str, *, again: bool = False) -> Completion | None:
+        """Return the completion of `key` without waiting; see `get`.
+
+        Args:
+            key: the request's key.
+            again: True to read first what other processes appended.
+        """
+        if again:
+            self.refresh()
+        return self.get(key)
+
     def request(self, key: str) -> Request | None:
         """Return the complete request of `key`; None if it is missing or damaged.
 
@@ -132,22 +176,20 @@ class CompletionStore:
             StoreError: it could not be stored. It must not be used, although it was paid for.
         """
         loop = asyncio.get_running_loop()
-        sent, texts = request_body(request)
+        line, texts = encode_request(request, completion)
         head = Head("completion", completion.key, completion.status)
-        try:
-            line = encode_completion(sent, completion)
-        except TypeError as error:  # orjson's own error is one
-            raise StoreError(f"completion {completion.key[:12]}", f"can't be stored: {error}") from error
         entry = Entry(head, line, texts, loop, loop.create_future())
         self._journal.submit(entry)
         await entry.stored
+
+    copy = put
 
     def lock(
         self, key: str, waiting: Callable[[], None] | None = None
     ) -> AbstractAsyncContextManager[None, bool | None]:
         """Hold the lock to pay for `key`, across tasks and processes; a crash releases it.
 
-        After acquiring it, `refresh` and check again: the previous holder may have paid.
+        After acquiring it, `fetch` again: the previous holder may have paid.
 
         Args:
             key: the request's key.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -50,6 +50,10 @@ class ThreadedClient:
     def stored(self, key: str) -> Completion | None:
         """See `Client.stored`."""
         return self._client.stored(key)
+
+    async def load(self, keys: Iterable[str]) -> None:
+        """See `Client.load`."""
+        await self._client.load(keys)
 
     def stop(self) -> None:
         """See `Client.stop`."""

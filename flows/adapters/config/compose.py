@@ -46,6 +46,7 @@ from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
 from flows.common.errors import ConfigError
 from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
+from flows.schema.store_address import StoreAddress
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
@@ -87,6 +88,8 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         points = [_compose_point(project, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
         _refuse_file(project, project / results)
+    for store in {point.settings.store for point in points} - {None}:
+        StoreAddress.of(str(store), project)  # raises what is wrong with it
     return points
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
     "track": "bring a benchmark's DVC stages up to date, and put its results under DVC",
     "remove": "delete the results of a condition, after showing what that removes",
+    "store": "copy FROM TO: copy paid replies between folders of results and shared stores",
     "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
     "completion": "print the completion script of a shell",
 }
@@ -38,6 +39,8 @@ _HARBOR = {
     "run": "run scenarios with the installed harbor command",
     "verify": "grade one report and write its reward (called by the verifier of an exported task)",
 }
+
+_COPY = "copy what TO lacks: paid replies, reports, page counts; it can be repeated"
 
 _EXAMPLES = """examples:
   staffbench run model=extractive              the baseline: no key, no model
@@ -87,7 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
     own_commands.add_arguments(parsers, _OVERRIDES)
     _add_harbor(parsers["harbor"])
     for name, one in parsers.items():
-        if name not in ("harbor", "list", "completion", "rubric"):
+        if name not in ("harbor", "list", "completion", "rubric", "store"):
             _add_overrides(one)
     for name in ("run", "plan", "grade"):
         parsers[name].epilog = axes_text()
@@ -179,6 +182,13 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         metavar="FILE",
         help="experts' labels (CSV) for --tables; may be repeated",
     )
+    copy = (
+        parsers["store"]
+        .add_subparsers(dest="action", required=True, metavar="ACTION")
+        .add_parser("copy", help=_COPY, description=_COPY)
+    )
+    copy.add_argument("source", metavar="FROM", help="a folder of results, or a shared store's address")
+    copy.add_argument("target", metavar="TO", help="the same; file:///FOLDER is a shared store in a folder")
     parsers["ui"].add_argument(
         "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
     )

@@ -6,12 +6,13 @@ import asyncio
 from pathlib import Path
 
 from flows.adapters.completions.client import Client, check_key
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.pairs import load_pairs
 from flows.common.digests import sha256_text
 from flows.common.gather import gather_then_raise
 from flows.pipeline.work.remote_judge import ask
+from flows.pipeline.work.stores import Stores
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeKind, JudgeSettings, Settings
 from flows.schema.verdict import Agreement
@@ -39,7 +40,7 @@ def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str,
         return []
     for member in remote:
         check_key(member)
-    store = CompletionStore(project / settings.results / "completions")
+    store = Stores.of(project, settings).completions()
     try:
         return asyncio.run(_ask_judges(project, settings, remote, store))
     finally:
@@ -47,7 +48,7 @@ def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str,
 
 
 async def _ask_judges(
-    project: Path, settings: Settings, judges: list[JudgeSettings], store: CompletionStore
+    project: Path, settings: Settings, judges: list[JudgeSettings], store: Store
 ) -> list[tuple[str, Agreement]]:
     client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
     try:

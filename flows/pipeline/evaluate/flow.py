@@ -32,7 +32,7 @@ from flows.pipeline.orchestration.cached_tasks import (
 )
 from flows.pipeline.orchestration.flow_runs import log, mark_killed, marked_as_running
 from flows.pipeline.results.record import Outcome, write_results
-from flows.pipeline.results.served import other_models, served, writer_spent
+from flows.pipeline.results.served import other_models, replies_behind, served, writer_spent
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
@@ -184,6 +184,8 @@ async def _evaluate_one(
     stored = context.client.stored if context.client else None
     submissions = [submission for chain in chains for submission in chain.submissions]
     turns = [submission.trajectory for submission in submissions]
+    if context.client is not None:
+        await context.client.load(replies_behind(briefs, turns))
     outcome = Outcome(
         briefs=briefs,
         judged={chain.scenario_id: chain.judged for chain in chains},

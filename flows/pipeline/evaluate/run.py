@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flows.adapters.completions.client import Client, check_batches, check_key
 from flows.adapters.completions.keys import check_no_secret
-from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point, compose_points, composed_yaml
-from flows.adapters.objects import ObjectStore
-from flows.adapters.reports import ReportStore
 from flows.adapters.screen import Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
@@ -32,11 +29,11 @@ from flows.pipeline.evaluate.showing import (
     show_tasks,
 )
 from flows.pipeline.evaluate.signals import Signals
-from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, watch
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
+from flows.pipeline.work.stores import Stores
 from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
 
 if TYPE_CHECKING:
@@ -89,14 +86,15 @@ def run_points(
         tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
         if tracker is not None:
             stack.callback(tracker.close)
+        stores = Stores.of(project, settings)
         context = RunContext(
             project,
             results,
             evaluations,
-            _client(results, [evaluation.settings for evaluation in evaluations], stack),
-            ObjectStore(results / ".cache" / "objects"),
-            ReportStore(folder / "reports" / "files"),
-            Renders(folder / "renders"),
+            _client(stores, [evaluation.settings for evaluation in evaluations], stack),
+            stores.objects(),
+            stores.reports(settings.benchmark.name),
+            stores.renders(settings.benchmark.name),
         )
         progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
         names = [evaluation.name for evaluation in evaluations]
@@ -114,7 +112,7 @@ def run_points(
         return _ended(context, job.finished, lost, tracker, screen)
 
 
-def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
+def _client(stores: Stores, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
     """Return a client if a point calls a model; `stack` closes its store."""
     remote = [point for point in points if _called(point)]
     for point in remote:
@@ -128,7 +126,7 @@ def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> Thre
             check_batches(_called(point), point.runner, point.budget)
     if not remote:
         return None
-    store = CompletionStore(results / "completions")
+    store = stores.completions()
     stack.callback(store.close)
     return ThreadedClient(Client(store, points[0].runner, points[0].budget, points[0].retry))
 
@@ -301,7 +299,7 @@ def check_shared(points: Sequence[Point]) -> None:
     """
     first = points[0].settings
     for point in points[1:]:
-        for name in ("results", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
+        for name in ("results", "store", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
             if getattr(point.settings, name) != getattr(first, name):
                 raise ConfigError(
                     name,

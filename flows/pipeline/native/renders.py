@@ -18,6 +18,7 @@ from typing import Any, cast
 from flows.adapters.pages import find_converter, render
 from flows.adapters.pages.convert import DPI, MAX_IMAGES
 from flows.adapters.pages.draw import draw_page
+from flows.common.blobs import Mirror
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 from flows.common.errors import StoreError
 from flows.common.files import unwritable, write_whole
@@ -46,13 +47,16 @@ class Layout:
 class Renders:
     """The store of layouts, for one event loop; processes may share its folder."""
 
-    def __init__(self, folder: Path, *, workers: int = 2) -> None:
+    def __init__(self, folder: Path, *, workers: int = 2, mirror: Mirror | None = None) -> None:
         """Set up the store; the folder is created on first use.
 
         Args:
             folder: folder of the store.
             workers: maximum number of concurrent layouts.
+            mirror: where other machines have the same files; None if only this one has them.
         """
+        self._mirror = mirror
+        self._settled = set[Path]()
         self._folder = folder
         self._slots = asyncio.Semaphore(max(1, workers))
         self._locks: dict[str, asyncio.Lock] = {}
@@ -113,6 +117,7 @@ class Renders:
                     durable=True,
                     keep=lambda: self._read_json(note) is not None,
                 )
+                self._settle(note)
             return Layout(None, (), said)
         digests = [sha256_bytes(image) for image in images]
         for digest, image in zip(digests, images, strict=True):
@@ -122,17 +127,29 @@ class Renders:
                 durable=True,
                 keep=lambda digest=digest: self._read_image(digest) is not None,
             )
+            self._settle(self._image(digest))
         record = canonical_json({"pages": pages, "images": digests, "said": said})
         write_whole(
             self._record(name), record, durable=True, keep=lambda: self._read_record(name) is not None
         )
+        self._settle(self._record(name))
         # Another process may have stored its record first; all callers use that one.
         kept = self._read_record(name)
         if kept is None:
             raise StoreError(self._record(name), "not there after it was stored", remedy="check the disk")
         return kept
 
+    def _settle(self, path: Path) -> None:
+        """Take the file that the first machine stored, once in a run; store ours if there is none."""
+        if self._mirror is not None and path not in self._settled:
+            self._mirror.settle(path)
+            if path.is_file():
+                self._settled.add(path)
+
     def _stored(self, name: str, caller: str) -> Layout | None:
+        if caller:
+            self._settle(self._note(name, caller))
+        self._settle(self._record(name))
         note = self._read_json(self._note(name, caller)) if caller else None
         if note is not None:
             return Layout(None, (), str(note.get("said")))
@@ -148,6 +165,7 @@ class Renders:
         return Layout(record["pages"], sound, record["said"]) if len(sound) == len(images) else None
 
     def _read_image(self, digest: str) -> bytes | None:
+        self._settle(self._image(digest))
         try:
             image = self._image(digest).read_bytes()
         except OSError:

@@ -10,10 +10,11 @@ does work. Such stages are counted, and `show_skipped` shows the counts as one t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE
@@ -25,6 +26,8 @@ from flows.adapters.objects import ObjectStore
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.pipeline.orchestration.records import RecordFolder
+
+_Result = TypeVar("_Result")
 
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
@@ -116,7 +119,7 @@ async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Pref
     run.started = True
     try:
         value = await run.work.make()
-        address = run.objects.put(run.work.stage, run.work.key, value)
+        address = await _aside(run.objects, run.objects.put, run.work.stage, run.work.key, value)
     except (Stopped, BudgetReached) as error:
         run.error = error
         return Cancelled(message=str(error))
@@ -156,14 +159,16 @@ async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult
         StaffbenchError: raised by `work`.
     """
     address = records().result(work.key)
-    if address is not None:
-        value = objects.get(work.stage, work.key, address)
-        if value is not None and work.is_final(value):
-            return StageResult(value, str(address), skipped=True)
+    value = None if address is None else await _aside(objects, objects.get, work.stage, work.key, address)
+    if value is None and objects.is_remote:  # another machine may have computed it
+        address, value = await _aside(objects, objects.find, work.stage, work.key) or (None, None)
+    if value is not None and await _aside(objects, work.is_final, value):
+        return StageResult(value, str(address), skipped=True)
     run = _Run(work, objects)
     if not TaskRuns.enabled:
         value = await work.make()
-        return StageResult(value, objects.put(work.stage, work.key, value), skipped=False)
+        address = await _aside(objects, objects.put, work.stage, work.key, value)
+        return StageResult(value, address, skipped=False)
     state: State[Any] = await _enter(TASKS[work.stage], name, run)
     if state.is_failed() and not run.started:
         # Prefect found a record that it could not read.
@@ -213,4 +218,11 @@ async def _value(run: _Run, state: State[Any]) -> tuple[str, Any]:
     address = str(await state.aresult())
     if run.value is not None:
         return address, run.value
-    return address, run.objects.get(run.work.stage, run.work.key, address)
+    return address, await _aside(run.objects, run.objects.get, run.work.stage, run.work.key, address)
+
+
+async def _aside(objects: ObjectStore, work: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Call a function that reads or writes stage values: in a thread if it may wait for a shared store."""
+    if objects.is_remote:
+        return await asyncio.to_thread(work, *arguments)
+    return work(*arguments)

@@ -74,11 +74,20 @@ def writer_spent(
         trajectories: events of its attempts.
         completion: returns a stored reply by its key; None in a run without calls.
     """
-    keys = {brief.completion for brief in briefs if brief.completion is not None}
-    keys |= {event["completion"] for events in trajectories for event in events if "completion" in event}
+    keys = replies_behind(briefs, trajectories)
     replies = [completion(key) if completion is not None else None for key in sorted(keys)]
     known = [reply for reply in replies if reply is not None]
     return spent_on(known) if len(known) == len(replies) else None
+
+
+def replies_behind(
+    briefs: Sequence[Brief], trajectories: Iterable[Sequence[Mapping[str, Any]]]
+) -> set[str]:
+    """Return the keys of all replies that briefs, and the attempts with these events, came from."""
+    keys = {brief.completion for brief in briefs if brief.completion is not None}
+    return keys | {event["completion"] for events in trajectories for event in events if "completion" in event}
+
+
 def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: str) -> dict[str, Any]:
     """Return what `served` says of other models than requested; empty if there are none.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.completions.client import Client, check_key
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
@@ -18,6 +18,7 @@ from flows.pipeline.work.briefs import no_file
 from flows.pipeline.work.evaluations import evaluation_of
 from flows.pipeline.work.judging import judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, Files, RunContext
+from flows.pipeline.work.stores import Stores
 from flows.schema.brief import Brief
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
@@ -51,13 +52,13 @@ async def grade_all(
     scenarios = {scenario.scenario_id: scenario for scenario, _, _ in briefs}
     evaluation = evaluation_of(point.settings, point.changed, tuple(scenarios.values()))
     context = context_of(project, Path(point.settings.results), [evaluation])
-    store: CompletionStore | None = None
+    store: Store | None = None
     judges = [each.settings.judge for each in (evaluation, *evaluation.voters)]
     try:
         if any(judge.kind is JudgeKind.remote for judge in judges):
             for judge in judges:
                 check_key(judge)
-            store = CompletionStore(context.results / "completions")
+            store = Stores.of(project, point.settings).completions()
             settings = point.settings
             context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
 

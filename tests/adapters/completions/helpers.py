@@ -3,9 +3,12 @@
 import asyncio
 import dataclasses
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from flows.adapters.completions.client import Client
+from flows.adapters.completions.shared import SharedCompletionStore
 from flows.adapters.completions.store import CompletionStore
+from flows.adapters.shared_store import open_blobs
 from flows.schema.completion import (
     Completion,
     CompletionStatus,
@@ -17,6 +20,7 @@ from flows.schema.completion import (
     Usage,
 )
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, Retry, RunnerSettings, Transport
+from flows.schema.store_address import StoreAddress
 
 RUNNER = RunnerSettings(
     concurrency=8,
@@ -135,10 +139,20 @@ async def until(condition):
     raise AssertionError("it did not come to that")
 
 
+def a_store(folder, lease_s=30.0):
+    """The store in a folder, or a shared one: `ADDRESS FOLDER`."""
+    address, _, cache = str(folder).rpartition(" ")
+    if not address:
+        return CompletionStore(Path(folder))
+    return SharedCompletionStore(open_blobs(StoreAddress.of(address)), Path(cache), lease_s=lease_s)
+
+
 @asynccontextmanager
-async def a_client(folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, on_event=None):
+async def a_client(
+    folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, on_event=None, lease_s=30.0
+):
     """A client with a store of its own, closed at the end."""
-    store = CompletionStore(folder)
+    store = a_store(folder, lease_s)
     client = Client(store, runner, budget, retry, on_event=on_event)
     try:
         yield client

@@ -1,17 +1,16 @@
 """A run in a process of its own, to be killed: asks for prompts, and says so when one is answered.
 
-python -m tests.adapters.completions.worker FOLDER BASE PREFIX COUNT
+python -m tests.adapters.completions.worker FOLDER BASE PREFIX COUNT [LEASE_S]
 """
 
 import asyncio
 import sys
-from pathlib import Path
 
 from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request
 
 
-async def main(folder, base, prefix, count):
-    async with a_client(Path(folder)) as client:
+async def main(folder, base, prefix, count, lease_s="30"):
+    async with a_client(folder, lease_s=float(lease_s)) as client:
 
         async def ask(number):
             outcome = await client.complete(a_request(f"{prefix} {number}", base), a_model(base), ASKED)

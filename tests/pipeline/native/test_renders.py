@@ -9,9 +9,12 @@ from PIL import Image
 
 from flows.adapters.pages import Rendered, find_converter
 from flows.adapters.pages.draw import Drawn, draw_page
+from flows.adapters.shared_store import open_blobs
+from flows.common.blobs import Mirror
 from flows.common.errors import StoreError
 from flows.pipeline.native import Renders, renders
 from flows.pipeline.native.renders import Layout
+from flows.schema.store_address import StoreAddress
 from tests.pipeline.native.helpers import a_docx, a_pdf
 
 PDF = a_pdf("one", "two", "three")
@@ -149,3 +152,20 @@ def test_libreoffice_itself(tmp_path):
     assert found.pages == 1
     assert found.said.startswith("1 page (LibreOffice ")
     assert found.images[0].startswith(b"\x89PNG")
+
+
+def test_of_two_machines_the_first_layout_counts(tmp_path, monkeypatch):
+    """A page count is part of later requests: another machine must not send its own."""
+    blobs = open_blobs(StoreAddress.of(f"file://{tmp_path}/shared"))
+    laid = iter([(2, (b"one",), "2 pages"), (3, (b"two",), "3 pages")])
+    monkeypatch.setattr(renders, "_laid", lambda *_: next(laid))
+
+    def here(name):
+        return Renders(tmp_path / name, mirror=Mirror(tmp_path / name, blobs, "files/x/renders/"))
+
+    first = asyncio.run(here("one").layout(b"data", ".docx", images=True))
+    assert asyncio.run(here("two").layout(b"data", ".docx", images=True)) == first
+    other = Renders(tmp_path / "three")
+    assert asyncio.run(other.layout(b"data", ".docx", images=True)).pages == 3
+    # A machine that had its own before takes the first one too.
+    assert asyncio.run(here("three").layout(b"data", ".docx", images=True)) == first

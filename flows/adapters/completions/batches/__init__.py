@@ -14,7 +14,7 @@ from __future__ import annotations
 from flows.adapters.completions.batches.check import batch_price, check_batches
 from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.stop_conditions import StopConditions
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.adapters.completions.tries import Sender
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -24,7 +24,7 @@ __all__ = ["Ledger", "batch_price", "check_batches", "new_batch_sender"]
 def new_batch_sender(
     model: ModelSettings,
     runner: RunnerSettings,
-    store: CompletionStore,
+    store: Store,
     ledger: Ledger,
     halts: StopConditions,
 ) -> Sender:

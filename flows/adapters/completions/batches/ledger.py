@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from flows.common.blobs import Mirror
 from flows.common.digests import sha256_text
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
@@ -28,6 +29,7 @@ FOLDER = "batches"
 """Below the store's folder."""
 
 _SUFFIX = ".json"
+_PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found before it is sent again
 _UNSURE_NS = 1_000_000_000  # a folder that changed this recently may change again with the same mtime
 
 
@@ -69,13 +71,16 @@ class Ledger:
     Use it from one event loop only.
     """
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, mirror: Mirror | None = None) -> None:
         """Create the ledger without reading it.
 
         Args:
             store: the completion store's folder; the ledger's folder in it is created with the first batch.
+            mirror: where other machines have the ledger's files; None if only this one has them.
         """
         self._folder = store / FOLDER
+        self._mirror = mirror
+        self._pulled_at = float("-inf")
         self._entries: dict[str, Entry] = {}
         self._versions: dict[str, tuple[int, int, int]] = {}
         self._open: dict[str, Entry] = {}
@@ -150,10 +155,24 @@ class Ledger:
 
     def reload(self, entry: Entry) -> Entry:
         """Reload the entry, keeping what this process knows to be settled."""
+        if self._mirror is not None:
+            self._mirror.pull(self.path(entry))
         self._read(f"{entry.marker}{_SUFFIX}")
         return self._entries[entry.marker]
 
+    def _pull(self) -> None:
+        """Fetch what other machines recorded: new batches, and changes of those that are open."""
+        if self._mirror is None or time.monotonic() - self._pulled_at < _PULL_S:
+            return
+        for path in self._mirror.paths():
+            known = self._entries.get(path.stem)
+            if known is None or (not known.void and known.keys - known.settled):
+                self._mirror.pull(path)
+        self._pulled_at = time.monotonic()
+        self._looked_at = None
+
     def _refresh(self) -> None:
+        self._pull()
         try:
             changed = self._folder.stat().st_mtime_ns
             if changed == self._looked_at:
@@ -205,6 +224,8 @@ class Ledger:
         path = self.path(entry)
         self._unwritten.discard(entry.marker)
         write_whole(path, orjson.dumps(_encoded(entry)), durable=True)
+        if self._mirror is not None:
+            self._mirror.push(path)
         status = path.stat()
         self._versions[path.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         self._take(entry)

@@ -15,7 +15,7 @@ from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, c
 from flows.adapters.completions.keys import scrub
 from flows.adapters.completions.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -74,7 +74,7 @@ class Account:
     target: Target
     transport: BatchTransport
     ledger: Ledger
-    store: CompletionStore
+    store: Store
     halts: StopConditions
     runner: RunnerSettings
     key: Callable[[], str | None]

@@ -17,7 +17,7 @@ from flows.adapters.completions.batches.transport import ENDPOINT, MAX_FILE_BYTE
 from flows.adapters.completions.faults import Fault
 from flows.adapters.completions.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.common.errors import ConfigError
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings, Transport
@@ -37,7 +37,7 @@ class BatchSender:
         self,
         model: ModelSettings,
         runner: RunnerSettings,
-        store: CompletionStore,
+        store: Store,
         ledger: Ledger,
         halts: StopConditions,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.store import Store
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.planning.reports import planned_report
@@ -16,6 +16,7 @@ from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.report_writers import expected_words
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.stages import should_retry
+from flows.pipeline.work.stores import Stores
 from flows.pipeline.work.writers import write_local
 from flows.schema.call import stands
 from flows.schema.completion import Completion, Image, Request
@@ -53,9 +54,9 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
     settings = points[0].settings
     check_shared(points)
     evaluations = build_evaluations(project, points)
-    folder = project / settings.results / "completions"
-    # Opening a store would create its folder.
-    planner = _Planner(project, CompletionStore(folder) if folder.is_dir() else None)
+    # Opening a folder's store would create it.
+    is_there = settings.store is not None or (project / settings.results / "completions").is_dir()
+    planner = _Planner(project, Stores.of(project, settings).completions() if is_there else None)
     plans = [planner.plan(evaluation) for evaluation in evaluations]
     rows = [plan_row(planned.evaluation.name, [planned]) for planned in plans]
     if len(plans) > 1:
@@ -69,7 +70,7 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
 class _Planner:
     """Finds the remaining calls; a call that conditions share is counted once."""
 
-    def __init__(self, project: Path, store: CompletionStore | None) -> None:
+    def __init__(self, project: Path, store: Store | None) -> None:
         self._project = project
         self._store = store
         self._packets: dict[Path, Packet] = {}

@@ -1,0 +1,75 @@
+"""The address of a store that several machines share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from flows.common.errors import ConfigError
+
+_EXPECTED = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or a folder"
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,221}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PREFIX = re.compile(r"[A-Za-z0-9!_.*'()+=,@/-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """Where a shared store is.
+
+    Attributes:
+        scheme: `s3`, `gs`, `az` or `file`.
+        bucket: bucket or container; the folder, if the scheme is `file`.
+        prefix: names in the bucket begin with it; without slashes at its ends, may be empty.
+    """
+
+    scheme: str
+    bucket: str
+    prefix: str = ""
+
+    @classmethod
+    def of(cls, text: str, project: Path | None = None) -> StoreAddress:
+        """Parse an address.
+
+        Args:
+            text: the address, or the path of a folder.
+            project: folder that a relative path starts from; None for the current one.
+
+        Raises:
+            ConfigError: it is not understood, or holds a password or a token.
+        """
+        shown = "store=" + re.split("[?#]", text.rpartition("@")[2])[0]  # without what may be secret
+        if not text.strip() or not text.isprintable():
+            raise ConfigError("store", "empty, or with a character that no address has", _EXPECTED)
+        if not _SCHEME.match(text):
+            return cls("file", str(((project or Path.cwd()) / Path(text).expanduser()).absolute()))
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            raise ConfigError(shown, "not an address", _EXPECTED) from None
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ConfigError(
+                shown,
+                "holds a name, a password or parameters: addresses are stored and shown",
+                _EXPECTED,
+                "set credentials in the environment",
+            )
+        if parts.scheme == "file":
+            if parts.netloc or len(parts.path) < 2:  # noqa: PLR2004 -- a slash and a name
+                raise ConfigError(shown, "names no folder", "three slashes, as in file:///mnt/shared/store")
+            return cls("file", unquote(parts.path))
+        prefix = parts.path.strip("/")
+        if parts.scheme not in ("s3", "gs", "az"):
+            raise ConfigError(shown, f"an address of kind {parts.scheme}", _EXPECTED)
+        if not text.lower().startswith(f"{parts.scheme}://") or not _BUCKET.fullmatch(parts.netloc):
+            raise ConfigError(shown, f"names no bucket: {parts.netloc!r}", _EXPECTED)
+        if not _PREFIX.fullmatch(prefix) or {"", ".", ".."} & set(prefix.split("/")) - {prefix}:
+            raise ConfigError(shown, "the prefix is not one", "letters, digits and - _ . between slashes")
+        return cls(parts.scheme, parts.netloc, prefix)
+
+    def __str__(self) -> str:
+        if self.scheme == "file":
+            return f"file://{self.bucket}"
+        return f"{self.scheme}://{self.bucket}" + (f"/{self.prefix}" if self.prefix else "")

@@ -1,0 +1,363 @@
+"""Stores that several machines share: S3, by moto's server, and a folder."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+
+from flows.adapters import shared_store
+from flows.adapters.completions.claims import Claims
+from flows.adapters.shared_store import MARKER, FolderBlobs, ObjectBlobs, open_blobs
+from flows.common.errors import ConfigError, StoreError
+from flows.schema.completion import CompletionStatus
+from flows.schema.settings import Retry
+from flows.schema.store_address import StoreAddress
+from tests.adapters.completions.helpers import (
+    RUNNER,
+    a_completion,
+    a_model,
+    a_refusal,
+    a_request,
+    a_store,
+    a_whole_chat,
+    an_error,
+    ask,
+    put,
+)
+from tests.support.s3 import s3_server
+from tests.support.scripted_server import Say, ScriptedServer, Status
+
+
+@pytest.fixture(scope="module")
+def server():
+    with s3_server() as s3:
+        yield s3
+
+
+@pytest.fixture
+def s3(server, monkeypatch):
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    server.requests.clear()
+    yield server
+    server.fault = lambda _method, _path: None
+
+
+@pytest.fixture(params=["folder", "s3"])
+def address(request, tmp_path):
+    """The address of an empty store."""
+    if request.param == "folder":
+        return f"file://{tmp_path}/shared"
+    return request.getfixturevalue("s3").bucket()
+
+
+@contextmanager
+def a_worker(place, server, count, lease_s=30):
+    command = [sys.executable, "-m", "tests.adapters.completions.worker", place, server.base, "prompt"]
+    command += [str(count), str(lease_s)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(process):
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return [line.split(" ", 2) for line in out.splitlines()]
+
+
+def an_answer(call):
+    return Say(f"answer to {call.prompt}", delay_s=0.02)
+
+
+# Stores
+
+
+def test_a_reply_comes_back_whole_on_another_machine(address, tmp_path):
+    here, there = a_store(f"{address} {tmp_path}/one"), a_store(f"{address} {tmp_path}/two")
+    chat = a_whole_chat("http://127.0.0.1:9/v1")
+    pairs = [(chat, a_completion(chat)), (a_request("no"), a_refusal(a_request("no")))]
+    put(here, *pairs)
+    assert sorted(there.keys()) == sorted(request.key for request, _ in pairs)
+    for request, completion in pairs:
+        assert there.get(request.key) == completion
+        assert there.request(request.key) == request
+    assert there.get("0" * 64) is None
+    for store in (here, there):
+        store.close()
+
+
+def test_the_first_answer_is_final_and_replaces_what_is_none(address, tmp_path):
+    store, other = a_store(f"{address} {tmp_path}/one"), a_store(f"{address} {tmp_path}/two")
+    request = a_request()
+    for completion, kept in (
+        (an_error(request, "first"), "first"),
+        (an_error(request, "second"), "second"),
+        (a_refusal(request, "third"), "third"),
+        (an_error(request, "fourth"), "third"),
+        (a_completion(request, detail="fifth"), "fifth"),
+        (a_completion(request, detail="sixth"), "fifth"),
+    ):
+        put(store, (request, completion))
+        assert [each.get(request.key).detail for each in (store, other)] == [kept, kept]
+    store.close()
+    other.close()
+
+
+def test_a_damaged_record_counts_as_missing_and_is_replaced(address, tmp_path):
+    store = a_store(f"{address} {tmp_path}/one")
+    request = a_request()
+    put(store, (request, a_completion(request)))
+    blobs = open_blobs(StoreAddress.of(address))
+    (name,) = blobs.names("completions/")
+    blobs.put(name, blobs.get(name)[:-20])
+    assert store.get(request.key) is not None  # this machine has a copy
+    other = a_store(f"{address} {tmp_path}/two")
+    assert other.get(request.key) is None
+    assert [problem.found for problem in other.problems] == ["a damaged record"]
+    put(other, (request, a_completion(request, "Again.")))
+    assert a_store(f"{address} {tmp_path}/three").get(request.key).text == "Again."
+
+
+def test_conditional_writes(address):
+    blobs = open_blobs(StoreAddress.of(address))
+    assert blobs.create("a/b", b"one")
+    assert blobs.create("a/b", b"one")  # as by a try whose answer was lost
+    assert not blobs.create("a/b", b"two")
+    assert not blobs.replace("a/b", b"three", b"two")
+    assert not blobs.replace("a/c", b"three", b"two")
+    assert blobs.replace("a/b", b"three", b"one")
+    assert (blobs.get("a/b"), list(blobs.names("a/"))) == (b"three", ["a/b"])
+    blobs.delete("a/b")
+    blobs.delete("a/b")
+    assert blobs.get("a/b") is None
+
+
+def test_a_newer_format_and_a_folder_of_something_else_are_refused(address, tmp_path):
+    open_blobs(StoreAddress.of(address)).put(MARKER, b'{"format": 2}')
+    with pytest.raises(StoreError, match="a store of format 2; expected format 1"):
+        open_blobs(StoreAddress.of(address))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with pytest.raises(StoreError, match="this folder holds something else"):
+        open_blobs(StoreAddress.of(str(tmp_path / "other")))
+
+
+# Claims
+
+
+def test_one_claim_at_a_time_and_a_close_frees_it(address):
+    blobs = open_blobs(StoreAddress.of(address))
+    one, two = Claims(blobs), Claims(blobs)
+    held = one.acquire("completions/00/key.claim")
+    assert held is not None
+    assert one.acquire("completions/00/key.claim") is None
+    assert two.acquire("completions/00/key.claim") is None
+    one.release(held)
+    again = two.acquire("completions/00/key.claim")
+    assert again is not None
+    two.close()  # without a release, as by a crash after it
+    assert one.acquire("completions/00/key.claim") is not None
+    one.close()
+
+
+def test_two_that_take_over_a_dead_claim_at_once_do_not_both_get_it(address, monkeypatch):
+    blobs = open_blobs(StoreAddress.of(address))
+    dead, one, two = Claims(blobs), Claims(blobs), Claims(blobs)
+    name = "completions/00/key.claim"
+    assert dead.acquire(name) is not None
+    dead.close()
+    taken, create = [], blobs.create
+
+    def late(blob, data):
+        if not taken:
+            taken.append(None)  # the other comes first, takes it over and releases it again
+            taken[0] = two.acquire(name)
+            two.release(taken[0])
+            assert one.acquire(name) is None  # one is at it, in another task
+        return create(blob, data)
+
+    monkeypatch.setattr(
+        blobs, "create", lambda blob, data: late(blob, data) if ".after." in blob else create(blob, data)
+    )
+    first = one.acquire(name)
+    assert taken[0] is not None
+    assert first is None  # what it took over was released in between
+    monkeypatch.undo()
+    assert one.acquire(name) is not None
+    one.close()
+    two.close()
+
+
+# Processes
+
+
+def test_two_processes_pay_once(address, tmp_path):
+    with (
+        ScriptedServer(an_answer) as server,
+        a_worker(f"{address} {tmp_path}/one", server, 30) as one,
+        a_worker(f"{address} {tmp_path}/two", server, 30) as other,
+    ):
+        lines = [finished(one), finished(other)]
+    assert Counter(server.prompts()) == {f"prompt {number}": 1 for number in range(30)}
+    assert sum(line[0] == "paid" for run in lines for line in run) == 30
+    for run in lines:
+        assert {line[1]: line[2] for line in run} == {str(n): f"answer to prompt {n}" for n in range(30)}
+    blobs = open_blobs(StoreAddress.of(address))
+    assert [name for name in blobs.names("completions/") if "claim" in name] == []
+    assert list(blobs.names("workers/")) == []
+
+
+def test_a_killed_worker_loses_what_was_in_flight_and_its_claims_are_free(address, tmp_path):
+    with ScriptedServer(an_answer) as server:
+        with a_worker(f"{address} {tmp_path}/one", server, 30) as worker:
+            answered = {worker.stdout.readline().split(" ")[1] for _ in range(7)}
+            os.kill(worker.pid, signal.SIGKILL)
+            answered |= {
+                line.split(" ")[1]
+                for line in worker.communicate(timeout=60)[0].splitlines()
+                if "answer" in line
+            }
+        with a_worker(f"{address} {tmp_path}/two", server, 30) as worker:
+            lines = finished(worker)
+    assert answered <= {line[1] for line in lines if line[0] == "replayed"}
+    assert len(server.billed) - 30 <= RUNNER.concurrency
+    assert len(lines) == 30
+
+
+def test_a_worker_that_hangs_is_replaced_and_its_late_reply_is_not_used(address, tmp_path):
+    """The kernel says that it lives: only its lease ends."""
+    with (
+        ScriptedServer(lambda call: Say(f"reply {call.number}", delay_s=0.5)) as server,
+        a_worker(f"{address} {tmp_path}/one", server, 1, lease_s=2) as hung,
+    ):
+        while not server.calls:
+            time.sleep(0.01)
+        os.kill(hung.pid, signal.SIGSTOP)
+        with a_worker(f"{address} {tmp_path}/two", server, 1, lease_s=2) as other:
+            (line,) = finished(other)
+        os.kill(hung.pid, signal.SIGCONT)
+        (late,) = finished(hung)
+    assert line[0] == "paid"
+    assert late[2] == line[2]
+
+
+# Faults
+
+
+@pytest.mark.parametrize("kind", ["busy", "reset", "lost"])
+def test_transient_faults_are_retried(s3, tmp_path, kind):
+    address = s3.bucket()
+    seen = Counter()
+
+    def fault(method, path):
+        seen[method, path] += 1
+        return kind if seen[method, path] % 3 == 1 and len(seen) % 2 else None
+
+    s3.fault = fault
+    with ScriptedServer(an_answer) as server:
+        requests = [a_request(f"prompt {number}", server.base) for number in range(8)]
+        for cache in ("one", "two"):
+            outcomes = ask(f"{address} {tmp_path}/{cache}", a_model(server.base), *requests)
+            assert [outcome.completion.text for outcome in outcomes] == [
+                f"answer to prompt {number}" for number in range(8)
+            ]
+    assert len(server.billed) == 8
+
+
+def test_a_store_that_stays_away_is_given_up(s3, monkeypatch):
+    monkeypatch.setattr(shared_store, "PATIENCE_S", 0.5)
+    address = StoreAddress.of(s3.bucket())
+    s3.fault = lambda _method, _path: "busy"
+    blobs = ObjectBlobs(address, patience_s=0.5)
+    with pytest.raises(StoreError, match=r"can't be reached for 0 s: SlowDown, Please reduce"):
+        blobs.put("a", b"b")
+    sent = len(s3.requests)
+    with pytest.raises(StoreError, match="SlowDown"):
+        blobs.get("a")  # nothing waits for it again
+    assert len(s3.requests) == sent
+
+
+def test_access_denied_stops_the_run_and_the_paid_reply_is_stored_by_the_next(s3, tmp_path):
+    place = f"{s3.bucket()} {tmp_path}/one"
+    s3.fault = lambda method, path: (
+        "denied" if method == "PUT" and path.rpartition("/")[2].isalnum() else None
+    )
+    with ScriptedServer(an_answer) as server:
+        request = a_request("prompt 1", server.base)
+        (error,) = ask(place, a_model(server.base), request)
+        assert isinstance(error, StoreError)
+        assert error.found == "access denied: AccessDenied, Access Denied"
+        assert "the paid reply is kept in" in error.remedy
+        (still,) = ask_open(place)
+        assert still.found == "access denied: AccessDenied, Access Denied"
+        s3.fault = lambda _method, _path: None
+        (outcome,) = ask(place, a_model(server.base), request)
+        assert outcome.completion.text == "answer to prompt 1"
+        (other,) = ask(place.replace("/one", "/two"), a_model(server.base), request)
+        assert (outcome.replayed, other.replayed, len(server.billed)) == (True, True, 1)
+    assert not [path for path in (tmp_path / "one" / "unsent").rglob("*") if path.is_file()]
+
+
+def ask_open(place):
+    """The error of opening a store."""
+    try:
+        a_store(place).close()
+    except StoreError as error:
+        return [error]
+    return []
+
+
+def test_a_bucket_that_is_not_there_is_named_at_once(s3):
+    with pytest.raises(StoreError, match="s3://no-such-bucket/x: no such bucket: NoSuchBucket"):
+        open_blobs(StoreAddress.of("s3://no-such-bucket/x"))
+
+
+def test_a_bucket_that_goes_away_is_not_an_empty_store(s3):
+    address = s3.bucket()
+    blobs = open_blobs(StoreAddress.of(address))
+    s3.fault = lambda _method, _path: "gone"
+    with pytest.raises(StoreError, match="no such bucket"):
+        blobs.get("completions/00/key")
+
+
+def test_a_reply_that_fails_is_asked_for_again_by_another_machine(address, tmp_path):
+    replies = iter([Status(400), Say("yes")])
+    with ScriptedServer(lambda _call: next(replies)) as server:
+        model, request = a_model(server.base), a_request("x", server.base)
+        (first,) = ask(f"{address} {tmp_path}/one", model, request)
+        assert first.completion.status is CompletionStatus.error
+        (kept,) = ask(f"{address} {tmp_path}/two", model, request, retry=Retry.none)
+        assert kept.completion.status is CompletionStatus.error
+        (second,) = ask(f"{address} {tmp_path}/two", model, request)
+        (third,) = ask(f"{address} {tmp_path}/one", model, request)
+    assert (second.completion.text, third.completion.text, third.replayed) == ("yes", "yes", True)
+
+
+def test_without_obstore_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(ConfigError, match=r"pip install 'staffbench\[cluster\]'"):
+        open_blobs(StoreAddress.of("s3://bucket/x"))
+
+
+@pytest.mark.parametrize("address", ["gs://bucket/x", "az://container/x"])
+def test_other_clouds_open_without_a_request(address, monkeypatch):
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
+    monkeypatch.setenv("GOOGLE_SKIP_SIGNATURE", "true")
+    assert ObjectBlobs(StoreAddress.of(address)).address == address
+
+
+def test_a_folder_without_room_names_the_path(tmp_path, full_disk):
+    blobs = FolderBlobs(StoreAddress.of(str(tmp_path)))
+    for write in (blobs.put, blobs.create):
+        with pytest.raises(StoreError, match="No space left"):
+            write("a", b"long enough")
+    assert list(tmp_path.rglob("*")) == []
