@@ -9,6 +9,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+FEWEST_CLUSTERS = 6
+"""Fewest scenarios for an interval."""
+
 _DRAW_SEED = 20_261_019  # fixed, so that equal verdicts give equal intervals
 _RESAMPLES = 2_000
 _EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
@@ -92,13 +95,15 @@ def resampled(cells: Cells) -> Cells:
     return Cells(*(weights @ part for part in parts))
 
 
-def cluster_interval(
-    cells: Cells, statistic: Callable[[Cells], np.ndarray], fewest: int = 6
-) -> tuple[float, float]:
-    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN for too few."""
-    if len(cells.both_passed) < fewest:
+def cluster_interval(cells: Cells, statistic: Callable[[Cells], np.ndarray]) -> tuple[float, float]:
+    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN below six."""
+    if len(cells.both_passed) < FEWEST_CLUSTERS:
         return np.nan, np.nan
-    values = statistic(resampled(cells))
+    return percentiles(statistic(resampled(cells)))
+
+
+def percentiles(values: np.ndarray) -> tuple[float, float]:
+    """Return the 2.5th and 97.5th percentile of the known values; NaN without any."""
     values = values[~np.isnan(values)]
     if not len(values):
         return np.nan, np.nan
