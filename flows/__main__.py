@@ -134,7 +134,10 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
 
         wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
         return commands.report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
-    return commands.agreement(project, overrides, screen)
+    from flows.pipeline.commands.agreement import Sample, agreement
+
+    sample = Sample(parsed.raters, parsed.briefs, parsed.items, parsed.shared, parsed.draw)
+    return agreement(project, overrides, sample, screen)
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

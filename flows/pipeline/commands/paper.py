@@ -12,6 +12,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.results.expert_labels import by_code, check_labels
 from flows.pipeline.results.graded import Graded
 from flows.schema.condition import judge_of
 from flows.schema.scenario import Scenario
@@ -70,6 +71,8 @@ def write(
     from flows.pipeline.results.paper import paper_results, write_paper
 
     settings = point.settings
+    labels = read_labels(wanted.labels, lambda sample: by_code(graded, scenarios, sample))
+    check_labels(labels, graded)
     results = paper_results(
         graded,
         scenarios,
@@ -77,7 +80,7 @@ def write(
         word_cap=settings.word_cap.words,
         prompt=settings.prompt.version,
         judge=judge_of(settings, point.changed).label if is_judge_chosen else None,
-        labels=[label for file in wanted.labels for label in read_labels(file)],
+        labels=labels,
     )
     readmes, without = write_paper(results, tables=wanted.tables, figures=wanted.figures)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")

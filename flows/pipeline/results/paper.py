@@ -36,7 +36,7 @@ README = "README.md"
 _NO_NUMBER = float("nan")
 _TEXTS = [
     "condition", "model", "effort", "prompt", "harness", "judge", "scenario_id", "item_id", "step", "severity",
-    "status", "mode", "requirement",
+    "status", "mode", "requirement", "reason",
 ]  # fmt: skip
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF
-
 EPSILON = 0.2
 """By how much a judge may be worse than an expert, as the test's authors propose for experts."""
 FEWEST_ITEMS = 30
@@ -110,9 +108,9 @@ def usable(rates: dict[str, float]) -> str | None:
     """Say why error rates can't correct a score; None if they can."""
     for name in ("failed", "passed"):
         if not rates[f"n_{name}"]:
-            return f"experts {name} no such item that the judge graded"
+            return f"none {name} by experts"
     if rates["sensitivity"] + rates["specificity"] <= 1:
-        return "sensitivity + specificity are at most 1: the verdicts carry no information"
+        return "sensitivity + specificity at most 1"
     return None
 
 
@@ -140,23 +138,22 @@ class Parts:
         return float(self.gained.mean().sum() - possible[self.is_error].sum())
 
 
-def parts(verdicts: pd.DataFrame) -> dict[str, Parts]:
+def parts(verdicts: pd.DataFrame, briefs: np.ndarray) -> dict[str, Parts]:
     """Return the parts of the score of each condition.
 
     Args:
         verdicts: graded items of scored briefs by one judge, with `class`.
+        briefs: number of each verdict's brief.
     """
-    key = ["condition", *BRIEF]
     points = verdicts["points"].abs()
-    total = (
-        points.where(~verdicts["is_error"], 0.0)
-        .groupby([verdicts[name] for name in key], observed=True)
-        .transform("sum")
-    )
-    own = verdicts[[*key, "class", "is_error"]].assign(possible=points / total)
+    total = np.bincount(briefs, weights=points.where(~verdicts["is_error"], 0.0))
+    place = ["condition", "scenario_id"]
+    own = verdicts[[*place, "class", "is_error"]].assign(possible=points / total[briefs])
     own["gained"] = own["possible"] * verdicts["passed"]
-    sums = own.groupby([*key, "class"], observed=True)[["gained", "possible"]].sum()
-    wide = sums.unstack("class").fillna(0.0).groupby(["condition", "scenario_id"], observed=True).mean()
+    sums = own.groupby([*place, "class"], observed=True)[["gained", "possible"]].sum()
+    first = np.unique(briefs, return_index=True)[1]
+    n_briefs = verdicts[place].iloc[first].groupby(place, observed=True).size()
+    wide = sums.unstack("class").fillna(0.0).div(n_briefs, axis=0)
     is_error = own.groupby("class", observed=True)["is_error"].first()
     found: dict[str, Parts] = {}
     for condition, part in wide.groupby("condition", observed=True):

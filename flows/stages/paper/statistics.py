@@ -73,11 +73,11 @@ def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cel
         second: of the other rater.
         clusters: the scenario of each item.
     """
-    known = (first.notna() & second.notna()).to_numpy()
-    code = (first.to_numpy(float)[known] * 2 + second.to_numpy(float)[known]).astype(int)
-    cluster, names = pd.factorize(clusters.astype(object).to_numpy()[known])
-    counts = np.zeros((len(names), 4))
-    np.add.at(counts, (cluster, code), 1)
+    both, values = first.to_numpy(float) * 2, second.to_numpy(float)
+    known = ~np.isnan(both + values)
+    code = (both + values)[known].astype(np.int64)
+    cluster, names = pd.factorize(clusters[known])
+    counts = np.bincount(cluster * 4 + code, minlength=4 * len(names)).reshape(-1, 4).astype(float)
     return Cells(counts[:, 3], counts[:, 2], counts[:, 1], counts[:, 0])
 
 

@@ -56,3 +56,12 @@ TABLES: Mapping[str, Callable[[Results], Table]] = {
     "reports-missed-criteria": reports.missed,
 }
 """By the name of their files. Numbers and letters are those of MA-Bench's paper; the others it lacks."""
+
+LABEL_TABLES = (
+    "table-02-experts",
+    "table-11-judges-against-experts",
+    "alternative-annotator",
+    "judge-errors",
+    "corrected-scores",
+)
+"""The tables that take experts' labels, in the order in which they are read."""

@@ -88,11 +88,9 @@ def alternative_annotators(results: Results) -> Table:
 
 def _classed(results: Results, frame: pd.DataFrame) -> pd.DataFrame:
     """Add the class of each item, by which judges are calibrated: its severity, else its polarity."""
-    polarity = pd.Series(np.where(frame["is_error"], "penalty", "requirement"), frame.index)
-    severity = frame["severity"].astype(object)
-    return frame.assign(
-        **{"class": severity.where(severity.notna(), polarity) if results.weights else polarity}
-    )
+    polarity = np.where(frame["is_error"], "penalty", "requirement")
+    classes = frame["severity"] if results.weights else pd.Series(polarity, frame.index, dtype="category")
+    return frame.assign(**{"class": classes})
 
 
 def _rates(results: Results, judge: str) -> dict[str, dict[str, float]]:
@@ -146,12 +144,10 @@ def corrected_scores(results: Results) -> Table:
     rates = _rates(results, results.judge)
     if not any(one["n_failed"] + one["n_passed"] for one in rates.values()):
         raise NotEnoughError("the judge of the tables graded no labelled item")
-    graded = results.verdicts[
-        (results.verdicts["judge"] == results.judge) & results.verdicts["passed"].notna()
-    ]
-    briefs = results.briefs
-    scored = briefs.loc[(briefs["judge"] == results.judge) & briefs["score"].notna(), ["condition", *BRIEF]]
-    found = parts(_classed(results, graded.merge(scored, on=["condition", *BRIEF])))
+    own = results.verdicts
+    graded = own[(own["judge"] == results.judge) & own["passed"].notna()]
+    graded = _classed(results, graded[results.on_scored_briefs(graded)])
+    found = parts(graded, results.brief_codes(graded))
     rows: list[dict[str, object]] = []
     for condition in results.order:
         own = found.get(condition)

@@ -138,27 +138,22 @@ def lost_points(results: Results) -> pd.DataFrame:
 
     The sum of `lost` over a brief is 1 minus its unclamped score. Only briefs with a score.
     """
-    own = results.verdicts[results.verdicts["judge"] == results.judge]
-    own = own[own["passed"].notna()]
-    briefs = results.briefs[(results.briefs["judge"] == results.judge) & results.briefs["score"].notna()]
-    key = ["condition", *BRIEF]
-    positive = own["points"].where(~own["is_error"], 0.0)
-    total = positive.groupby([own[name] for name in key], observed=True).sum().rename("total").reset_index()
-    own = own.merge(total, on=key).merge(briefs[key], on=key)
-    lost = own[own["passed"] == 0].copy()
-    lost["lost"] = lost["points"].abs() / lost["total"]
-    return lost
+    own = results.verdicts[["condition", *BRIEF, "step", "tier", "severity", "is_error", "points", "passed"]]
+    own = own[(results.verdicts["judge"] == results.judge) & own["passed"].notna()]
+    own = own[results.on_scored_briefs(own)]
+    brief = results.brief_codes(own)
+    total = np.bincount(brief, weights=own["points"].where(~own["is_error"], 0.0))
+    lost = (own["passed"] == 0).to_numpy()
+    return own[lost].assign(lost=own["points"][lost].abs() / total[brief[lost]])
 
 
 def _mean_lost(results: Results, lost: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return the mean loss by condition (row) and group (column): over seeds, then scenarios."""
     briefs = results.briefs[(results.briefs["judge"] == results.judge) & results.briefs["score"].notna()]
-    key = ["condition", *BRIEF]
-    sums = lost.groupby([*key, by], observed=True)["lost"].sum().unstack(by)
-    sums = sums.reindex(
-        pd.MultiIndex.from_frame(briefs[key].astype({"condition": object})), fill_value=np.nan
-    )
-    means = sums.fillna(0).groupby(["condition", "scenario_id"], observed=True).mean()
+    place = ["condition", "scenario_id"]
+    sums = lost.groupby([*place, by], observed=True)["lost"].sum().unstack(by)
+    n_briefs = briefs.groupby(place, observed=True).size()
+    means = sums.reindex(n_briefs.index).fillna(0).div(n_briefs, axis=0)
     return means.groupby("condition", observed=True).mean()
 
 
