@@ -55,7 +55,7 @@ def test_sheets_go_out_blinded_and_what_comes_back_calibrates_the_judge(graded):
         }
         assert not any("default" in word or "offline" in word for word in words)
     fill(folder / "ann.xlsx", right)
-    fill(folder / "ben.xlsx", lambda kind, item: "made" if kind == "wrong move" else "fail")
+    fill(folder / "ben.xlsx", lambda kind, item: "made" if kind == "wrong move" else "pass")
     done = graded("agreement", "labels")
     assert done.code == 0, done.err
     assert "offline against labels of ann" in done.out

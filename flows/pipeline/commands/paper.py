@@ -68,7 +68,8 @@ def write(
         StaffbenchError: labels can't be read, verdicts don't match their rubric, or a file can't be written.
     """
     # pandas and altair take a second to import.
-    from flows.pipeline.results.paper import paper_results, write_paper
+    from flows.pipeline.results.paper import paper_results
+    from flows.pipeline.results.paper_files import write_paper
 
     settings = point.settings
     labels = read_labels(wanted.labels, lambda sample: by_code(graded, scenarios, sample))

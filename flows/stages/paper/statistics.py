@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -172,26 +173,27 @@ def sign_flip(differences: Sequence[float] | np.ndarray) -> float:
     n = len(values)
     if n < 2:  # noqa: PLR2004 -- one difference has no test
         return np.nan
-    if n <= _EXACT_UP_TO:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        extra = 0
-    else:
-        signs = np.random.default_rng(_DRAW_SEED).choice([-1, 1], size=(2**_EXACT_UP_TO, n))
-        extra = 1  # the observed pattern, so that p is never 0
+    signs = _signs(n)
+    extra = int(n > _EXACT_UP_TO)  # the observed pattern, so that p is never 0
     sums = np.abs(signs @ values)
     as_far = int((sums >= abs(values.sum()) - 1e-9).sum())
     return (as_far + extra) / (len(signs) + extra)
 
 
+@lru_cache(maxsize=4)
+def _signs(n: int) -> np.ndarray:
+    """Return patterns of signs (rows) of n differences; kept, since a table tests many pairs of one n."""
+    if n <= _EXACT_UP_TO:
+        return 1.0 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    return np.random.default_rng(_DRAW_SEED).choice([-1.0, 1.0], size=(2**_EXACT_UP_TO, n))
+
+
 def holm(values: Sequence[float] | np.ndarray | pd.Series) -> np.ndarray:
     """Return p-values corrected by Holm (1979) for a family; NaN stay and don't count."""
-    from statsmodels.stats.multitest import multipletests
-
     p = np.asarray(values, dtype=float)
+    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN sort last
     found = np.full(len(p), np.nan)
-    known = ~np.isnan(p)
-    if known.any():
-        found[known] = multipletests(p[known], method="holm")[1]
+    found[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return found
 
 
