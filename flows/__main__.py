@@ -141,17 +141,18 @@ def _validate(parsed: argparse.Namespace, project: Path, overrides: list[str], s
 
 
 def _report(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.commands.commands import report
     from flows.pipeline.commands.paper import Wanted
+    from flows.pipeline.commands.report import report
 
     wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
     return report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
 
 
-def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:  # noqa: ARG001 -- as the others
-    from flows.pipeline.commands.commands import agreement
+def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    from flows.pipeline.commands.agreement import Sample, agreement
 
-    return agreement(project, overrides, screen)
+    sample = Sample(parsed.raters, parsed.briefs, parsed.items, parsed.shared, parsed.draw)
+    return agreement(project, overrides, sample, screen)
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

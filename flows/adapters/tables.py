@@ -224,13 +224,24 @@ def write_table(
 
 
 def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Read the rows and the metadata of a file from `write_table`.
+    """Read the rows and the metadata of a file, as `read_arrow` does."""
+    table, about = read_arrow(path, schema)
+    return table.to_pylist(), about
+
+
+def read_arrow(path: Path, schema: Any, texts: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
+    """Read the `pyarrow.Table` and the metadata of a file from `write_table`.
+
+    Args:
+        path: of the file.
+        schema: that it should have.
+        texts: columns that are read as dictionaries, which repeated texts fit in.
 
     Raises:
         StoreError: it is not such a file, is damaged or has another schema.
     """
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, read_dictionary=list(texts) or None)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             path, f"not readable as Parquet ({error})", remedy="delete it and run again"
@@ -241,7 +252,7 @@ def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str,
         raise StoreError(
             path, f"schema version {found}", f"version {SCHEMA_VERSION}", "delete it and run again"
         )
-    return table.to_pylist(), json.loads(metadata["staffbench"])
+    return table, json.loads(metadata["staffbench"])
 
 
 def forget_pandas() -> None:

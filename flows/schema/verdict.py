@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -175,6 +175,7 @@ class ExpertLabel:
         condition, scenario_id, seed: the brief.
         item_id: the item.
         passed: as in a verdict: for a wrong move, True means that the brief did not make it.
+        where: file and row that it was read from, for messages.
     """
 
     rater: str
@@ -183,6 +184,7 @@ class ExpertLabel:
     seed: int
     item_id: str
     passed: bool
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BLOCKS, BRIEFS, VERDICTS, read_table, write_table
 from flows.common.digests import sha256_text
-from flows.pipeline.commands.commands import report
+from flows.pipeline.commands.report import report
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.stored import differences, load_graded, load_scenarios
 from flows.pipeline.work import digests

@@ -58,38 +58,42 @@ def test_a_file_is_read_with_raters_or_without_and_abstentions_are_left_out(tmp_
     plain = file_of(
         tmp_path, HEAD, "m-default,port,1,A,pass", "m-default,port,1,B,", "m-default,port,2,A,fail"
     )
-    assert read_labels(plain) == [
+    assert read_labels([plain], {}) == [
         ExpertLabel("expert", "m-default", "port", 1, "A", passed=True),
         ExpertLabel("expert", "m-default", "port", 2, "A", passed=False),
     ]
     rated = file_of(
         tmp_path, f"\ufeff{HEAD},rater,why", "m,port,1,A,pass,ann,clear", "m,port,1,A,fail,bob,not there"
     )
-    assert [(one.rater, one.passed) for one in read_labels(rated)] == [("ann", True), ("bob", False)]
+    assert [(one.rater, one.passed) for one in read_labels([rated], {})] == [("ann", True), ("bob", False)]
 
 
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
         (["condition,seed", "m,1"], "no column scenario_id, item_id, label"),
-        ([HEAD, "m,port,1,A,yes"], "another label in 1 row, line 2: 'yes'; expected pass or fail"),
-        ([HEAD, "m,port,one,A,pass"], "line 2: 'one'"),
-        ([HEAD, "m,port,1,A,pass", "m,port,1,A,fail"], "line 3: expert m port 1 A; expected one each"),
+        ([HEAD, "m,port,1,A,yes"], "labels.csv, line 2: label 'yes'; expected pass or fail"),
+        ([HEAD, "m,port,one,A,pass", "m,port,1,A,yes"], "line 2: seed 'one'; expected a number, 1 or more\n"),
+        ([HEAD, "m,port,one,A,pass", "m,port,1,A,yes"], "line 3: label 'yes'"),
+        (
+            [HEAD, "m,port,1,A,pass", "m,port,1,A,fail"],
+            "line 3: another label than before by expert; expected one; the first is labels.csv, line 2",
+        ),
         ([HEAD, "m,port,1,A,"], "no label"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_named(tmp_path, lines, fault):
     with pytest.raises(StaffbenchError) as error:
-        read_labels(file_of(tmp_path, *lines))
+        read_labels([file_of(tmp_path, *lines)], {})
     assert fault in str(error.value)
 
 
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
-        read_labels(tmp_path / "none.csv")
+        read_labels([tmp_path / "none.csv"], {})
     (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(StaffbenchError, match="can't be read"):
-        read_labels(tmp_path / "odd.csv")
+        read_labels([tmp_path / "odd.csv"], {})
 
 
 def test_judges_and_raters_are_measured_on_what_they_share():

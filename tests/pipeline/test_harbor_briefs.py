@@ -12,7 +12,7 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.common.errors import StaffbenchError
-from flows.pipeline.commands import commands
+from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.harbor.export import export
 from flows.pipeline.harbor.jobs.summary import import_job, summarize
 from flows.pipeline.harbor.verify import verify
@@ -222,7 +222,7 @@ def test_the_leaderboard_takes_them_unclamped(jobs, tmp_path, capsys):
     assert "Judge harbor-offline is a deterministic stand-in" in text
     assert "a report's within [0, 1], a brief's unclamped." in text
     capsys.readouterr()
-    assert commands.report(jobs.project, jobs.overrides, Screen()) == 0
+    assert write_report(jobs.project, jobs.overrides, Screen()) == 0
     assert capsys.readouterr().err == ""
     assert json.loads((tmp_path / "results/ma_bench/leaderboard.json").read_text())["rows"][0]["score"] == (
         pytest.approx(row.score)

@@ -6,7 +6,7 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
-from flows.pipeline.commands import commands
+from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.harbor.jobs.summary import import_job
 from tests.support.harbor_trees import copy_job
 from tests.support.report_bench import project_here
@@ -67,7 +67,7 @@ def test_reports_are_measured_by_the_rules_of_our_own_runs(here, job):
 def test_the_trajectory_that_a_job_kept_is_on_the_attempts_page(here, job):
     trajectory(job, {"schema_version": "ATIF-v1.8", "steps": STEPS})
     assert import_job(here.folder, REPORTS, job, Screen()) == 4
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     (folder,) = (here.own / "site" / "attempts").iterdir()
     page = (folder / "memo-01-1.html").read_text()
     for said in ("Write &lt;b&gt;the&lt;/b&gt; memo.", "I list the files.", "[image]", "notes.txt", "2.5 s"):
@@ -91,7 +91,7 @@ def test_a_damaged_trajectory_is_no_reason_to_refuse_a_job(here, job, content):
 
 def test_our_judge_grades_the_kept_reports_beside_the_verifier(here, job, capsys):
     assert import_job(here.folder, [*REPORTS, "judge=offline"], job, Screen()) == 4
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     said = (here.own / "leaderboard.md").read_text()
     assert "The submissions that Harbor kept were graded again here" in said
     rows = {row["judge_id"]: row for row in here.board()}
@@ -140,7 +140,7 @@ def test_another_stand_in_is_not_given_the_figures_of_the_offline_judge(here, jo
             about = {"staffbench": "0.1.0", "benchmark": "mission_report", "stand_in": True}
             path.write_text(json.dumps({**judgment, **about, "judge_model": "offline: copy"}))
     assert import_job(here.folder, REPORTS, job, Screen()) == 4
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "offline_copy is a deterministic stand-in" in said
     assert "labelled controls held out" not in said

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.commands import report
+from flows.pipeline.commands.report import report
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.judge_agreement import (
     controls_agreement,

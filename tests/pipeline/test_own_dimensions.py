@@ -9,7 +9,7 @@ import yaml
 
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.pipeline.commands.commands import report
+from flows.pipeline.commands.report import report
 from tests.support.bench import Project
 from tests.support.plain_flow import run_here, without_prefect
 

@@ -10,7 +10,7 @@ import pytest
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.pipeline.commands import commands
+from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.commands.validate import validate
 from tests.support.plain_flow import run_here
 from tests.support.report_bench import (
@@ -105,7 +105,7 @@ def release(root):
 @pytest.fixture
 def here(tmp_path, project, monkeypatch):
     made = project_here(tmp_path, project / "conf", monkeypatch)
-    monkeypatch.setattr(commands, "check_options", lambda *_: (0, []))
+    monkeypatch.setattr("flows.pipeline.commands.validate.check_options", lambda *_: (0, []))
     release(made.folder / "release")
     return made
 
@@ -124,7 +124,7 @@ def test_it_validates_runs_and_shows_what_only_its_index_says(here, data, capsys
     (own,) = here.results.glob("*/tasks.md")
     here.own = own.parent  # named after the folder of the data
     assert {row["word_limit"] for row in here.rows("reports")} == {20}
-    assert commands.report(here.folder, overrides, Screen()) == 0
+    assert write_report(here.folder, overrides, Screen()) == 0
     pages = "".join(path.read_text() for path in (here.own / "site").rglob("*.html"))
     assert "0.609" in pages
     assert "Weekly activity reports" in pages

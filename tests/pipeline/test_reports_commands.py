@@ -7,9 +7,10 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.pipeline.commands import commands
+from flows.pipeline.commands.agreement import Sample, agreement
 from flows.pipeline.commands.packets import packets
 from flows.pipeline.commands.planning.plan import plan
+from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.commands.validate import validate
 from flows.pipeline.harbor.jobs.summary import import_job
 from flows.pipeline.native import renders
@@ -32,7 +33,7 @@ def here(tmp_path, project, monkeypatch):
 @pytest.fixture
 def no_options(monkeypatch):
     """Every option of conf/ is checked elsewhere; it takes seconds."""
-    monkeypatch.setattr(commands, "check_options", lambda *_: (0, []))
+    monkeypatch.setattr("flows.pipeline.commands.validate.check_options", lambda *_: (0, []))
 
 
 def cells(text):
@@ -184,7 +185,7 @@ def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys
 
 def test_a_report_comes_from_the_tables_alone(here, monkeypatch):
     assert sweep_here(here.folder, *REPORTS, "model=oracle,fair,weak,empty,absent") == 0
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     first = here.tables()
     assert {path.name for path in first} >= {"tasks.md", "leaderboard.md", "leaderboard.json", "index.html"}
     for folder in (here.own / "reports" / "files", here.own / "renders", here.results / ".cache"):
@@ -197,7 +198,7 @@ def test_a_report_comes_from_the_tables_alone(here, monkeypatch):
     monkeypatch.setattr(renders, "render", nobody)
     monkeypatch.setattr(renders, "find_converter", nobody)
     monkeypatch.setenv("PATH", NO_OFFICE["PATH"])
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     assert here.tables() == first
     assert not list((here.own / "renders").rglob("*"))
     lines = (here.own / "tasks.md").read_text().splitlines()
@@ -217,10 +218,10 @@ def test_verdicts_beside_another_expert_report_are_left_out_until_they_are_made_
         a_report("Route Birch is open.")
     )
     capsys.readouterr()
-    assert commands.report(here.folder, REPORTS, Screen()) == 1
+    assert write_report(here.folder, REPORTS, Screen()) == 1
     assert "another rubric of memo-02" in " ".join(capsys.readouterr().err.split())
     assert run_here(here.folder, *REPORTS, "model=fair", "seeds=1") == 0
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     assert here.rows("verdicts") != before
     with pytest.raises(StaffbenchError, match="memo-03"):
         run_here(here.folder, *REPORTS, "model=fair", "benchmark.scenarios=[memo-03]")
@@ -249,7 +250,7 @@ def test_agreement_of_the_stand_in_and_of_a_judge_that_was_asked(here, capsys):
         assert sweep_here(here.folder, *REPORTS, "model=fair,weak") == 0
         capsys.readouterr()
         asked = len(server.calls)
-        assert commands.agreement(here.folder, [*REPORTS, *judged(server)], Screen()) == 0
+        assert agreement(here.folder, [*REPORTS, *judged(server)], Sample(), Screen()) == 0
         assert len(server.calls) == asked
     out = capsys.readouterr().out
     assert "pairs" not in out  # they are items of the other protocol
@@ -292,7 +293,7 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert foreign == "| memo-02 | - | - | - | - | - | - | - | - | - | 0.300 | 0.300 |"
     assert overall.endswith("| 1.000 | 0.317 | 0.317 |")
     capsys.readouterr()
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr()
     assert out.err == ""
     site = here.own / "site"
@@ -302,5 +303,5 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     assert "memo-02" in index
     assert not [path for path in site.rglob("*.html") if "harbor" in str(path.relative_to(site))]
     before = here.tables()
-    assert commands.report(here.folder, REPORTS, Screen()) == 0
+    assert write_report(here.folder, REPORTS, Screen()) == 0
     assert here.tables() == before

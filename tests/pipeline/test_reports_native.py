@@ -10,7 +10,7 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ReadError, StaffbenchError
-from flows.pipeline.commands.commands import report
+from flows.pipeline.commands.report import report
 from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.work import reports as reports_module
 from tests.support.plain_flow import run_here

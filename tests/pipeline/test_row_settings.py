@@ -9,7 +9,7 @@ import yaml
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
-from flows.pipeline.commands.commands import report
+from flows.pipeline.commands.report import report
 from flows.pipeline.evaluate.job import varied
 from flows.pipeline.evaluate.showing import command_hint
 from flows.pipeline.results.settings_file import read_settings

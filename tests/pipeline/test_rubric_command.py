@@ -9,8 +9,8 @@ import yaml
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems
-from flows.pipeline.commands.commands import report
 from flows.pipeline.commands.own.rubric import export_rubric, import_rubric
+from flows.pipeline.commands.report import report
 from tests.adapters.test_rubrics import HEALTHBENCH, MISSION_REPORT, PRBENCH
 from tests.pipeline.test_own_dimensions import here as _own
 from tests.support.plain_flow import run_here

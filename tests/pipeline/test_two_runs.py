@@ -11,7 +11,7 @@ import yaml
 from flows.adapters.dvc import versioned_outputs
 from flows.adapters.screen import Screen
 from flows.common.errors import StoreError
-from flows.pipeline.commands import commands
+from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.evaluate import flow as evaluate
 from flows.pipeline.harbor.jobs import imported
 from flows.pipeline.harbor.jobs.summary import import_job
@@ -33,7 +33,7 @@ def run(folder, model):
 
 
 def report(folder, _):
-    return commands.report(folder, [], Screen())
+    return write_report(folder, [], Screen())
 
 
 @pytest.mark.parametrize("first", [run, report])
@@ -71,7 +71,7 @@ def test_a_command_that_pauses_between_verdicts_and_board_loses_no_row(here, mon
     spied = type("fcntl", (), {"flock": staticmethod(flock), "LOCK_EX": fcntl.LOCK_EX})
     monkeypatch.setattr("flows.common.locks.fcntl", spied)
     monkeypatch.setattr(report_module, "build_leaderboard", pausing)
-    monkeypatch.setattr(commands, "build_leaderboard", pausing)
+    monkeypatch.setattr("flows.pipeline.commands.report.build_leaderboard", pausing)
     monkeypatch.setattr("flows.pipeline.evaluate.job.build_leaderboard", pausing)
     codes.append(first(here.folder, "strong"))
     threads[0].join()
@@ -144,11 +144,11 @@ def test_a_versioned_report_holds_what_dvc_lists_and_no_more(here, capsys, monke
     added.with_name(f"{added.name}.dvc").write_text(yaml.safe_dump({"outs": outs}))
     assert made in {str(path.relative_to(here.folder)) for path in versioned_outputs(here.folder)}
     capsys.readouterr()
-    assert commands.report(here.folder, [], Screen(), versioned=True) == 0
+    assert write_report(here.folder, [], Screen(), versioned=True) == 0
     board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
     assert sorted((row["model"], row["word_cap"]) for row in board["rows"]) == [("strong", 3000), ("weak", 6)]
     out = capsys.readouterr().out
     assert out.count("Left out, not tracked by DVC") == 2
-    assert commands.report(here.folder, [], Screen()) == 0
+    assert write_report(here.folder, [], Screen()) == 0
     board = json.loads((here.results / "ma_bench" / "leaderboard.json").read_text())
     assert len(board["rows"]) == 4

@@ -23,7 +23,8 @@ COMMANDS = {
     "list": "the options of an axis, such as models and judges, or the graded conditions",
     "packets": "build packets from documents; report every unreadable document",
     "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
-    "agreement": "agreement of judges with labels (LABELS: a CSV file of experts'), others and themselves",
+    "agreement": "judges against labels (LABELS: files of experts'), one another and themselves; or with "
+    "the words sheet FOLDER, workbooks for experts to fill in",
     "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
     "track": "bring a benchmark's DVC stages up to date, and put its results under DVC",
     "remove": "delete the results of a condition, after showing what that removes",
@@ -180,7 +181,7 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="experts' labels (CSV) for --tables; may be repeated",
+        help="experts' labels (CSV, filled sheets or a folder) for --tables; may be repeated",
     )
     copy = (
         parsers["store"]
@@ -189,6 +190,15 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     )
     copy.add_argument("source", metavar="FROM", help="a folder of results, or a shared store's address")
     copy.add_argument("target", metavar="TO", help="the same; file:///FOLDER is a shared store in a folder")
+    sheet = parsers["agreement"].add_argument_group("agreement sheet FOLDER")
+    sheet.add_argument("--raters", metavar="NAMES", help="names of the raters, separated by commas")
+    for name, text in (
+        ("briefs", "briefs that each rater reads (8)"),
+        ("items", "items in each brief (15)"),
+        ("shared", "briefs that all raters read (half)"),
+        ("draw", "number of the draw: another one gives another sample (1)"),
+    ):
+        sheet.add_argument(f"--{name}", type=int, metavar="N", help=text)
     parsers["ui"].add_argument(
         "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
     )

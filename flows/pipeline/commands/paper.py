@@ -12,6 +12,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.results.expert_labels import by_code, check_labels
 from flows.pipeline.results.graded import Graded
 from flows.schema.condition import judge_of
 from flows.schema.scenario import Scenario
@@ -67,9 +68,12 @@ def write(
         StaffbenchError: labels can't be read, verdicts don't match their rubric, or a file can't be written.
     """
     # pandas and altair take a second to import.
-    from flows.pipeline.results.paper import paper_results, write_paper
+    from flows.pipeline.results.paper import paper_results
+    from flows.pipeline.results.paper_files import write_paper
 
     settings = point.settings
+    labels = read_labels(wanted.labels, lambda sample: by_code(graded, scenarios, sample))
+    check_labels(labels, graded)
     results = paper_results(
         graded,
         scenarios,
@@ -77,7 +81,7 @@ def write(
         word_cap=settings.word_cap.words,
         prompt=settings.prompt.version,
         judge=judge_of(settings, point.changed).label if is_judge_chosen else None,
-        labels=[label for file in wanted.labels for label in read_labels(file)],
+        labels=labels,
     )
     readmes, without = write_paper(results, tables=wanted.tables, figures=wanted.figures)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")

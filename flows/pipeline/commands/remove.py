@@ -10,7 +10,7 @@ from pathlib import Path
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StoreError
-from flows.pipeline.commands.commands import report, retract
+from flows.pipeline.commands.report import report, retract
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.condition_files import condition_files, judges_of
 from flows.pipeline.results.leaderboard import delete_leaderboard

@@ -6,13 +6,61 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from flows.pipeline.results.graded import Graded
-from flows.common.errors import ScenarioError
+from flows.adapters.labels import SheetBrief
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.label_sample import Brief
 from flows.stages.agreement import LabelledVerdict, Repeated, compare_verdicts, measure_agreement, window_overlap
 
 _Place = tuple[str, str, int, str]
 """Condition, scenario, seed, item."""
+
+
+def stored_briefs(graded: Sequence[Graded]) -> list[Brief]:
+    """Return every brief with a text once, whichever judges graded it; imported jobs are left out."""
+    found: dict[tuple[str, str, int], Brief] = {}
+    for entry in graded:
+        for (name, seed), text in entry.texts.items():
+            if not entry.is_foreign and text and text.strip():
+                found[entry.condition, name, seed] = Brief(entry.condition, name, seed, text)
+    return [found[place] for place in sorted(found)]
+
+
+def by_code(graded: Sequence[Graded], scenarios: Mapping[str, Scenario], sample: str) -> dict[str, SheetBrief]:
+    """Return what the codes of a sample stand for."""
+    items = {name: {item.item_id: item for item in scenario.items} for name, scenario in scenarios.items()}
+    return {
+        brief.code(sample): SheetBrief(brief.condition, brief.scenario_id, brief.seed, items[brief.scenario_id])
+        for brief in stored_briefs(graded)
+        if brief.scenario_id in items
+    }
+
+
+def check_labels(labels: Sequence[ExpertLabel], graded: Sequence[Graded]) -> None:
+    """Refuse labels on briefs or items that no judge graded.
+
+    Raises:
+        StaffbenchError: all of them, by row.
+    """
+    conditions = {label.condition for label in labels}
+    known = {
+        (entry.condition, *place)
+        for entry in graded
+        if entry.condition in conditions and not entry.is_foreign
+        for place in entry.passed
+    }
+    problems: list[StaffbenchError] = [
+        ScenarioError(
+            label.where or "labels",
+            f"no verdict on {' '.join(map(str, _place(label)))}",
+            "labels of briefs and items with a verdict in results/",
+        )
+        for label in labels
+        if _place(label) not in known
+    ]
+    if problems:
+        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
 
 
 def labels_agreement(
@@ -29,8 +77,9 @@ def labels_agreement(
         A judge or rater and its agreement with a rater, sorted by name.
 
     Raises:
-        ScenarioError: labels on briefs or items without a verdict.
+        StaffbenchError: labels on briefs or items without a verdict, each by its row.
     """
+    check_labels(labels, graded)
     items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
     verdicts: dict[str, dict[_Place, bool | None]] = {}
     texts: dict[tuple[str, str, int], str | None] = {}
@@ -39,15 +88,6 @@ def labels_agreement(
             texts |= {(entry.condition, *brief): text for brief, text in entry.texts.items()}
             passed_by_place = verdicts.setdefault(entry.judge, {})
             passed_by_place |= {(entry.condition, *place): passed for place, passed in entry.passed.items()}
-    known = {place for passed_by_place in verdicts.values() for place in passed_by_place}
-    unknown = sorted({_place(label) for label in labels} - known)
-    if unknown:
-        first = " ".join(map(str, unknown[0]))
-        raise ScenarioError(
-            "labels",
-            f"no verdict on {first}" + (f", nor on {len(unknown) - 1} others" if len(unknown) > 1 else ""),
-            "labels of briefs and items with a verdict in results/",
-        )
     raters: dict[str, list[ExpertLabel]] = {}
     for label in labels:
         raters.setdefault(label.rater, []).append(label)

@@ -1,42 +1,35 @@
-"""Make the tables and figures of a paper from graded conditions, and write them into one folder."""
+"""Gather what the tables and figures of a paper are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from flows.common.errors import StoreError
-from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import Estimate, ExpertLabel
 from flows.stages.aggregate import interval_over
 from flows.stages.paper import (
     BRIEF_COLUMNS,
-    FIGURE_ENDINGS,
-    FIGURES,
     LABEL_COLUMNS,
     REPEAT_COLUMNS,
-    TABLE_ENDINGS,
-    TABLES,
     TASK_COLUMNS,
     VERDICT_COLUMNS,
-    NotEnoughError,
     Results,
-    draw,
-    render,
 )
 
-README = "README.md"
 _NO_NUMBER = float("nan")
 _TEXTS = [
     "condition", "model", "effort", "prompt", "harness", "judge", "scenario_id", "item_id", "step", "severity",
-    "status", "mode", "requirement",
+    "status", "mode", "requirement", "reason",
 ]  # fmt: skip
 
 
@@ -101,112 +94,29 @@ def paper_results(
     )
 
 
-def write_paper(
-    results: Results, *, tables: Path | None = None, figures: Path | None = None
-) -> tuple[list[Path], dict[str, str]]:
-    """Write the tables and figures that the results support, and a README into each folder.
-
-    Files of an earlier call that are not made now are deleted.
-
-    Args:
-        results: as built by `paper_results`.
-        tables, figures: the folders; None to make none. They may be the same.
-
-    Returns:
-        The paths of the READMEs, and the names of what could not be made with the reason.
-
-    Raises:
-        StoreError: a file can't be written.
-    """
-    shown: dict[Path, dict[str, tuple[str, list[str]]]] = {}
-    without: dict[str, str] = {}
-    for folder, makers, form, endings in (
-        (tables, TABLES, render, TABLE_ENDINGS),
-        (figures, FIGURES, draw, FIGURE_ENDINGS),
-    ):
-        if folder is not None:
-            entries = shown.setdefault(folder.resolve(), {})
-            _write(folder, makers, form, endings, results, entries, without)
-    readmes: list[Path] = []
-    for folder, entries in shown.items():
-        path = folder / README
-        write_whole(path, _readme(results, entries, without))
-        readmes.append(path)
-    return readmes, without
+def _verdicts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> pd.DataFrame:
+    """Return `VERDICT_COLUMNS`. Facts of an item or a brief are looked up once for all its verdicts."""
+    facts, copies = _items(entry, scenarios, scoring), entry.copies
+    frame: pd.DataFrame = VerdictRows.of(entry.verdicts).frame()
+    one = np.zeros(len(frame), dtype=np.int8)
+    for name, value in _head(entry).items():
+        frame[name] = value if name == "word_cap" else pd.Categorical.from_codes(one, [value])
+    row, places = _places(frame, "item_id")
+    own = [facts.get(place, _UNKNOWN_ITEM) for place in places]
+    for at, name in enumerate(("step", "tier", "severity", "is_error", "points", "requirement")):
+        values: list[Any] = [item[at] for item in own]
+        frame[name] = pd.Categorical(values).take(row) if name in _TEXTS else np.array(values)[row]
+    row, places = _places(frame, "seed")
+    frame["is_copy"] = np.array([place in copies for place in places], dtype=bool)[row]
+    return frame[VERDICT_COLUMNS]
 
 
-def _write(
-    folder: Path,
-    makers: Mapping[str, Callable[[Results], Any]],
-    form: Callable[[Any], Mapping[str, bytes]],
-    endings: Sequence[str],
-    results: Results,
-    entries: dict[str, tuple[str, list[str]]],
-    without: dict[str, str],
-) -> None:
-    """Write what can be made and add summary and links to `entries`; add the rest to `without`."""
-    for name, make in makers.items():
-        try:
-            made = make(results)
-        except NotEnoughError as error:
-            without[name] = str(error)
-            for ending in endings:
-                (folder / f"{name}.{ending}").unlink(missing_ok=True)
-            continue
-        files = form(made)
-        for ending, content in files.items():
-            write_whole(folder / f"{name}.{ending}", content)
-        summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
-        links = [f"[{ending}]({name}.{ending})" for ending in files]
-        known, others = entries.get(name, (summary, []))
-        entries[name] = (known, [*others, *links])
-
-
-def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]) -> str:
-    notes = [
-        f"Judge: {results.judge}, where a table doesn't compare judges.",
-        results.interval_note,
-        f"Conditions: {len(results.order)}, of which {len(results.at_benchmark)} count as the benchmark's "
-        "condition; judges: " + ", ".join(results.judges) + ".",
-        "Names with a number or an appendix are those of MA-Bench's paper; the others it doesn't have.",
-        "An unknown number is null in Parquet, empty in CSV and a dash elsewhere. Shares are fractions in "
-        "Parquet and CSV.",
-    ]
-    if results.judge in results.stand_ins:
-        notes.insert(1, "This judge is a stand-in. Its numbers are not to be published.")
-    missing = [f"| {name} | {reason} |" for name, reason in without.items()]
-    return "\n".join(
-        [
-            "# Tables and figures",
-            "",
-            *(f"- {note}" for note in notes),
-            "",
-            "| file | what it shows | formats |",
-            "|---|---|---|",
-            *(f"| {name} | {summary} | {', '.join(links)} |" for name, (summary, links) in sorted(entries.items())),
-            "",
-            *(["## Not made", "", "| file | what it needs |", "|---|---|", *missing, ""] if missing else []),
-        ]
-    )
-
-
-def _verdicts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, Any]:
-    facts = _items(entry, scenarios, scoring)
-    copies, verdicts = entry.copies, entry.verdicts
-    own = [facts.get((v.scenario_id, v.item_id), _UNKNOWN_ITEM) for v in verdicts]
-    names = ("step", "tier", "severity", "is_error", "points", "requirement")
-    return {
-        **_head(entry),
-        "scenario_id": [v.scenario_id for v in verdicts],
-        "seed": [v.seed for v in verdicts],
-        "item_id": [v.item_id for v in verdicts],
-        "status": [v.status.value for v in verdicts],
-        "passed": [_number(v.passed) for v in verdicts],
-        "mode": [v.mode.value if v.mode else None for v in verdicts],
-        "reason": [v.reason for v in verdicts],
-        "is_copy": [(v.scenario_id, v.seed) in copies for v in verdicts],
-        **{name: [item[at] for item in own] for at, name in enumerate(names)},
-    }
+def _places(frame: pd.DataFrame, name: str) -> tuple[np.ndarray, list[tuple[Any, Any]]]:
+    """Return the number of each row's pair of scenario and another value, and the pairs."""
+    scenario, other = frame["scenario_id"].cat, pd.Categorical(frame[name])
+    n = max(1, len(other.categories))
+    row, pairs = pd.factorize(scenario.codes.to_numpy(np.int64) * n + other.codes)
+    return row, [(scenario.categories[pair // n], other.categories[pair % n]) for pair in pairs]
 
 
 _UNKNOWN_ITEM = (None, _NO_NUMBER, None, False, _NO_NUMBER, "")
@@ -243,7 +153,7 @@ def _points(item: Item, scoring: ScoringSettings) -> float:
     return float(scoring.weights.get(polarity, item.points))
 
 
-def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, Any]:
+def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> pd.DataFrame:
     by_brief = {(brief["scenario_id"], brief["seed"]): brief for brief in entry.briefs}
     copies = entry.copies
     scores = scored(entry, scenarios, scoring).scores
@@ -251,7 +161,7 @@ def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSe
     own = [by_brief[key] for key in keys]
     numbers = ("score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong")
     clamped = scoring.clamped or (entry.is_foreign and bool(entry.about["harbor"].get("clamped", True)))
-    return {
+    found: dict[str, Any] = {
         **_head(entry),
         "scenario_id": [score.scenario_id for score in scores],
         "seed": [score.seed for score in scores],
@@ -267,6 +177,7 @@ def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSe
         "n_missing": [score.n_missing for score in scores],
         "is_copy": [key in copies for key in keys],
     }
+    return pd.DataFrame(found)
 
 
 def _head(entry: Graded) -> dict[str, Any]:
@@ -299,12 +210,14 @@ def _estimate(entry: Graded, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _table(parts: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def _table(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """Concatenate parts; repeated texts become categories, which are small and quick to group by."""
-    frame = pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)[list(columns)]
-    for name in set(_TEXTS) & set(columns):
-        frame[name] = frame[name].astype("category")
-    return frame
+    found: dict[str, Any] = {}
+    for name in columns:
+        own = [part[name].astype("category") if name in _TEXTS else part[name] for part in parts]
+        is_text = name in _TEXTS
+        found[name] = union_categoricals(own, sort_categories=True) if is_text else np.concatenate(own)
+    return pd.DataFrame(found)
 
 
 def _most_used(briefs: pd.DataFrame, stand_ins: frozenset[str]) -> str:

@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, VERDICTS, read_table, table_files
+from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, read_table, table_files
 from flows.common.locks import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.results.settings_file import read_settings
+from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.pipeline.work.kinds import kind_of
 from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
@@ -90,9 +91,9 @@ def left_out(folder: Path, problems: Sequence[StaffbenchError]) -> tuple[str, ..
 
 
 def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded:
-    rows, about = read_table(path, VERDICTS)
+    verdicts, about = VerdictRows.read(path)
     if about["condition"]["harness"] == HARBOR:
-        return _load_foreign(folder, path, rows, about)
+        return _load_foreign(folder, path, verdicts, about)
     if "hidden_characters" not in about:
         raise StoreError(path, "written by an older version", remedy="run that condition again")
     model = about["condition"]["model"]
@@ -114,7 +115,7 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
     return Graded(
         about,
         briefs,
-        from_rows(Verdict, rows),
+        verdicts,
         _load_repeats(folder, about, again),
         _load_reports(folder, about, briefs, again),
         known=_load_scores(folder, about),
@@ -171,7 +172,7 @@ def _load_reports(
 
 
 def _load_foreign(
-    folder: Path, path: Path, rows: Sequence[dict[str, Any]], about: Mapping[str, Any]
+    folder: Path, path: Path, verdicts: VerdictRows, about: Mapping[str, Any]
 ) -> Graded:
     """Load an imported job: its tasks may not exist here, and its verifier's rewards are its scores."""
     names = about["condition"]["label"], about["judge"]["label"]
@@ -182,9 +183,7 @@ def _load_foreign(
         if other["briefs_digest"] != about["briefs_digest"]:
             raise StoreError(path, "of another import than its briefs or scores", "all of one import", again)
     reports = _load_reports(folder, about, briefs, again)
-    return Graded(
-        about, briefs, from_rows(Verdict, rows), reports=reports, scores=from_rows(BriefScore, scores)
-    )
+    return Graded(about, briefs, verdicts, reports=reports, scores=from_rows(BriefScore, scores))
 
 
 def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tuple[int, Verdict]]:

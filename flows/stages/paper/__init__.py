@@ -15,14 +15,15 @@ from flows.stages.paper.results import (
     NotEnoughError,
     Results,
 )
-from flows.stages.paper.table import TABLE_ENDINGS, Column, Table, render
-from flows.stages.paper.tables import TABLES
+from flows.stages.paper.table import TABLE_ENDINGS, Column, Table, cells, render
+from flows.stages.paper.tables import LABEL_TABLES, TABLES
 
 __all__ = [
     "BRIEF_COLUMNS",
     "FIGURES",
     "FIGURE_ENDINGS",
     "LABEL_COLUMNS",
+    "LABEL_TABLES",
     "REPEAT_COLUMNS",
     "TABLES",
     "TABLE_ENDINGS",
@@ -33,6 +34,7 @@ __all__ = [
     "NotEnoughError",
     "Results",
     "Table",
+    "cells",
     "draw",
     "render",
 ]

@@ -136,6 +136,43 @@ class Results:
         """
         return list(self.board.loc[self.board["at_benchmark"], "condition"])
 
+    def brief_codes(self, rows: pd.DataFrame) -> np.ndarray:
+        """Return a number for each row, equal for rows of one brief; -1 where there is no verdict on it."""
+        codes = np.zeros(len(rows), dtype=np.int64)
+        unknown = np.zeros(len(rows), dtype=bool)
+        for name in ("condition", "scenario_id"):
+            known = self.verdicts[name].cat.categories
+            own = _codes(rows[name], known)
+            unknown |= own < 0
+            codes = codes * len(known) + own
+        seeds = np.sort(self.verdicts["seed"].unique())
+        own = np.searchsorted(seeds, rows["seed"]).clip(max=max(0, len(seeds) - 1))
+        codes = codes * len(seeds) + own
+        return np.where(unknown | (seeds[own] != rows["seed"].to_numpy()) if len(seeds) else True, -1, codes)
+
+    def on_scored_briefs(self, rows: pd.DataFrame) -> np.ndarray:
+        """Mark verdicts on briefs with a score by the judge of the tables."""
+        own = self.briefs[(self.briefs["judge"] == self.judge) & self.briefs["score"].notna()]
+        return _contained(self.brief_codes(rows), self.brief_codes(own))
+
+    @cached_property
+    def by_judge(self) -> pd.DataFrame:
+        """One row per item of a brief, with one column of `passed` per judge; without copies of a text.
+
+        The others are `condition`, `scenario_id`, `seed`, `item_id`, `tier`, `severity` and `is_error`.
+        """
+        own = self.verdicts[~self.verdicts["is_copy"]] if self.verdicts["is_copy"].any() else self.verdicts
+        items = own["item_id"].cat
+        code = self.brief_codes(own) * len(items.categories) + items.codes.to_numpy()
+        row, places = pd.factorize(code)
+        first = np.full(len(places), len(own))
+        np.minimum.at(first, row, np.arange(len(own)))
+        facts = ["condition", *BRIEF, "item_id", "tier", "severity", "is_error"]
+        wide = own[facts].iloc[first].reset_index(drop=True)
+        passed = np.full((len(self.judges), len(places)), np.nan)
+        passed[_codes(own["judge"], pd.Index(self.judges)), row] = own["passed"]
+        return wide.assign(**dict(zip(self.judges, passed, strict=True)))
+
     def scenario_means(self, judge: str | None = None, column: str = "counted") -> pd.DataFrame:
         """Return means over seeds: one row per condition, one column per scenario, NaN where unscored."""
         own = self.briefs[self.briefs["judge"] == (self.judge if judge is None else judge)]
@@ -160,6 +197,20 @@ def family(label: str) -> str:
     """Return the family of a model or judge: the first letters of its label (`gpt`, `claude`)."""
     found = _FAMILY.match(label.lower())
     return found.group() if found else label
+
+
+def _codes(column: pd.Series, known: pd.Index) -> np.ndarray:
+    """Return the place of each value among the known ones, -1 for others."""
+    values = column.astype("category").cat
+    return known.get_indexer(values.categories)[values.codes.to_numpy()].astype(np.int64)
+
+
+def _contained(codes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Mark the codes from 0 that are among the chosen."""
+    table = np.zeros(max(codes.max(initial=0), chosen.max(initial=0)) + 2, dtype=bool)
+    table[chosen] = True
+    table[-1] = False  # of rows and briefs without a code
+    return table[codes]
 
 
 def _cap_text(cap: float) -> str:

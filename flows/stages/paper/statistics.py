@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+
+FEWEST_CLUSTERS = 6
+"""Fewest scenarios for an interval."""
 
 _DRAW_SEED = 20_261_019  # fixed, so that equal verdicts give equal intervals
 _RESAMPLES = 2_000
@@ -70,11 +74,11 @@ def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cel
         second: of the other rater.
         clusters: the scenario of each item.
     """
-    known = (first.notna() & second.notna()).to_numpy()
-    code = (first.to_numpy(float)[known] * 2 + second.to_numpy(float)[known]).astype(int)
-    cluster, names = pd.factorize(clusters.astype(object).to_numpy()[known])
-    counts = np.zeros((len(names), 4))
-    np.add.at(counts, (cluster, code), 1)
+    both, values = first.to_numpy(float) * 2, second.to_numpy(float)
+    known = ~np.isnan(both + values)
+    code = (both + values)[known].astype(np.int64)
+    cluster, names = pd.factorize(clusters[known])
+    counts = np.bincount(cluster * 4 + code, minlength=4 * len(names)).reshape(-1, 4).astype(float)
     return Cells(counts[:, 3], counts[:, 2], counts[:, 1], counts[:, 0])
 
 
@@ -92,13 +96,15 @@ def resampled(cells: Cells) -> Cells:
     return Cells(*(weights @ part for part in parts))
 
 
-def cluster_interval(
-    cells: Cells, statistic: Callable[[Cells], np.ndarray], fewest: int = 6
-) -> tuple[float, float]:
-    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN for too few."""
-    if len(cells.both_passed) < fewest:
+def cluster_interval(cells: Cells, statistic: Callable[[Cells], np.ndarray]) -> tuple[float, float]:
+    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN below six."""
+    if len(cells.both_passed) < FEWEST_CLUSTERS:
         return np.nan, np.nan
-    values = statistic(resampled(cells))
+    return percentiles(statistic(resampled(cells)))
+
+
+def percentiles(values: np.ndarray) -> tuple[float, float]:
+    """Return the 2.5th and 97.5th percentile of the known values; NaN without any."""
     values = values[~np.isnan(values)]
     if not len(values):
         return np.nan, np.nan
@@ -167,26 +173,27 @@ def sign_flip(differences: Sequence[float] | np.ndarray) -> float:
     n = len(values)
     if n < 2:  # noqa: PLR2004 -- one difference has no test
         return np.nan
-    if n <= _EXACT_UP_TO:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        extra = 0
-    else:
-        signs = np.random.default_rng(_DRAW_SEED).choice([-1, 1], size=(2**_EXACT_UP_TO, n))
-        extra = 1  # the observed pattern, so that p is never 0
+    signs = _signs(n)
+    extra = int(n > _EXACT_UP_TO)  # the observed pattern, so that p is never 0
     sums = np.abs(signs @ values)
     as_far = int((sums >= abs(values.sum()) - 1e-9).sum())
     return (as_far + extra) / (len(signs) + extra)
 
 
+@lru_cache(maxsize=4)
+def _signs(n: int) -> np.ndarray:
+    """Return patterns of signs (rows) of n differences; kept, since a table tests many pairs of one n."""
+    if n <= _EXACT_UP_TO:
+        return 1.0 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    return np.random.default_rng(_DRAW_SEED).choice([-1.0, 1.0], size=(2**_EXACT_UP_TO, n))
+
+
 def holm(values: Sequence[float] | np.ndarray | pd.Series) -> np.ndarray:
     """Return p-values corrected by Holm (1979) for a family; NaN stay and don't count."""
-    from statsmodels.stats.multitest import multipletests
-
     p = np.asarray(values, dtype=float)
+    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN sort last
     found = np.full(len(p), np.nan)
-    known = ~np.isnan(p)
-    if known.any():
-        found[known] = multipletests(p[known], method="holm")[1]
+    found[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return found
 
 

@@ -8,6 +8,7 @@ from flows.stages.paper.results import Results
 from flows.stages.paper.table import Table
 from flows.stages.paper.tables import (
     ablations,
+    calibration,
     comparisons,
     experts,
     failing,
@@ -46,9 +47,21 @@ TABLES: Mapping[str, Callable[[Results], Table]] = {
     "refusals": main.refusals,
     "judge-agreement-by-class": judges.judge_agreement_by_group,
     "self-preference": judges.self_preference,
+    "alternative-annotator": calibration.alternative_annotators,
+    "judge-errors": calibration.judge_errors,
+    "corrected-scores": calibration.corrected_scores,
     "reports-by-model": reports.by_model,
     "reports-by-task": reports.by_task,
     "reports-by-family": reports.by_family,
     "reports-missed-criteria": reports.missed,
 }
 """By the name of their files. Numbers and letters are those of MA-Bench's paper; the others it lacks."""
+
+LABEL_TABLES = (
+    "table-02-experts",
+    "table-11-judges-against-experts",
+    "alternative-annotator",
+    "judge-errors",
+    "corrected-scores",
+)
+"""The tables that take experts' labels, in the order in which they are read."""

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
-from flows.stages.paper.statistics import count_cells, panel_agreement, pooled
+from flows.stages.paper.statistics import (
+    FEWEST_CLUSTERS,
+    Cells,
+    count_cells,
+    panel_agreement,
+    percentiles,
+    pooled,
+    resampled,
+)
 from flows.stages.paper.table import Column, Table
 from flows.stages.paper.tables.judges import ITEM, agreement_row
 
 _HALF = 0.5
+_TEXTS = ["condition", "scenario_id", "item_id", "judge", "severity"]
 
 
 def labelled(results: Results) -> pd.DataFrame:
     """Return the labelled items with one column per rater (`rater NAME`), the majority, and one per judge.
 
-    The majority is NaN where the panel is split evenly.
+    The majority is NaN where the panel is split evenly. `severity` and `is_error` are the item's.
     """
     if not len(results.labels):
         raise NotEnoughError("no experts' labels (--labels FILE)")
@@ -24,11 +36,12 @@ def labelled(results: Results) -> pd.DataFrame:
     wide = wide.rename(columns=lambda name: f"rater {name}")
     share = wide.mean(axis=1)
     wide["majority"] = (share > _HALF).astype(float).where(share != _HALF)
-    verdicts = results.verdicts[[*ITEM, "judge", "passed"]]
-    keys = verdicts.set_index(ITEM).index
-    own = verdicts[keys.isin(wide.index)]
+    verdicts = results.verdicts[results.verdicts["condition"].isin(set(results.labels["condition"]))]
+    own = verdicts[[*ITEM, "judge", "passed", "severity", "is_error"]].astype(dict.fromkeys(_TEXTS, object))
+    own = own.merge(wide.index.to_frame(index=False), on=ITEM)
+    facts = own.drop_duplicates(ITEM).set_index(ITEM)[["severity", "is_error"]]
     judges = own.set_index([*ITEM, "judge"])["passed"].unstack("judge")
-    return wide.join(judges).reset_index()
+    return wide.join(facts).join(judges).reset_index()
 
 
 def raters(frame: pd.DataFrame) -> list[str]:
@@ -53,38 +66,24 @@ def experts(results: Results) -> Table:
         joined = panel_agreement(wide.loc[wide[judge].notna(), [*panel, judge]].to_numpy(float))
         rows.append({"who": judge, **agreement_row(cells), **_panel(joined)})
     ties = int(wide["majority"].isna().sum())
+    columns = (
+        Column("who", "judge", "text"),
+        Column("n", "items", "count"),
+        Column("agreement", "agreement with the majority", "share"),
+        Column("agreement_low", "low", "share"),
+        Column("agreement_high", "high", "share"),
+        Column("kappa", "kappa"),
+        Column("kappa_low", "low"),
+        Column("kappa_high", "high"),
+        Column("ac1", "AC1"),
+        Column("panel_kappa", "Fleiss kappa of the panel"),
+        Column("panel_ac1", "panel's AC1"),
+        Column("panel_alpha", "panel's alpha"),
+    )
     return Table(
         "Agreement with experts",
-        (
-            Column("who", "judge", "text"),
-            Column("n", "items", "count"),
-            Column("agreement", "agreement with the majority", "share"),
-            Column("agreement_low", "low", "share"),
-            Column("agreement_high", "high", "share"),
-            Column("kappa", "kappa"),
-            Column("kappa_low", "low"),
-            Column("kappa_high", "high"),
-            Column("ac1", "AC1"),
-            Column("panel_kappa", "Fleiss kappa of the panel"),
-            Column("panel_ac1", "panel's AC1"),
-            Column("panel_alpha", "panel's alpha"),
-        ),
-        pd.DataFrame(rows).reindex(
-            columns=[
-                "who",
-                "n",
-                "agreement",
-                "agreement_low",
-                "agreement_high",
-                "kappa",
-                "kappa_low",
-                "kappa_high",
-                "ac1",
-                "panel_kappa",
-                "panel_ac1",
-                "panel_alpha",
-            ]
-        ),
+        columns,
+        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
         (
             (
                 "First row: the experts alone. Below: each judge against their majority, and the panel's "
@@ -101,55 +100,94 @@ def _panel(values: tuple[float, float, float]) -> dict[str, float]:
 
 
 def candidate_judges(results: Results) -> Table:
-    """Each judge, each of its repeats and their majority against the experts' majority (table 11)."""
+    """Each judge, each of its repeats and what their majority gains, against the experts (table 11)."""
     wide = labelled(results)
-    rows: list[dict[str, object]] = []
-    candidates = [(judge, "verdicts", wide[judge]) for judge in results.judges if judge in wide]
-    if len(results.repeats):
-        keys = wide.set_index(ITEM).index
-        for judge, own in results.repeats.groupby("judge", observed=True):
-            runs = own.set_index([*ITEM, "repeat"])["passed"].unstack("repeat").reindex(keys)
-            candidates += [
-                (str(judge), f"repeat {number}", runs[number].reset_index(drop=True))
-                for number in runs.columns
-            ]
-    for judge, which, verdicts in candidates:
-        cells = count_cells(wide["majority"], verdicts, wide["scenario_id"])
-        if not len(cells.both_passed):
+    keys = wide.set_index(ITEM).index
+    rows: list[dict[str, Any]] = []
+    for judge in results.judges:
+        if judge not in wide:
             continue
-        total = pooled(cells)
-        failed, passed = total.only_second + total.both_failed, total.both_passed + total.only_first
+        own = results.repeats[results.repeats["judge"] == judge]
+        runs = (
+            own.astype({"condition": object})
+            .set_index([*ITEM, "repeat"])["passed"]
+            .unstack("repeat")
+            .reindex(keys)
+        )
+        repeats = [runs[number].reset_index(drop=True) for number in runs.columns]
         rows.append(
             {
                 "judge": judge,
-                "which": which,
-                **agreement_row(cells),
-                "sensitivity": float(total.both_failed / failed) if failed else np.nan,
-                "specificity": float(total.both_passed / passed) if passed else np.nan,
+                "which": "verdicts",
+                **_against(wide, wide[judge]),
+                **_gain(wide, wide[judge], repeats),
             }
         )
+        rows += [
+            {"judge": judge, "which": f"repeat {number}", **_against(wide, run)}
+            for number, run in zip(runs.columns, repeats, strict=True)
+        ]
+    rows = [row for row in rows if row["n"]]
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
+    columns = (
+        Column("judge", "judge", "text"),
+        Column("which", "verdicts", "text"),
+        Column("n", "items", "count"),
+        Column("agreement", "agreement", "share"),
+        Column("kappa", "kappa"),
+        Column("kappa_low", "low"),
+        Column("kappa_high", "high"),
+        Column("ac1", "AC1"),
+        Column("sensitivity", "failed found", "share"),
+        Column("specificity", "passed found", "share"),
+        Column("gain", "kappa gained by the majority", "signed"),
+        Column("gain_low", "low", "signed"),
+        Column("gain_high", "high", "signed"),
+    )
     return Table(
         "Judges against the experts' majority",
-        (
-            Column("judge", "judge", "text"),
-            Column("which", "verdicts", "text"),
-            Column("n", "items", "count"),
-            Column("agreement", "agreement", "share"),
-            Column("kappa", "kappa"),
-            Column("kappa_low", "low"),
-            Column("kappa_high", "high"),
-            Column("ac1", "AC1"),
-            Column("sensitivity", "failed found", "share"),
-            Column("specificity", "passed found", "share"),
-        ),
-        pd.DataFrame(rows),
+        columns,
+        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
         (
             (
                 "Failed found: share of the items failed by the majority that the judge fails too "
                 "(sensitivity); passed found: the same of passed items (specificity)."
             ),
             "Verdicts: the judge's own, or the majority of its repeats; the repeats follow.",
+            (
+                "Gained: kappa of the majority less the mean kappa of the repeats, on the items that all of "
+                "them graded. Intervals: 95%, percentile bootstrap over scenarios, from six on."
+            ),
         ),
     )
+
+
+def _against(wide: pd.DataFrame, verdicts: pd.Series) -> dict[str, float]:
+    """Return the agreement with the experts' majority."""
+    cells = count_cells(wide["majority"], verdicts, wide["scenario_id"])
+    total = pooled(cells)
+    failed, passed = total.only_second + total.both_failed, total.both_passed + total.only_first
+    return {
+        **agreement_row(cells),
+        "sensitivity": float(total.both_failed / failed) if failed else np.nan,
+        "specificity": float(total.both_passed / passed) if passed else np.nan,
+    }
+
+
+def _gain(wide: pd.DataFrame, majority: pd.Series, repeats: list[pd.Series]) -> dict[str, float]:
+    """Return what the majority of repeats adds to the mean kappa of one, with its interval; paired."""
+    if len(repeats) < 2:  # noqa: PLR2004 -- a majority takes several
+        return {}
+    known = pd.concat([wide["majority"], majority, *repeats], axis=1).notna().all(axis=1)
+    label, clusters = wide.loc[known, "majority"], wide.loc[known, "scenario_id"]
+    first, *others = (count_cells(label, one[known], clusters) for one in (majority, *repeats))
+
+    def gain(view: Callable[[Cells], Cells]) -> np.ndarray:
+        return np.asarray(view(first).kappa - np.mean([view(one).kappa for one in others], axis=0))
+
+    # Equal seeds: each draw takes the same scenarios for the majority and the repeats.
+    low, high = (
+        percentiles(gain(resampled)) if len(first.both_passed) >= FEWEST_CLUSTERS else (np.nan, np.nan)
+    )
+    return {"gain": float(gain(pooled)), "gain_low": low, "gain_high": high}

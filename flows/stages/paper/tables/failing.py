@@ -82,7 +82,7 @@ def step_rates(results: Results) -> Table:
 def failure_modes(results: Results) -> Table:
     """How failed requirements failed, and the wrong moves made (appendix H)."""
     own = results.verdicts_once
-    frames = [_modes(own[own["condition"].isin(results.at_benchmark)].assign(condition=POOLED)), _modes(own)]
+    frames = [_modes(_pooled(results, own)), _modes(own)]
     frame = pd.concat([one.astype({"condition": object}) for one in frames], ignore_index=True)
     place = {name: number for number, name in enumerate([POOLED, *results.order])}
     frame = frame.sort_values("condition", key=lambda names: names.map(place), ignore_index=True)
@@ -115,19 +115,25 @@ def failure_modes(results: Results) -> Table:
     )
 
 
+def _pooled(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
+    own = verdicts[verdicts["condition"].isin(results.at_benchmark)]
+    return own.assign(condition=pd.Categorical.from_codes(np.zeros(len(own), dtype=np.int8), [POOLED]))
+
+
 def _modes(verdicts: pd.DataFrame) -> pd.DataFrame:
-    failed = verdicts[~verdicts["is_error"] & (verdicts["passed"] == 0)]
-    modes = failed["mode"].astype(object).where(failed["mode"].notna(), UNSTATED)
-    conditions = verdicts["condition"].astype(object).unique()
-    counts = pd.crosstab(failed["condition"].astype(object), modes).reindex(conditions, fill_value=0)
-    frame = pd.DataFrame(index=pd.Index(conditions, name="condition"))
+    failed = verdicts.loc[~verdicts["is_error"] & (verdicts["passed"] == 0), ["condition", "mode"]]
+    modes = failed["mode"].cat.set_categories([*MODES, UNSTATED]).fillna(UNSTATED)
+    counts = failed.assign(mode=modes).groupby(["condition", "mode"], observed=False).size().unstack("mode")
+    frame = pd.DataFrame(index=pd.Index(verdicts["condition"].unique().astype(object), name="condition"))
     frame["n_failed"] = counts.sum(axis=1)
     for mode in (*MODES, UNSTATED):
-        frame[f"share_{mode}"] = counts.get(mode, 0) / frame["n_failed"].replace(0, np.nan)
-    errors = verdicts[verdicts["is_error"] & verdicts["passed"].notna()]
+        frame[f"share_{mode}"] = counts[mode] / frame["n_failed"].replace(0, np.nan)
+    errors = verdicts.loc[
+        verdicts["is_error"] & verdicts["passed"].notna(), ["condition", "severity", "passed"]
+    ]
     for name in (*DETRIMENTAL, "any"):
         chosen = errors if name == "any" else errors[errors["severity"] == name]
-        avoided = chosen.groupby(chosen["condition"].astype(object))["passed"]
+        avoided = chosen.groupby("condition", observed=True)["passed"]
         frame[f"wrong_{name}"] = 1 - avoided.mean()
         frame[f"wrong_{name}_n"] = avoided.count().reindex(frame.index, fill_value=0)
     return frame.reset_index()
@@ -138,27 +144,22 @@ def lost_points(results: Results) -> pd.DataFrame:
 
     The sum of `lost` over a brief is 1 minus its unclamped score. Only briefs with a score.
     """
-    own = results.verdicts[results.verdicts["judge"] == results.judge]
-    own = own[own["passed"].notna()]
-    briefs = results.briefs[(results.briefs["judge"] == results.judge) & results.briefs["score"].notna()]
-    key = ["condition", *BRIEF]
-    positive = own["points"].where(~own["is_error"], 0.0)
-    total = positive.groupby([own[name] for name in key], observed=True).sum().rename("total").reset_index()
-    own = own.merge(total, on=key).merge(briefs[key], on=key)
-    lost = own[own["passed"] == 0].copy()
-    lost["lost"] = lost["points"].abs() / lost["total"]
-    return lost
+    own = results.verdicts[["condition", *BRIEF, "step", "tier", "severity", "is_error", "points", "passed"]]
+    own = own[(results.verdicts["judge"] == results.judge) & own["passed"].notna()]
+    own = own[results.on_scored_briefs(own)]
+    brief = results.brief_codes(own)
+    total = np.bincount(brief, weights=own["points"].where(~own["is_error"], 0.0))
+    lost = (own["passed"] == 0).to_numpy()
+    return own[lost].assign(lost=own["points"][lost].abs() / total[brief[lost]])
 
 
 def _mean_lost(results: Results, lost: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return the mean loss by condition (row) and group (column): over seeds, then scenarios."""
     briefs = results.briefs[(results.briefs["judge"] == results.judge) & results.briefs["score"].notna()]
-    key = ["condition", *BRIEF]
-    sums = lost.groupby([*key, by], observed=True)["lost"].sum().unstack(by)
-    sums = sums.reindex(
-        pd.MultiIndex.from_frame(briefs[key].astype({"condition": object})), fill_value=np.nan
-    )
-    means = sums.fillna(0).groupby(["condition", "scenario_id"], observed=True).mean()
+    place = ["condition", "scenario_id"]
+    sums = lost.groupby([*place, by], observed=True)["lost"].sum().unstack(by)
+    n_briefs = briefs.groupby(place, observed=True).size()
+    means = sums.reindex(n_briefs.index).fillna(0).div(n_briefs, axis=0)
     return means.groupby("condition", observed=True).mean()
 
 

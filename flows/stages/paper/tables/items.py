@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results
+from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.table import Column, Table
 
 _FEWEST_BRIEFS = 3
@@ -19,7 +19,7 @@ def items(results: Results) -> Table:
     key = ["scenario_id", "item_id"]
     facts = own.drop_duplicates(key)[[*key, "step", "tier", "severity", "is_error", "points", "requirement"]]
     counts = own.groupby(key, observed=True)["passed"].agg(n="count", rate="mean").reset_index()
-    frame = facts.merge(counts, on=key).merge(_discrimination(own), on=key, how="left")
+    frame = facts.merge(counts, on=key).merge(_discrimination(results, own), on=key, how="left")
     frame = frame.merge(_disagreement(results), on=key, how="left")
     frame["kind"] = np.where(frame["is_error"], "wrong move", "requirement")
     frame["look"] = [
@@ -70,12 +70,14 @@ def _look(rate: float, discrimination: float, disagreement: float, n: float) -> 
     return ", ".join(found)
 
 
-def _discrimination(verdicts: pd.DataFrame) -> pd.DataFrame:
+def _discrimination(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
     """Corrected item-total correlation (Nunnally 1978), the rest as a share so that gaps don't count."""
     parts: list[pd.DataFrame] = []
     for scenario, own in verdicts.groupby("scenario_id", observed=True):
-        wide = own.set_index(["condition", "seed", "item_id"])["passed"].unstack("item_id")
-        passed = wide.to_numpy(float)
+        brief, _ = pd.factorize(results.brief_codes(own))
+        item, names = pd.factorize(own["item_id"])
+        passed = np.full((brief.max() + 1, len(names)), np.nan)
+        passed[brief, item] = own["passed"]
         known = ~np.isnan(passed)
         filled = np.where(known, passed, 0.0)
         n_rest = known.sum(axis=1, keepdims=True) - known
@@ -88,7 +90,7 @@ def _discrimination(verdicts: pd.DataFrame) -> pd.DataFrame:
         rest = np.where(known, rest, np.nan)
         values = [_correlation(passed[:, at], rest[:, at]) for at in range(passed.shape[1])]
         parts.append(
-            pd.DataFrame({"scenario_id": scenario, "item_id": wide.columns, "discrimination": values})
+            pd.DataFrame({"scenario_id": scenario, "item_id": names.astype(object), "discrimination": values})
         )
     return pd.concat(parts, ignore_index=True)
 
@@ -103,13 +105,14 @@ def _correlation(item: np.ndarray, rest: np.ndarray) -> float:
 
 def _disagreement(results: Results) -> pd.DataFrame:
     """Return the share of briefs on which judges differ, of those that several graded."""
-    known = results.verdicts[results.verdicts["passed"].notna() & ~results.verdicts["is_copy"]]
-    place = ["condition", *BRIEF, "item_id"]
     if len(results.judges) < 2:  # noqa: PLR2004 -- disagreement takes two
         return pd.DataFrame({"scenario_id": [], "item_id": [], "disagreement": []}).astype(
             {"scenario_id": object, "item_id": object, "disagreement": float}
         )
-    spread = known.groupby(place, observed=True)["passed"].agg(["count", "min", "max"])
-    spread = spread[spread["count"] > 1]
-    differs = (spread["min"] != spread["max"]).rename("disagreement")
-    return differs.groupby(["scenario_id", "item_id"], observed=True).mean().reset_index()
+    wide = results.by_judge
+    passed = wide[results.judges].to_numpy()
+    n = (~np.isnan(passed)).sum(axis=1)
+    several = wide.loc[n > 1, ["scenario_id", "item_id"]]
+    total = np.nansum(passed, axis=1)
+    several = several.assign(disagreement=((total > 0) & (total < n))[n > 1])
+    return several.groupby(["scenario_id", "item_id"], observed=True)["disagreement"].mean().reset_index()

@@ -53,10 +53,7 @@ def side_by_side(results: Results) -> pd.DataFrame:
     """Return the verdicts with one column per judge; copies of the same text are left out."""
     if len(results.judges) < 2:  # noqa: PLR2004 -- agreement takes two
         raise NotEnoughError("one judge only (+experiment=judges)")
-    own = results.verdicts[~results.verdicts["is_copy"]]
-    wide = own.set_index([*ITEM, "judge"])["passed"].unstack("judge")
-    facts = own.drop_duplicates(ITEM).set_index(ITEM)[["tier", "severity", "is_error"]]
-    return wide.join(facts).reset_index()
+    return results.by_judge
 
 
 def _common_means(results: Results, first: str, second: str) -> pd.DataFrame:
@@ -86,7 +83,7 @@ def judge_agreement(results: Results) -> Table:
                 "first": first,
                 "second": second,
                 **agreement_row(cells),
-                "n_briefs": len(both.drop_duplicates()),
+                "n_briefs": len(np.unique(results.brief_codes(both))),
                 "rank_correlation": rank_correlation(means[first], means[second]),
                 "offset": (means[second] - means[first]).mean() if len(means) else np.nan,
                 "offset_spread": (means[second] - means[first]).std(),
@@ -119,7 +116,8 @@ def judge_agreement(results: Results) -> Table:
 def judge_agreement_by_group(results: Results) -> Table:
     """Agreement of each pair of judges by tier, severity and polarity."""
     wide = side_by_side(results)
-    wide["polarity"] = np.where(wide["is_error"], "wrong moves", "requirements")
+    polarity = pd.Series(np.where(wide["is_error"], "wrong moves", "requirements"), dtype="category")
+    wide = wide.assign(polarity=polarity)
     rows: list[dict[str, object]] = []
     for first, second in combinations(results.judges, 2):
         for by in ("tier", "severity", "polarity"):

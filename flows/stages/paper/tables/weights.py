@@ -99,18 +99,12 @@ def _sets(results: Results, present: set[str]) -> list[tuple[str, Mapping[str, f
 
 def _counts(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
     """Count, by brief and severity, the graded items and those that count (met, or made)."""
-    key = ["condition", *BRIEF]
-    scored = results.briefs.loc[
-        (results.briefs["judge"] == results.judge)
-        & results.briefs["score"].notna()
-        & ~results.briefs["is_copy"],
-        key,
-    ]
     graded = verdicts[verdicts["passed"].notna()]
+    graded = graded[results.on_scored_briefs(graded)]
     counted = np.where(graded["is_error"], 1 - graded["passed"], graded["passed"])
-    table = graded.assign(counted=counted).groupby([*key, "severity"], observed=True)["counted"]
-    wide = table.agg(["size", "sum"]).unstack("severity").fillna(0)
-    return pd.DataFrame(wide[wide.index.isin(pd.MultiIndex.from_frame(scored))])
+    key = ["condition", *BRIEF, "severity"]
+    table = graded[key].assign(counted=counted).groupby(key, observed=True)["counted"]
+    return pd.DataFrame(table.agg(["size", "sum"]).unstack("severity").fillna(0))
 
 
 def _score(counts: pd.DataFrame, weights: Mapping[str, float]) -> pd.Series:

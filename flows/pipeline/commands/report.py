@@ -1,4 +1,4 @@
-"""The commands report and agreement."""
+"""`staffbench report`: leaderboard, task table and pages from stored verdicts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
-from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.common.text import number
 from flows.pipeline.commands.packets import fail
-from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.commands.paper import Wanted, write
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
-from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
-from flows.pipeline.results.expert_labels import labels_agreement
-from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.results.leaderboard import (
     board_file,
     build_leaderboard,
@@ -27,9 +21,8 @@ from flows.pipeline.results.leaderboard import (
 )
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
-from flows.schema.leaderboard import JudgeNote, Leaderboard
-from flows.schema.settings import ProtocolName, ScoringSettings, Settings, scoring_suffix
-from flows.schema.verdict import Agreement
+from flows.schema.leaderboard import Leaderboard
+from flows.schema.settings import ScoringSettings, scoring_suffix
 
 
 def report(
@@ -112,75 +105,3 @@ def retract(folder: Path, scoring: ScoringSettings, problems: Sequence[Staffbenc
         board = Leaderboard(folder.name, scoring.name, (), (), ())
         removed.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
     return removed
-
-
-def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Measure how far judges agree with labels, with one another, and each with itself.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides; an argument without `=` is a file of expert labels.
-        screen: output.
-    """
-    files = [Path(argument) for argument in overrides if "=" not in argument]
-    labels = [label for file in files for label in read_labels(file)]
-    settings = _settings(project, [argument for argument in overrides if "=" in argument])
-    results = project / settings.results
-    scenarios, broken = load_scenarios(project, settings)
-    objects = ObjectStore(results / ".cache" / "objects")
-    measured: list[tuple[str, Agreement]] = [
-        ("offline", found) for found in offline_agreements(scenarios, objects)
-    ]
-    if settings.benchmark.protocol is ProtocolName.ma_bench:  # pairs exist for its items only
-        measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
-        measured += remote_pairs_agreement(project, settings)
-    graded, problems = load_graded(results / settings.benchmark.name, scenarios)
-    problems = [*broken, *problems]
-    judges: Sequence[JudgeNote] = ()
-    if graded:
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
-        judges = board.judges
-        measured += [(n.judge_id, found) for n in board.judges if not n.is_stand_in for found in n.agreements]
-    measured += labels_agreement(labels, graded, scenarios) if labels else []
-    for judge, found in measured:
-        screen.table(f"{judge} against {found.labels}", [HEAD, *agreement_rows(found)])
-        for remark in remarks(found):
-            screen.note(remark)
-    if measured:
-        screen.note("±: half of a 95% interval over scenarios. within: kappa within each brief.")
-        screen.note("by brief, BM25: kappa of raters that know only which brief it is, or match words.")
-    _show_judges(judges_agreement(graded, scenarios), judges, screen)
-    return fail(problems, screen)
-
-
-def _show_judges(
-    against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
-) -> None:
-    """Show the agreement of judges with one another and with their own repeats, if any."""
-    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa", "within")]
-    rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
-    if against:
-        screen.table("judges against each other, on the same briefs", rows)
-    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa", "within")]
-    for note in judges:
-        repeats = note.self_agreement
-        if repeats is not None:
-            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-", "-")
-            rows.append((note.judge_id, f"all {repeats.n_repeats}", *counts))
-            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in repeats.pairs]
-    if len(rows) > 1:
-        screen.table("repeats of the same judge", rows)
-
-
-def _agreed(found: Agreement) -> tuple[str, ...]:
-    return (
-        str(found.n),
-        str(found.n_ungraded),
-        figure(found.accuracy, found.accuracy_margin),
-        figure(found.kappa, found.kappa_margin),
-        figure(found.within, found.within_margin),
-    )
-
-
-def _settings(project: Path, overrides: Sequence[str]) -> Settings:
-    return compose_points(project, overrides, multirun=False)[0].settings

@@ -1,0 +1,110 @@
+"""Read experts' labels from files and folders, and name everything that is wrong with them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from flows.adapters.labels.sheets import SheetBrief, read_sheet
+from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
+from flows.schema.verdict import ExpertLabel
+
+COLUMNS = ("condition", "scenario_id", "seed", "item_id", "label")
+"""One row per item of one brief; `rater` is optional, other columns are ignored."""
+NOBODY = "expert"
+"""The rater if a file names none."""
+
+_PASSED = {"pass": True, "fail": False}
+_SUFFIXES = (".csv", ".xlsx")
+
+
+def read_labels(
+    paths: Sequence[Path], briefs: Callable[[str], Mapping[str, SheetBrief]]
+) -> list[ExpertLabel]:
+    """Read the labels in files and folders, in order; rows without one (an expert abstained) are left out.
+
+    Args:
+        paths: UTF-8 CSV files with a header, in which `label` is `pass` or `fail` as in a verdict: for a
+            wrong move or a penalty, `pass` means that the brief did not make it; workbooks of `write_sheet`;
+            and folders of both.
+        briefs: returns the briefs of a sample by code, as `read_sheet` needs them.
+
+    Raises:
+        ConfigError: no such file, or a folder without one.
+        StaffbenchError: everything that is wrong with all files, by row: a missing column, an invalid value,
+            a second label by the same rater.
+    """
+    problems: list[StaffbenchError] = []
+    found: dict[tuple[str, str, str, int, str], ExpertLabel] = {}
+    for path in _files(paths):
+        is_sheet = path.suffix.lower() == ".xlsx"
+        labels, faults = read_sheet(path, briefs) if is_sheet else _read_csv(path)
+        if not labels and not faults:
+            faults = [ScenarioError(path, "no label", "one or more rows with a label")]
+        problems += faults
+        for label in labels:
+            key = (label.rater, label.condition, label.scenario_id, label.seed, label.item_id)
+            first = found.setdefault(key, label)
+            if first is not label:
+                what = "a second label" if first.passed == label.passed else "another label than before"
+                problems.append(
+                    ScenarioError(label.where, f"{what} by {label.rater}", f"one; the first is {first.where}")
+                )
+    if problems:
+        raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
+    return list(found.values())
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(
+                one
+                for one in path.iterdir()
+                if one.suffix.lower() in _SUFFIXES and not one.name.startswith((".", "~"))
+            )
+            if not inside:
+                raise ConfigError(path, "no labels in this folder", ".csv and .xlsx files")
+            found += inside
+        elif path.exists():  # a pipe is allowed
+            found.append(path)
+        else:
+            raise ConfigError(
+                path, "no such file", "a CSV file of labels, a filled sheet, or a folder of them"
+            )
+    return found
+
+
+def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
+    """Return the labels and every fault."""
+    found: list[ExpertLabel] = []
+    faults: list[StaffbenchError] = []
+    for number, row in enumerate(_rows(path), 2):
+        texts = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "rater")}
+        where, seed, label = f"{path.name}, line {number}", texts["seed"], texts["label"]
+        if not label:
+            continue
+        if label not in _PASSED:
+            faults.append(ScenarioError(where, f"label {label!r}", "pass or fail"))
+        elif not (seed.isascii() and seed.isdigit()):
+            faults.append(ScenarioError(where, f"seed {seed!r}", "a number, 1 or more"))
+        else:
+            names = texts["condition"], texts["scenario_id"], int(seed), texts["item_id"]
+            found.append(ExpertLabel(texts["rater"] or NOBODY, *names, _PASSED[label], where))
+    return found, faults
+
+
+def _rows(path: Path) -> list[dict[str, str | None]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            head = reader.fieldnames or ()
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScenarioError(path, f"can't be read ({error})", "a CSV file in UTF-8") from error
+    missing = [name for name in COLUMNS if name not in head]
+    if missing:
+        raise ScenarioError(path, f"no column {', '.join(missing)}", f"columns {', '.join(COLUMNS)}")
+    return [dict(row) for row in rows]

@@ -1,0 +1,221 @@
+"""`staffbench agreement`: judges against labels, others and themselves; and sheets that experts fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.labels import read_labels, write_sheet
+from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError
+from flows.common.text import number, plural
+from flows.common.untrusted import plain_name
+from flows.pipeline.commands.packets import fail
+from flows.pipeline.commands.pairs import remote_pairs_agreement
+from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
+from flows.pipeline.results.expert_labels import by_code, labels_agreement, stored_briefs
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
+from flows.pipeline.results.leaderboard import build_leaderboard
+from flows.pipeline.results.stored import load_graded, load_scenarios
+from flows.schema.leaderboard import JudgeNote
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ProtocolName, Settings
+from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.label_sample import Size, draw_sample
+
+SHEET = "sheet"
+"""The word after `staffbench agreement` that draws a sample."""
+
+_BRIEFS, _ITEMS = 8, 15  # a day's work of a rater
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What `staffbench agreement sheet` was asked for; None where a default holds.
+
+    Attributes:
+        raters: names, separated by commas.
+        briefs, items, shared: as in `Size`.
+        draw: number of the draw.
+    """
+
+    raters: str | None = None
+    briefs: int | None = None
+    items: int | None = None
+    shared: int | None = None
+    draw: int | None = None
+
+
+def agreement(project: Path, overrides: Sequence[str], sample: Sample, screen: Screen) -> int:
+    """Measure how far judges agree with labels, with one another, and each with itself; or draw a sample.
+
+    Args:
+        project: folder of the project.
+        overrides: Hydra overrides; an argument without `=` is a file or folder of experts' labels, or after
+            the word `sheet` the folder to write.
+        sample: what to draw.
+        screen: output.
+    """
+    paths = [argument for argument in overrides if "=" not in argument]
+    settings = compose_points(project, [one for one in overrides if "=" in one], multirun=False)[0].settings
+    scenarios, broken = load_scenarios(project, settings)
+    graded, problems = load_graded(project / settings.results / settings.benchmark.name, scenarios)
+    problems = [*broken, *problems]
+    if paths[:1] == [SHEET]:
+        _draw(
+            Path(_only(paths[1:])),
+            sample,
+            graded,
+            scenarios,
+            benchmark=settings.benchmark.name,
+            screen=screen,
+        )
+    elif sample != Sample():
+        raise ConfigError("--raters", "no sheet to draw", f"staffbench agreement {SHEET} FOLDER")
+    else:
+        labels = read_labels([Path(path) for path in paths], lambda name: by_code(graded, scenarios, name))
+        _measure(project, settings, graded, scenarios, screen=screen, labels=labels)
+    return fail(problems, screen)
+
+
+def _only(paths: Sequence[str]) -> str:
+    if len(paths) != 1:
+        raise ConfigError(f"agreement {SHEET}", plural(len(paths), "folder"), "the folder to write")
+    return paths[0]
+
+
+def _draw(
+    folder: Path,
+    sample: Sample,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    *,
+    benchmark: str,
+    screen: Screen,
+) -> None:
+    """Write a sheet for each rater."""
+    raters = [name.strip() for name in (sample.raters or "").split(",") if name.strip()]
+    if not raters or len(set(raters)) < len(raters) or not all(map(plain_name, raters)):
+        raise ConfigError(
+            "--raters", repr(sample.raters or ""), "different names, as in --raters ann,ben,cem"
+        )
+    briefs = _BRIEFS if sample.briefs is None else sample.briefs
+    items = _ITEMS if sample.items is None else sample.items
+    size = Size(briefs, items, (briefs + 1) // 2 if sample.shared is None else sample.shared)
+    limits = {"briefs": (1, 1000), "items": (1, 10_000), "shared": (0, size.briefs)}
+    for option, (least, most) in limits.items():
+        if not least <= (value := getattr(size, option)) <= most:
+            raise ConfigError(f"--{option}", str(value), f"a number from {least} to {most:,}")
+    paths = [folder / f"{rater}.xlsx" for rater in raters]
+    for path in paths:
+        if path.exists():
+            raise ConfigError(path, "already there, and maybe filled in", "another folder or name")
+    name = f"{benchmark} {1 if sample.draw is None else sample.draw}"
+    rubrics = {scenario_id: scenario.items for scenario_id, scenario in scenarios.items()}
+    stored = [brief for brief in stored_briefs(graded) if brief.scenario_id in rubrics]
+    drawn = draw_sample(stored, rubrics, raters, size, name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, (rater, parts) in zip(paths, drawn.items(), strict=True):
+            read = [(brief.code(name), brief.text, chosen) for brief, chosen in parts]
+            titles = {brief.code(name): scenarios[brief.scenario_id] for brief, _ in parts}
+            write_sheet(path, rater, name, read, titles)
+    except OSError as error:
+        raise ConfigError(folder, f"can't be written ({error.strerror})", "a folder that can be") from error
+    screen.note("Written: " + ", ".join(map(display_path, paths)))
+    rows = sum(len(chosen) for _, chosen in next(iter(drawn.values())))
+    screen.note(f"Each has {plural(size.briefs, 'brief')} and about {plural(rows, 'item')}.")
+    screen.note(f"Read by all: {plural(size.shared, 'brief')}.")
+    screen.note(f"When they come back: staffbench agreement {display_path(folder)}")
+
+
+def _measure(
+    project: Path,
+    settings: Settings,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    *,
+    labels: Sequence[ExpertLabel],
+    screen: Screen,
+) -> None:
+    objects = ObjectStore(project / settings.results / ".cache" / "objects")
+    measured: list[tuple[str, Agreement]] = [
+        ("offline", found) for found in offline_agreements(scenarios, objects)
+    ]
+    if settings.benchmark.protocol is ProtocolName.ma_bench:  # pairs exist for its items only
+        measured += [("offline", found) for found in pairs_agreement(project / "data" / "judge_pairs")]
+        measured += remote_pairs_agreement(project, settings)
+    judges: Sequence[JudgeNote] = ()
+    if graded:
+        judges = build_leaderboard(graded, scenarios, settings.scoring, objects).judges
+        measured += [(n.judge_id, found) for n in judges if not n.is_stand_in for found in n.agreements]
+    measured += labels_agreement(labels, graded, scenarios) if labels else []
+    for judge, found in measured:
+        screen.table(f"{judge} against {found.labels}", [HEAD, *agreement_rows(found)])
+        for remark in remarks(found):
+            screen.note(remark)
+    if measured:
+        screen.note("±: half of a 95% interval over scenarios. within: kappa within each brief.")
+        screen.note("by brief, BM25: kappa of raters that know only which brief it is, or match words.")
+    _show_judges(judges_agreement(graded, scenarios), judges, screen)
+    if labels:
+        _show_calibration(graded, scenarios, settings, labels, screen)
+
+
+def _show_calibration(
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    settings: Settings,
+    labels: Sequence[ExpertLabel],
+    screen: Screen,
+) -> None:
+    """Show what the labels say about the judges, as the paper's tables do."""
+    # pandas takes a second to import.
+    from flows.pipeline.results.paper import paper_results
+    from flows.stages.paper import LABEL_TABLES, TABLES, NotEnoughError, cells
+
+    cap, prompt = settings.word_cap.words, settings.prompt.version
+    results = paper_results(graded, scenarios, settings.scoring, word_cap=cap, prompt=prompt, labels=labels)
+    for name in LABEL_TABLES:
+        try:
+            table = TABLES[name](results)
+        except NotEnoughError as error:
+            screen.note(f"No table {name}: {error}")
+            continue
+        screen.table(table.title, cells(table), words=2)
+        for note in table.notes:
+            screen.note(note)
+
+
+def _show_judges(
+    against: Sequence[tuple[str, Agreement]], judges: Sequence[JudgeNote], screen: Screen
+) -> None:
+    """Show the agreement of judges with one another and with their own repeats, if any."""
+    rows = [("judge", "other judge", "n", "ungraded", "same verdict", "kappa", "within")]
+    rows += [(judge, found.labels, *_agreed(found)) for judge, found in against]
+    if against:
+        screen.table("judges against each other, on the same briefs", rows)
+    rows = [("judge", "repeats", "n", "ungraded", "same verdict", "kappa", "within")]
+    for note in judges:
+        repeats = note.self_agreement
+        if repeats is not None:
+            counts = (str(repeats.n), str(repeats.n_ungraded), number(repeats.unanimous, 2), "-", "-")
+            rows.append((note.judge_id, f"all {repeats.n_repeats}", *counts))
+            rows += [(note.judge_id, pair.labels, *_agreed(pair)) for pair in repeats.pairs]
+    if len(rows) > 1:
+        screen.table("repeats of the same judge", rows)
+
+
+def _agreed(found: Agreement) -> tuple[str, ...]:
+    return (
+        str(found.n),
+        str(found.n_ungraded),
+        figure(found.accuracy, found.accuracy_margin),
+        figure(found.kappa, found.kappa_margin),
+        figure(found.within, found.within_margin),
+    )

@@ -1,0 +1,112 @@
+"""Write the tables and figures of a paper into folders, each with a README."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.common.files import write_whole
+from flows.stages.paper import (
+    FIGURE_ENDINGS,
+    FIGURES,
+    TABLE_ENDINGS,
+    TABLES,
+    NotEnoughError,
+    Results,
+    draw,
+    render,
+)
+
+README = "README.md"
+
+
+def write_paper(
+    results: Results, *, tables: Path | None = None, figures: Path | None = None
+) -> tuple[list[Path], dict[str, str]]:
+    """Write the tables and figures that the results support, and a README into each folder.
+
+    Files of an earlier call that are not made now are deleted.
+
+    Args:
+        results: as built by `paper_results`.
+        tables, figures: the folders; None to make none. They may be the same.
+
+    Returns:
+        The paths of the READMEs, and the names of what could not be made with the reason.
+
+    Raises:
+        StoreError: a file can't be written.
+    """
+    shown: dict[Path, dict[str, tuple[str, list[str]]]] = {}
+    without: dict[str, str] = {}
+    for folder, makers, form, endings in (
+        (tables, TABLES, render, TABLE_ENDINGS),
+        (figures, FIGURES, draw, FIGURE_ENDINGS),
+    ):
+        if folder is not None:
+            entries = shown.setdefault(folder.resolve(), {})
+            _write(folder, makers, form, endings, results, entries, without)
+    readmes: list[Path] = []
+    for folder, entries in shown.items():
+        path = folder / README
+        write_whole(path, _readme(results, entries, without))
+        readmes.append(path)
+    return readmes, without
+
+
+def _write(
+    folder: Path,
+    makers: Mapping[str, Callable[[Results], Any]],
+    form: Callable[[Any], Mapping[str, bytes]],
+    endings: Sequence[str],
+    results: Results,
+    entries: dict[str, tuple[str, list[str]]],
+    without: dict[str, str],
+) -> None:
+    """Write what can be made and add summary and links to `entries`; add the rest to `without`."""
+    for name, make in makers.items():
+        try:
+            made = make(results)
+        except NotEnoughError as error:
+            without[name] = str(error)
+            for ending in endings:
+                (folder / f"{name}.{ending}").unlink(missing_ok=True)
+            continue
+        files = form(made)
+        for ending, content in files.items():
+            write_whole(folder / f"{name}.{ending}", content)
+        summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
+        links = [f"[{ending}]({name}.{ending})" for ending in files]
+        known, others = entries.get(name, (summary, []))
+        entries[name] = (known, [*others, *links])
+
+
+def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]) -> str:
+    notes = [
+        f"Judge: {results.judge}, where a table doesn't compare judges.",
+        results.interval_note,
+        f"Conditions: {len(results.order)}, of which {len(results.at_benchmark)} count as the benchmark's "
+        "condition; judges: " + ", ".join(results.judges) + ".",
+        "Names with a number or an appendix are those of MA-Bench's paper; the others it doesn't have.",
+        "An unknown number is null in Parquet, empty in CSV and a dash elsewhere. Shares are fractions in "
+        "Parquet and CSV.",
+    ]
+    if results.judge in results.stand_ins:
+        notes.insert(1, "This judge is a stand-in. Its numbers are not to be published.")
+    missing = [f"| {name} | {reason} |" for name, reason in without.items()]
+    return "\n".join(
+        [
+            "# Tables and figures",
+            "",
+            *(f"- {note}" for note in notes),
+            "",
+            "| file | what it shows | formats |",
+            "|---|---|---|",
+            *(f"| {name} | {summary} | {', '.join(links)} |" for name, (summary, links) in sorted(entries.items())),
+            "",
+            *(["## Not made", "", "| file | what it needs |", "|---|---|", *missing, ""] if missing else []),
+        ]
+    )
+
+

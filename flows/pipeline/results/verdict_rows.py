@@ -1,0 +1,82 @@
+"""Verdicts as columns, which become records where somebody asks for records."""
+
+# pyarrow ships no types:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import pyarrow as pa
+
+from flows.adapters.tables import VERDICTS, read_arrow
+from flows.schema.rows import from_rows
+from flows.schema.verdict import Verdict
+
+TEXTS = ("scenario_id", "item_id", "status", "mode", "reason")
+"""Columns of texts in `VerdictRows.table`, each a dictionary."""
+
+
+class VerdictRows(Sequence[Verdict]):
+    """The verdicts of a file, in file order. A table of millions takes a tenth of the memory of records.
+
+    Attributes:
+        table: a `pyarrow.Table` with `TEXTS`, `seed` and `passed`.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @classmethod
+    def read(cls, path: Path) -> tuple[VerdictRows, dict[str, Any]]:
+        """Read a file of verdicts; return them with its metadata.
+
+        Raises:
+            StoreError: as `read_arrow`.
+        """
+        table, about = read_arrow(path, VERDICTS, TEXTS)
+        return cls(table.select([*TEXTS, "seed", "passed"])), about
+
+    @classmethod
+    def of(cls, verdicts: Sequence[Verdict]) -> VerdictRows:
+        """Return verdicts as columns."""
+        if isinstance(verdicts, VerdictRows):
+            return verdicts
+        names = (*TEXTS, "seed", "passed")
+        schema = pa.schema([VERDICTS.field(name) for name in names])
+        table = pa.table({name: [getattr(v, name) for v in verdicts] for name in names}, schema)
+        for at, name in enumerate(TEXTS):
+            table = table.set_column(at, name, table.column(name).dictionary_encode())
+        return cls(table)
+
+    def frame(self) -> Any:
+        """Return a pandas frame: texts as categories, `passed` as 1, 0 or NaN."""
+        table = self.table.unify_dictionaries()
+        passed = table.column("passed").cast(pa.int8()).cast(pa.float64())
+        return table.drop_columns(["passed"]).to_pandas().assign(passed=passed.to_numpy())
+
+    @cached_property
+    def _records(self) -> list[Verdict]:
+        return from_rows(Verdict, self.table.to_pylist())
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Verdict]: ...
+    def __getitem__(self, place: int | slice) -> Verdict | list[Verdict]:
+        """Return one record, or several."""
+        return self._records[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)  
+
+    __hash__ = None  # type: ignore[assignment] # pyright: ignore[reportAssignmentType]

@@ -1,0 +1,206 @@
+"""What experts' labels say about judges: stand-ins for raters, error rates, and corrected scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flows.common.text import plural
+from flows.stages.paper.calibration import (
+    EPSILON,
+    FEWEST_ITEMS,
+    FEWEST_RATERS,
+    FEWEST_SCENARIOS,
+    alternative_annotator,
+    corrected,
+    error_rates,
+    parts,
+    usable,
+)
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results
+from flows.stages.paper.table import Column, Table
+from flows.stages.paper.tables.experts import labelled, raters
+
+_HALF = 0.5
+_ASSUMED = (
+    "It assumes that the judge errs on all briefs as on the labelled ones, which holds for a random sample "
+    "(staffbench agreement sheet draws one)."
+)
+
+
+def alternative_annotators(results: Results) -> Table:
+    """Whether a judge may stand in for an expert: the alternative annotator test."""
+    wide = labelled(results)
+    panel = raters(wide)
+    if len(panel) < 2:  # noqa: PLR2004 -- the test leaves one out
+        raise NotEnoughError("labels of one rater (the test leaves each of several out in turn)")
+    rows: list[Any] = []
+    for judge in results.judges:
+        if judge not in wide or not wide[judge].notna().any():
+            continue
+        found = alternative_annotator(wide[panel], wide[judge])
+        tested = found[found["p"].notna()]
+        rate = tested["rejected"].mean()
+        passes = None if not len(tested) else "yes" if rate >= _HALF else "no"
+        whole = {"rater": "all", "n": found["n"].sum(), "winning_rate": rate, "stands_in": passes}
+        means = tested[["advantage", "rater_wins"]].mean()
+        rows.append({"judge": judge, **whole, **means})
+        found["rater"] = found["rater"].str.removeprefix("rater ")
+        found["rejected"] = found["rejected"].map({1.0: "yes", 0.0: "no"})
+        rows += [{"judge": judge, **row} for row in found.to_dict("records")]
+    if not rows:
+        raise NotEnoughError("no judge graded a labelled item")
+    few = (
+        []
+        if len(panel) >= FEWEST_RATERS
+        else [f"The authors ask for {FEWEST_RATERS} raters; here are {len(panel)}."]
+    )
+    columns = (
+        Column("judge", "judge", "text"),
+        Column("rater", "rater left out", "text"),
+        Column("n", "items", "count"),
+        Column("advantage", "judge wins or ties", "share"),
+        Column("rater_wins", "rater wins or ties", "share"),
+        Column("p", "p", "p"),
+        Column("rejected", "judge as good", "text"),
+        Column("winning_rate", "winning rate", "share"),
+        Column("stands_in", "may stand in", "text"),
+    )
+    return Table(
+        "May a judge stand in for an expert?",
+        columns,
+        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
+        (
+            (
+                "Alternative annotator test (Calderon, Reichart and Dror 2025): each rater is left out in "
+                "turn, and judge and rater are compared by how many others agree with them on each item. "
+                f"Judge as good: not worse by {EPSILON:g} or more, the cost of experts that the authors "
+                "propose; one-sided t test, corrected by Benjamini and Yekutieli at 0.05."
+            ),
+            "Winning rate: share of the raters for whom that holds. From half on, the judge may stand in.",
+            f"A rater with fewer than {FEWEST_ITEMS} shared items is not tested. Items count as independent.",
+            *few,
+        ),
+    )
+
+
+def _classed(results: Results, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the class of each item, by which judges are calibrated: its severity, else its polarity."""
+    polarity = np.where(frame["is_error"], "penalty", "requirement")
+    classes = frame["severity"] if results.weights else pd.Series(polarity, frame.index, dtype="category")
+    return frame.assign(**{"class": classes})
+
+
+def _rates(results: Results, judge: str) -> dict[str, dict[str, float]]:
+    """Return the judge's error rates against the majority of raters, by class."""
+    wide = labelled(results)
+    if judge not in wide:
+        return {}
+    wide = _classed(results, wide)
+    brief = wide.groupby(["condition", *BRIEF], observed=True).ngroup()
+    found = {
+        str(name): error_rates(own["majority"], own[judge], brief[own.index])
+        for name, own in wide.groupby("class", observed=True)
+    }
+    return {name: found[name] for name in (*results.weights, "requirement", "penalty") if name in found}
+
+
+def judge_errors(results: Results) -> Table:
+    """Each judge's error rates by severity, against the experts' majority."""
+    rows: list[dict[str, object]] = []
+    for judge in results.judges:
+        for name, rates in _rates(results, judge).items():
+            why = usable(rates)
+            informed = rates["sensitivity"] + rates["specificity"] - 1
+            rows.append(
+                {"judge": judge, "class": name.replace("_", " "), **rates, "informed": informed, "why": why}
+            )
+    if not rows:
+        raise NotEnoughError("no judge graded a labelled item")
+    return Table(
+        "Judges' errors by severity",
+        (
+            Column("judge", "judge", "text"),
+            Column("class", "severity", "text"),
+            Column("n_failed", "failed by experts", "count"),
+            Column("sensitivity", "of these found", "share"),
+            Column("n_passed", "passed by experts", "count"),
+            Column("specificity", "of these passed", "share"),
+            Column("informed", "sum less 1", "signed"),
+            Column("why", "why it can't correct", "text"),
+        ),
+        pd.DataFrame(rows),
+        (
+            "Against the majority of the raters. Found: sensitivity of 'failed'; passed: specificity.",
+            "Sum less 1: sensitivity + specificity - 1. At 0 the verdicts say nothing about the labels.",
+        ),
+    )
+
+
+def corrected_scores(results: Results) -> Table:
+    """Scores corrected for the judge's errors on labelled items, beside the raw ones."""
+    rates = _rates(results, results.judge)
+    if not any(one["n_failed"] + one["n_passed"] for one in rates.values()):
+        raise NotEnoughError("the judge of the tables graded no labelled item")
+    own = results.verdicts
+    graded = own[(own["judge"] == results.judge) & own["passed"].notna()]
+    graded = _classed(results, graded[results.on_scored_briefs(graded)])
+    found = parts(graded, results.brief_codes(graded))
+    rows: list[dict[str, object]] = []
+    for condition in results.order:
+        own = found.get(condition)
+        if own is None:
+            continue
+        faults = {
+            name: usable(rates[name]) if name in rates else "no labels"
+            for name in map(str, own.possible.columns)
+        }
+        why = "; ".join(f"{name.replace('_', ' ')}: {fault}" for name, fault in faults.items() if fault)
+        value, low, high = (np.nan,) * 3 if why else corrected(own, rates)
+        rows.append(
+            {
+                "condition": condition,
+                "name": results.names[condition],
+                "score": own.score,
+                "corrected": value,
+                "low": low,
+                "high": high,
+                "change": value - own.score,
+                "n_scenarios": len(own.gained),
+                "why": why or None,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    for name in ("score", "corrected"):
+        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
+    n = int(sum(one["n_failed"] + one["n_passed"] for one in rates.values()))
+    return Table(
+        "Scores corrected for the judge's errors",
+        (
+            Column("condition", "", "text"),
+            Column("name", "model", "text"),
+            Column("score", "score"),
+            Column("rank_score", "rank", "count"),
+            Column("corrected", "corrected"),
+            Column("low", "low"),
+            Column("high", "high"),
+            Column("change", "change", "signed"),
+            Column("rank_corrected", "rank", "count"),
+            Column("n_scenarios", "scenarios", "count"),
+            Column("why", "why it is not corrected", "text"),
+        ),
+        frame,
+        (
+            (
+                f"Judge: {results.judge}, calibrated by {plural(n, 'labelled item')}. In each severity the "
+                "share passed is corrected by Rogan and Gladen's formula (1978). Both scores are unclamped."
+            ),
+            (
+                "Interval: 95%, t. It adds the variance of resampled scenarios and that of error rates drawn "
+                f"from what the labels leave open, 2,000 draws each; from {FEWEST_SCENARIOS} scenarios on."
+            ),
+            _ASSUMED,
+        ),
+    )
