@@ -7,7 +7,7 @@ import pytest
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.stages.shown import RowSettings, changed_values, differing, main_notes, screen_table
 from flows.stages.table import shown_rows, to_csv, to_markdown
-from tests.stages.test_figure import ROW
+from tests.stages.test_table import ROW
 
 SETTINGS = {
     "benchmark": {"name": "b", "scenarios": None},

@@ -29,7 +29,7 @@ def run_page(
     return render(
         "run.html",
         f"{title}: run",
-        with_script=False,
+        depth=None,
         facts=list(facts.items()),
         stages=stages,
         columns=_COLUMNS,
