@@ -49,6 +49,7 @@ window.ready = (async () => {
   if (window.DataTable) {
     DataTable.type("figure", { order: { pre: numeric, asc: last(1), desc: last(-1) } }); // unknown ones last
   }
+  const figure = { type: "figure", orderSequence: ["desc", "asc", ""] };
   let tables = 0;
   const sortable = (table, more = {}) => {
     const place = tables++;
@@ -66,7 +67,7 @@ window.ready = (async () => {
       order: order.map((one) => [parseInt(one, 10), one.endsWith("d") ? "desc" : "asc"]),
       search: { search: state.get(key("q")) ?? "" },
       columnDefs: [
-        { targets: "number", type: "figure", orderSequence: ["desc", "asc", ""] },
+        { targets: "number", ...figure },
         { targets: "off", visible: false },
       ],
       language: {
@@ -118,6 +119,8 @@ window.ready = (async () => {
       data,
       columns: columns.map(({ link, ...column }, at) => ({
         ...column,
+        ...(/number/.test(column.className) ? figure : {}),
+        visible: !/off/.test(column.className),
         data: at,
         render: (value, kind) => (kind === "display" && !link ? DataTable.render.text().display(cell(value)) : cell(value)),
         createdCell: (td, value, row) => {
@@ -203,7 +206,8 @@ window.ready = (async () => {
           return [name, id, text, ...counts, gap === null ? null : (gap < 0 ? "" : "+") + gap.toFixed(2), tier, step, severity, at];
         }),
       );
-      items.sort((x, y) => Math.abs(y[5] ?? -1) - Math.abs(x[5] ?? -1));
+      const size = (gap) => (gap === null ? -1 : Math.abs(gap)); // items without a verdict under one side last
+      items.sort((x, y) => size(y[5]) - size(x[5]));
       made = [
         later(document.getElementById("means"), [
           { title: "scenario", link: ([name]) => at(null, "scenario", `${name}.html`) },
@@ -249,6 +253,7 @@ window.ready = (async () => {
   const chart = async (box) => {
     const spec = JSON.parse(box.dataset.chart);
     const room = box.clientWidth;
+    spec.description ??= box.getAttribute("aria-label");
     const options = { renderer: "svg", ast: true, actions: false, tooltip: { theme: dark.matches ? "dark" : "light" } };
     const config = (spec.config ??= {});
     (config.axis ??= {}).labelLimit = Math.min(260, room * 0.32);
