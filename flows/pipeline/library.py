@@ -21,7 +21,7 @@ from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.site import draw_figures
+from flows.pipeline.results.site_paper import drawn
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
 from flows.pipeline.work.kinds import kind_of
 from flows.readers.guarded import read_guarded
@@ -185,7 +185,7 @@ class Benchmark:
         """Draw a figure of what was graded, as `staffbench report` does.
 
         Args:
-            figure: `score`, `mode`, and `tier` and `step` of briefs or `task` of reports.
+            figure: `score`, `mode`, `credit`, `scenario`, and of briefs `tier` and `step`.
             judge: whose verdicts; None if only one has graded.
 
         Raises:
@@ -195,15 +195,18 @@ class Benchmark:
         graded, scenarios = self._graded()
         objects = ObjectStore(self.project / settings.results / ".cache" / "objects")
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
-        drawn = draw_figures(board, graded, scenarios, settings.scoring)
-        if judge is None and len(drawn) > 1:
-            raise ConfigError("judge", "several judges have graded", "one of " + ", ".join(drawn))
-        chosen = judge or next(iter(drawn), "none")
-        if chosen not in drawn:
-            raise ConfigError("judge", f"no results by {chosen}", "one of " + ", ".join(drawn))
-        if figure not in drawn[chosen]:
-            raise ConfigError("figure", f"no figure {figure!r}", "one of " + ", ".join(drawn[chosen]))
-        return Figure(figure, chosen, drawn[chosen][figure])
+        found = {
+            each.judge: each for each in drawn(board, graded, scenarios, settings.scoring, only_charts=True)
+        }
+        if judge is None and len(found) > 1:
+            raise ConfigError("judge", "several judges have graded", "one of " + ", ".join(found))
+        chosen = judge or next(iter(found), "none")
+        if chosen not in found:
+            raise ConfigError("judge", f"no results by {chosen}", "one of " + ", ".join(found))
+        if figure not in found[chosen].charts:
+            names = ", ".join(found[chosen].charts)
+            raise ConfigError("figure", f"no figure {figure!r}", f"one of {names}")
+        return Figure(figure, chosen, found[chosen].files[f"{chosen}/{figure}.svg"].decode())
 
     def _composed(self, overrides: Sequence[str]) -> Point:
         given = [f"benchmark={self.name}", *self.overrides, *overrides]

@@ -63,8 +63,12 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
         in done.out
     )
     assert "Items with different shares of passes: 6 of 6." in done.out
-    (page,) = (bench.results / "ma_bench" / "compare").glob("*.html")
-    assert "States the strength of the relief column" in page.read_text(encoding="utf-8")
+    compare = bench.results / "ma_bench" / "compare"
+    assert (
+        f"Page: {(compare / 'compare.html').as_uri()}#a=strong-default-3000-v0%2Foffline&b=weak" in done.out
+    )
+    assert "States the strength of the relief column" in (compare / "data" / "items.js").read_text()
+    assert '"+1.000, from 1.000 to 1.000.' in (compare / "data" / "compare.js").read_text()
     assert bench("compare", "strong", "oracle").code == 2
     same = bench("compare", "weak", "weak")
     assert (same.code, "no two conditions" in same.err) == (2, True)
@@ -76,6 +80,7 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
     assert bench("remove", "weak", "--yes").code == 0
     assert [row["model"] for row in bench.board()] == ["strong"]
     assert not list(bench.results.rglob("weak*"))
+    assert not compare.exists()
     assert bench("remove", "strong-default-3000-v0/offline", "--yes").code == 0
     assert not (bench.results / "ma_bench" / "leaderboard.json").exists()
 
@@ -113,6 +118,8 @@ def test_a_page_follows_the_run(bench):
     assert "finished" in page
     assert "strong-default-3000-v0 · offline" in page
     assert "1.000" in page
+    assert "Judge <b>offline</b> is a deterministic stand-in" in page
+    assert '<a href="leaderboard.md">leaderboard.md</a>' in page
 
 
 def test_a_killed_run_is_crashed_once_the_next_one_of_its_folder_begins(bench, endpoint):

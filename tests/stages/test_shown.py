@@ -8,7 +8,7 @@ from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.stages.notes import main_notes
 from flows.stages.shown import RowSettings, changed_values, differing, screen_table
 from flows.stages.table import shown_rows, to_csv, to_markdown
-from tests.stages.test_figure import ROW
+from tests.stages.test_table import ROW
 
 SETTINGS = {
     "benchmark": {"name": "b", "scenarios": None},

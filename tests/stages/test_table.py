@@ -3,11 +3,20 @@
 import json
 from dataclasses import replace
 
-from flows.schema.leaderboard import JudgeNote, Leaderboard
+from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.verdict import Agreement
 from flows.stages.notes import notes
 from flows.stages.table import to_json, to_markdown
-from tests.stages.test_figure import ROW
+
+ROW = LeaderboardRow(
+    model="m", effort="default", word_cap=3000, prompt="v1", harness="single_prompt", judge="j",
+    score=0.5, ci_low=0.25, ci_high=0.75, ci_level=0.95, ci_method="bootstrap", score_low=0.5, score_high=0.5,
+    score_clamped=0.5, correct=0.6, passed=0.5, wrong=1.0, n_scenarios=10, n_scenarios_all=10, n_briefs=30,
+    n_briefs_all=30, n_ungraded=0, n_refused=0, n_error=0, n_empty=0, n_cut=0, n_cut_by_provider=0,
+    n_hidden=0, n_noticed=0,
+    words_raw=10.0, words_kept=10.0, self_judged=False, condition="m-default", judge_id="j",
+    condition_digest="c", judge_digest="d",
+)  # fmt: skip
 
 MEASURED = Agreement(
     labels="labelled controls",

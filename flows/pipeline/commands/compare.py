@@ -8,20 +8,16 @@ from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.common.digests import sha256_text
-from flows.common.files import write_whole
-from flows.common.text import count_of, number
-from flows.pipeline.evaluate.showing import display_path
+from flows.common.text import number
 from flows.pipeline.results.chosen import pair
-from flows.pipeline.results.comparison import Comparison, ItemCounts, compare_entries, difference_text
-from flows.pipeline.results.graded import scored
+from flows.pipeline.results.comparison import Comparison, compare_entries, difference_text
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.site import write_compared
+from flows.pipeline.results.site_compare import score_text
 from flows.pipeline.results.stored import differences, load_graded, load_scenarios
-from flows.schema.scenario import Scenario
-from flows.schema.settings import ScoringSettings
-from flows.stages.page.compare import compare_page
+from flows.stages.page import compare_fragment
 
 _MOST = 20  # items in the terminal
-_NAME_CHARS = 60  # of a condition in a file name
 
 
 def compare(
@@ -45,7 +41,6 @@ def compare(
     graded, _ = load_graded(folder, scenarios)
     found = compare_entries(pair(graded, *named), scenarios, settings.scoring)
     notes = _notes(found)
-    summary = _summary(found, scenarios, settings.scoring)
     text = difference_text(found.difference, settings.scoring.interval_level)
     means = [("scenario", "A", "B", "A - B"), *_means(found)]
     differing = [item for item in found.items if every or item.gap != 0]
@@ -65,8 +60,9 @@ def compare(
         )
     )
     shown = differing if every else differing[:_MOST]
-    for side, (name, value) in zip("AB", summary, strict=True):
-        screen.note(f"{side}: {name}: {value}")
+    for side, entry in zip("AB", found.entries, strict=True):
+        value = score_text(entry, scenarios, settings.scoring)
+        screen.note(f"{side}: {entry.condition}, judge {entry.judge}: {value}")
     screen.note(f"A - B: {text}.")
     screen.table("mean score by scenario", means)
     n_differing = sum(item.gap != 0 for item in found.items)
@@ -80,31 +76,13 @@ def compare(
             )
     for note in notes:
         screen.note(f"- {note}")
-    path = folder / "compare" / _file_name(found)
-    facts = [("A", ": ".join(summary[0])), ("B", ": ".join(summary[1])), ("A - B", text)]
-    write_whole(
-        path, compare_page(settings.benchmark.name, facts, _means(found), _item_rows(found.items), notes)
-    )
-    screen.note(f"Page: {display_path(path)}")
+    path = write_compared(folder, settings.benchmark.name, graded, scenarios, settings.scoring)
+    screen.note(f"Page: {path.as_uri()}#{compare_fragment(*(_labels(entry) for entry in found.entries))}")
     return 0
 
 
-def _summary(
-    found: Comparison, scenarios: dict[str, Scenario], scoring: ScoringSettings
-) -> list[tuple[str, str]]:
-    lines: list[tuple[str, str]] = []
-    for entry in found.entries:
-        estimate = scored(entry, scenarios, scoring).estimate
-        interval = estimate.interval
-        over = f" ({number(interval.low)} to {number(interval.high)})" if interval else ""
-        briefs = count_of(estimate.n_briefs, estimate.n_briefs_all)
-        lines.append(
-            (
-                f"{entry.condition}, judge {entry.judge}",
-                f"score {number(estimate.score)}{over}, briefs scored: {briefs}",
-            )
-        )
-    return lines
+def _labels(entry: Graded) -> tuple[str, str]:
+    return entry.condition, entry.judge
 
 
 def _means(found: Comparison) -> list[tuple[str, str, str, str]]:
@@ -119,20 +97,6 @@ def _means(found: Comparison) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _item_rows(items: Sequence[ItemCounts]) -> list[tuple[str, str, str, str, str, str]]:
-    return [
-        (
-            one.scenario_id,
-            one.item.item_id,
-            one.item.requirement,
-            one.shown(0),
-            one.shown(1),
-            "-" if one.gap is None else f"{one.gap:+.2f}",
-        )
-        for one in items
-    ]
-
-
 def _notes(found: Comparison) -> list[str]:
     notes = list(differences(found.entries))
     if found.entries[0].judge != found.entries[1].judge:
@@ -141,9 +105,3 @@ def _notes(found: Comparison) -> list[str]:
     notes += [f"Judge {name} is a deterministic stand-in, no judge to publish with." for name in stand_ins]
     notes.append("A passed wrong move is one that the brief does not make.")
     return notes
-
-
-def _file_name(found: Comparison) -> str:
-    names = [f"{entry.condition}/{entry.judge}" for entry in found.entries]
-    short = "-and-".join(entry.condition[:_NAME_CHARS] for entry in found.entries)
-    return f"{short}.{sha256_text(' '.join(names))[:8]}.html"

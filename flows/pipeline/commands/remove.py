@@ -101,12 +101,13 @@ def _agreed() -> bool:
 
 
 def _delete_other_boards(folder: Path, screen: Screen) -> None:
-    """Delete the leaderboards by other weights, which would still have the row."""
+    """Delete the leaderboards by other weights, and the page that compares, which would still have the row."""
+    shutil.rmtree(folder / "compare", ignore_errors=True)
     for board in sorted(folder.glob("leaderboard.*.json")):
         scoring = board.name.removeprefix("leaderboard.").removesuffix(".json")
         delete_leaderboard(folder, scoring)
-        for other in (folder / f"site.{scoring}", folder / f"figures.{scoring}"):
-            shutil.rmtree(other, ignore_errors=True)
+        for other in ("site", "figures", "compare"):
+            shutil.rmtree(folder / f"{other}.{scoring}", ignore_errors=True)
         screen.note(
             f"Deleted the leaderboard by {scoring}: staffbench report scoring={scoring} writes it again."
         )

@@ -20,6 +20,7 @@ from flows.pipeline.results.leaderboard import (
     write_task_table,
 )
 from flows.pipeline.results.site import write_site
+from flows.pipeline.results.site_tables import load_documents
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.settings import ScoringSettings, scoring_suffix
@@ -65,8 +66,17 @@ def report(
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
             paths = write_leaderboard(folder, board)
             paths += write_task_table(folder, board, graded, scenarios, settings.scoring)
+            documents = load_documents(project, settings, graded, scenarios)
             paths.append(
-                write_site(folder, board, graded, scenarios, scoring=settings.scoring, problems=problems)
+                write_site(
+                    folder,
+                    board,
+                    graded,
+                    scenarios,
+                    scoring=settings.scoring,
+                    problems=problems,
+                    documents=documents,
+                )
             )
             show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)

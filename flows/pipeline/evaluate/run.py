@@ -97,8 +97,7 @@ def run_points(
             stores.renders(settings.benchmark.name),
         )
         progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
-        names = [evaluation.name for evaluation in evaluations]
-        page = RunPage(folder / "run.html", title, progress, names) if watch else None
+        page = RunPage(folder / "run.html", title, progress, evaluations) if watch else None
         signals = Signals(context, screen)
         job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
         gc.freeze()  # exclude objects of the imports from collection

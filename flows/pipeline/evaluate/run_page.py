@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +12,14 @@ from flows.adapters.screen import Progress, Screen, calls_text, clock
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
 from flows.common.text import number
+from flows.pipeline.work.run_context import Evaluation
+from flows.schema.settings import Writer
 from flows.schema.verdict import Estimate
-from flows.stages.page.run import run_page
+from flows.stages.page.run import RunRow, run_page
 
+COPIED = "A score marked † is of copied text, which the stand-in takes for statements."
 _WRITE_EVERY_S = 2.0
+_RESULTS = ("leaderboard.md", "site/index.html")
 
 
 @dataclass
@@ -26,14 +30,14 @@ class RunPage:
         path: where it is written.
         title: of the run.
         progress: of the run.
-        names: of its conditions, in order.
+        evaluations: its conditions, in order.
         estimates: of the finished conditions, by name.
     """
 
     path: Path
     title: str
     progress: Progress
-    names: Sequence[str]
+    evaluations: Sequence[Evaluation]
     estimates: dict[str, Estimate] = field(default_factory=dict[str, Estimate])
 
     def write(self, state: str = "running") -> None:
@@ -56,21 +60,42 @@ class RunPage:
             for stage, expected in progress.expected.items()
             if expected
         ]
-        rows = [(name, *_shown(self.estimates, name, state)) for name in self.names]
-        page = run_page(self.title, facts, stages, rows, is_running=state == "running")
+        rows = [self._row(evaluation, state) for evaluation in self.evaluations]
+        copied = any(_is_copied(evaluation) for evaluation in self.evaluations)
+        stand_ins = sorted({one.judge.label for one in self.evaluations if one.judge.is_stand_in})
+        is_running = state == "running"
+        page = run_page(
+            self.title,
+            facts,
+            stages,
+            rows,
+            stand_ins=stand_ins,
+            notes=[COPIED] if copied else [],
+            links=[] if is_running else [name for name in _RESULTS if (self.path.parent / name).is_file()],
+            is_running=is_running,
+        )
         write_whole(self.path, page)
 
+    def _row(self, evaluation: Evaluation, state: str) -> RunRow:
+        found = self.estimates.get(evaluation.name)
+        pages = ("site", evaluation.condition.label, evaluation.judge.label, "index.html")
+        page = pages if self.path.parent.joinpath(*pages).is_file() and state != "running" else ()
+        if found is None:
+            said = "waiting or running" if state == "running" else "not finished"
+            return RunRow(evaluation.name, page, said, "-", "-")
+        interval = found.interval
+        return RunRow(
+            evaluation.name,
+            page,
+            "done" if not found.n_ungraded else f"done, {found.n_ungraded} items without a verdict",
+            number(found.score) + ("†" if _is_copied(evaluation) and found.score is not None else ""),
+            f"{number(interval.low)} to {number(interval.high)}" if interval else "-",
+        )
 
-def _shown(estimates: Mapping[str, Estimate], name: str, state: str) -> tuple[str, str, str]:
-    found = estimates.get(name)
-    if found is None:
-        return ("waiting or running" if state == "running" else "not finished", "-", "-")
-    interval = found.interval
-    return (
-        "done" if not found.n_ungraded else f"done, {found.n_ungraded} items without a verdict",
-        number(found.score),
-        f"{number(interval.low)} to {number(interval.high)}" if interval else "-",
-    )
+
+def _is_copied(evaluation: Evaluation) -> bool:
+    """True for a score of copied sentences, as `LeaderboardRow.copied`."""
+    return evaluation.condition.model == Writer.extractive.value and evaluation.judge.is_stand_in
 
 
 @contextmanager
@@ -99,7 +124,7 @@ def kept_up_to_date(page: RunPage | None, screen: Screen) -> Generator[None]:
     state = "stopped before everything was done; the same command resumes"
     try:
         yield
-        if len(page.estimates) == len(page.names):
+        if len(page.estimates) == len(page.evaluations):
             state = "finished"
     finally:
         ended.set()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flows.common.errors import StaffbenchError
 from flows.common.text import number
 from flows.pipeline.results.graded import Graded, scored
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
-from flows.stages.aggregate import Difference, paired_difference
+from flows.stages.aggregate import Difference, mean_difference
 
 
 @dataclass(frozen=True)
@@ -83,26 +83,28 @@ def compare_entries(
         raise StaffbenchError(
             " and ".join(entry.condition for entry in entries), "no scenario that both were graded on"
         )
-    by_side = [
-        [score for score in scored(entry, scenarios, scoring).scores if score.scenario_id in common]
-        for entry in entries
-    ]
-    if entries[0].is_foreign:
-        scoring = replace(scoring, clamped=bool(entries[0].about["harbor"].get("clamped", True)))
-    means: list[dict[str, float]] = []
-    for scores in by_side:
-        found: dict[str, list[float]] = {}
-        for score in scores:
-            value = score.score_clamped if scoring.clamped else score.score
-            if value is not None:
-                found.setdefault(score.scenario_id, []).append(value)
-        means.append({name: math.fsum(values) / len(values) for name, values in found.items()})
+    means = [scenario_means(entry, scenarios, scoring) for entry in entries]
     return Comparison(
         entries,
-        paired_difference(by_side[0], by_side[1], common, scoring),
+        mean_difference(means[0], means[1], common, scoring),
         tuple((name, means[0].get(name), means[1].get(name)) for name in common),
         tuple(_items(entries, common, scenarios)),
     )
+
+
+def scenario_means(
+    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> dict[str, float]:
+    """Return the mean score of each scenario over its scored briefs, as it is averaged; without any, none."""
+    is_clamped = scoring.clamped
+    if entry.is_foreign:
+        is_clamped = bool(entry.about["harbor"].get("clamped", True))
+    found: dict[str, list[float]] = {}
+    for score in scored(entry, scenarios, scoring).scores:
+        value = score.score_clamped if is_clamped else score.score
+        if value is not None:
+            found.setdefault(score.scenario_id, []).append(value)
+    return {name: math.fsum(values) / len(values) for name, values in found.items()}
 
 
 def _items(

@@ -6,42 +6,56 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
+from flows.adapters.browser_libraries import chart_library, table_library
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.site_attempts import attempt_links, attempt_pages, page_pictures
+from flows.pipeline.results.site_compare import compare_files
+from flows.pipeline.results.site_paper import drawn, own_charts
 from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
 from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
 from flows.common.errors import StaffbenchError, StoreError
+from flows.schema.document import Document
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.report_task import ReportFacts
-from flows.schema.scenario import MA_BENCH, Dimensions, Scenario
+from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import Count, Grouping, breakdowns
-from flows.stages.figure import ModeRow, Rate, RateRow, mode_figure, rate_figure, score_figure
 from flows.stages.page import (
+    Chart,
     Group,
     MatrixColumn,
+    Wording,
     address,
+    assets,
     brief_file,
     brief_page,
+    briefs_data,
+    briefs_page,
     condition_page,
+    document_addresses,
+    document_page,
     index_page,
-    matrix_page,
+    rubric_data,
     rubric_page,
+    rubric_script,
+    scenario_page,
     wording,
 )
 from flows.stages.notes import notes
 from flows.stages.table import shown_rows
 
+_ENDINGS = (".html", ".js", ".css", ".svg", ".png", ".json")
+"""Of files that the site has; older ones of these are deleted, and nothing else."""
 _GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity", "mode")
 _TASK_GROUPINGS: tuple[Grouping, ...] = ("scenario", "mode")
 """Groupings of criteria, which have no step, tier or severity."""
-_WRONG = "wrong moves not made"
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,7 @@ class _Condition:
     briefs: Sequence[tuple[Brief, BriefScore, Sequence[Verdict]]]
     reports: Mapping[tuple[str, int], ReportFacts]
     counts: Mapping[Grouping, Sequence[Count]]
+    charts: Sequence[Chart]
     is_of_tasks: bool
 
 
@@ -65,6 +80,7 @@ def write_site(
     *,
     scoring: ScoringSettings,
     problems: Sequence[StaffbenchError] = (),
+    documents: Mapping[str, Sequence[Document]] | None = None,
 ) -> Path:
     """Write `site/` and `figures/` below `folder`; outdated pages are deleted.
 
@@ -77,6 +93,7 @@ def write_site(
         scenarios: by id.
         scoring: the weights.
         problems: results left out of the board, and why; listed on the first page.
+        documents: of the packets, by scenario; one without them has no pages of documents.
 
     Returns:
         Path of the first page.
@@ -85,20 +102,19 @@ def write_site(
         StaffbenchError: verdicts do not match their rubric, or a file can't be written.
     """
     suffix = scoring_suffix(board.benchmark or folder.name, board.scoring)
+    site = folder / f"site{suffix}"
+    said = wording(is_task=is_of_tasks(scenarios.values()))
     conditions = _conditions(board, graded, scenarios, scoring)
-    drawn = _drawn(board, conditions, scenarios)
-    figures = (
-        (f"{judge}/{name}.svg", svg) for judge, pictures in drawn.items() for name, svg in pictures.items()
-    )
-    _write_folder(folder / f"figures{suffix}", figures, ".svg")
+    figures = list(drawn(board, graded, scenarios, scoring))
+    files = {path: content for each in figures for path, content in each.files.items()}
+    _write_folder(folder / f"figures{suffix}", files.items())
     used = sorted({brief.scenario_id for condition in conditions for brief, _, _ in condition.briefs})
-    rubrics = {name: f"{name}.html" for name in used}
     index = index_page(
         board,
         shown_rows(board),
         notes(board),
-        figures={judge: list(pictures.values()) for judge, pictures in drawn.items()},
-        rubrics={name: address("rubric", file) for name, file in rubrics.items()},
+        figures={each.judge: each.shown for each in figures},
+        rubrics={name: address("rubric", f"{name}.html") for name in used},
         left_out=[str(problem).replace(f"{folder}/", "") for problem in problems],  # no path of this machine
         foreign={
             (entry.condition, entry.judge): Markup("{}{}").format(origin(entry), attempt_links(entry))
@@ -106,41 +122,95 @@ def write_site(
             if entry.is_foreign
         },
         tables=further_tables(board, graded, scenarios, scoring),
-        said=wording(is_task=is_of_tasks(scenarios.values())),
+        said=said,
         is_clamped=scoring.clamped,
     )
     pages = chain(
-        ((f"rubric/{file}", rubric_page(scenarios[name])) for name, file in rubrics.items()),
-        ((f"matrix/{file}", _matrix(scenarios[name], conditions)) for name, file in rubrics.items()),
-        *(_condition_pages(folder, board, condition, scenarios) for condition in conditions),
+        ((f"assets/{name}", text) for name, text in _assets(site if graded else None).items()),
+        ((f"charts/{path}", content) for path, content in files.items()),
+        ((path, page) for each in figures for _, path, page in each.pages),
+        *(
+            _scenario_files(scenarios[name], conditions, (documents or {}).get(name, ()), scoring)
+            for name in used
+        ),
+        *(_condition_pages(folder, board, condition, scenarios, scoring) for condition in conditions),
         attempt_pages(folder, graded),
+        _overviews(board, graded, conditions, scenarios, scoring, said) if graded else (),
         [("index.html", index)],  # last, since it links to the others
     )
-    site = folder / f"site{suffix}"
-    _write_folder(site, pages, ".html")
+    _write_folder(site, pages)
     return site / "index.html"
 
 
-def draw_figures(
-    board: Leaderboard,
+def write_compared(
+    folder: Path,
+    benchmark: str,
     graded: Sequence[Graded],
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
-) -> dict[str, dict[str, str]]:
-    """Draw the figures of `write_site`; return SVG by judge and name of the figure.
+) -> Path:
+    """Write the page that compares any two conditions below `folder`, without the site; return its path.
+
+    It leads to the pages of the site where that was written.
 
     Raises:
-        StaffbenchError: verdicts do not match their rubric.
+        StaffbenchError: verdicts do not match their rubric, or a file can't be written.
     """
-    return _drawn(board, _conditions(board, graded, scenarios, scoring), scenarios)
+    suffix = scoring_suffix(benchmark, scoring.name)
+    site = f"../site{suffix}/" if (folder / f"site{suffix}" / "index.html").is_file() else None
+    said = wording(is_task=is_of_tasks(scenarios.values()))
+    files = compare_files(benchmark, graded, scenarios, scoring, said, site=site)
+    own = ((f"assets/{name}", text) for name, text in _assets(None).items())
+    _write_folder(folder / f"compare{suffix}", chain(own, files))
+    return folder / f"compare{suffix}" / "compare.html"
 
 
-def _drawn(
-    board: Leaderboard, conditions: Sequence[_Condition], scenarios: Mapping[str, Scenario]
-) -> dict[str, dict[str, str]]:
-    judges = list(dict.fromkeys(condition.row.judge_id for condition in conditions))
-    dimensions = next((scenario.dimensions for scenario in scenarios.values()), MA_BENCH)
-    return {judge: _figures(board, conditions, judge, dimensions) for judge in judges}
+def _assets(site: Path | None) -> dict[str, str]:
+    """Return the scripts and styles by file name; the library of charts only for a site."""
+    return {**assets(), **table_library(), **(chart_library(site / "assets") if site else {})}
+
+
+def _overviews(
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    conditions: Sequence[_Condition],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+    said: Wording,
+) -> Iterator[tuple[str, str]]:
+    """Yield the pages over all conditions: any two of them, and all briefs."""
+    by_name = {(entry.condition, entry.judge): entry for entry in graded}
+    ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
+    yield from compare_files(board.benchmark, ordered, scenarios, scoring, said)
+    rows = [
+        _brief_row(condition.row, brief, score)
+        for condition in conditions
+        for brief, score, _ in condition.briefs
+    ]
+    yield "data/briefs.js", briefs_data(rows, said)
+    yield "briefs.html", briefs_page(board.benchmark, said)
+
+
+def _brief_row(row: LeaderboardRow, brief: Brief, score: BriefScore) -> list[Any]:
+    shares = [None if share is None else round(share, 3) for share in (score.score, score.correct, score.passed)]
+    place = [brief.scenario_id, brief.seed, row.condition, row.judge_id, brief.status.value]
+    return [*place, *shares, score.wrong, score.n_missing, brief.words_kept, brief_file(brief)]
+
+
+def _scenario_files(
+    scenario: Scenario,
+    conditions: Sequence[_Condition],
+    documents: Sequence[Document],
+    scoring: ScoringSettings,
+) -> Iterator[tuple[str, str]]:
+    """Yield the pages of a scenario, of its rubric and of its documents."""
+    name = scenario.scenario_id
+    near, far = (document_addresses(scenario, documents, *up) for up in ((("..",)), ("..", "..")))
+    yield f"rubric/{name}.html", rubric_page(scenario, near)
+    yield f"rubric/{rubric_script(name)}", rubric_data(scenario, far)
+    yield f"scenario/{name}.html", scenario_page(scenario, _matrix(scenario, conditions, scoring), near)
+    for place, document in enumerate(documents, 1):
+        yield f"documents/{name}/{place}.html", document_page(scenario, document, far)
 
 
 def _conditions(
@@ -172,110 +242,39 @@ def _conditions(
                 ],
                 entry.reports,
                 breakdowns(items, entry.verdicts_once, _TASK_GROUPINGS if tasks else _GROUPINGS),
+                own_charts(entry, scenarios, scoring),
                 tasks,
             )
         )
     return found
 
 
-def _figures(
-    board: Leaderboard, conditions: Sequence[_Condition], judge: str, dimensions: Dimensions
-) -> dict[str, str]:
-    """Draw the figures of one judge; return SVG by file name."""
-    shown = [condition for condition in conditions if condition.row.judge_id == judge]
-    # The first page shows the figures of all judges, so element ids include the judge's number.
-    ids = f"j{1 + [note.judge_id for note in board.judges].index(judge)}"
-    score = score_figure(
-        [condition.row for condition in shown],
-        name=f"{ids}-score",
-        judge=judge,
-        scoring=board.scoring,
-    )
-    modes = mode_figure([_modes(condition) for condition in shown], name=f"{ids}-mode", judge=judge)
-    if any("scenario" in condition.counts for condition in shown):
-        tasks = list(dict.fromkeys(c.group for condition in shown for c in condition.counts["scenario"]))
-        by_task = rate_figure(
-            [_rates(condition, "scenario", [*tasks, _WRONG]) for condition in shown],
-            [*tasks, "penalties not triggered"],
-            name=f"{ids}-task",
-            title="Required criteria met by task, and penalties not triggered",
-            judge=judge,
-        )
-        return {"score": score, "task": by_task, "mode": modes}
-    tiers = {str(number): f"{number} {name}" for number, name in enumerate(dimensions.tiers, 1)}
-    return {
-        "score": score,
-        "tier": rate_figure(
-            [_rates(condition, "tier", [*tiers, _WRONG]) for condition in shown],
-            [*tiers.values(), _WRONG],
-            name=f"{ids}-tier",
-            title="Requirements passed by tier, and wrong moves not made",
-            judge=judge,
-        ),
-        "step": rate_figure(
-            [_rates(condition, "step", dimensions.steps) for condition in shown],
-            [step.replace("_", " ") for step in dimensions.steps],
-            name=f"{ids}-step",
-            title="Requirements passed by step",
-            judge=judge,
-        ),
-        "mode": modes,
-    }
-
-
-def _rates(condition: _Condition, by: Grouping, groups: Sequence[str]) -> RateRow:
-    requirements = {c.group: c for c in condition.counts[by] if c.kind == "requirement"}
-    return RateRow(
-        condition.row.condition,
-        tuple(_pooled(condition, "error") if g == _WRONG else _rate(requirements.get(g)) for g in groups),
-    )
-
-
-def _modes(condition: _Condition) -> ModeRow:
-    requirements = _pooled(condition, "requirement")
-    failed = {c.group: c.failed for c in condition.counts["mode"] if c.kind == "requirement"}
-    return ModeRow(condition.row.condition, requirements or Rate(0, 0), failed, _pooled(condition, "error"))
-
-
-def _rate(count: Count | None) -> Rate | None:
-    return None if count is None else Rate(count.passed, count.n, count.ungraded)
-
-
-def _pooled(condition: _Condition, kind: str) -> Rate | None:
-    """Pool all items of a kind; each belongs to one tier, or one task."""
-    by: Grouping = "tier" if "tier" in condition.counts else "scenario"
-    counts = [count for count in condition.counts[by] if count.kind == kind]
-    if not counts:
-        return None
-    return Rate(
-        sum(count.passed for count in counts),
-        sum(count.n for count in counts),
-        sum(count.ungraded for count in counts),
-    )
-
-
-def _matrix(scenario: Scenario, conditions: Sequence[_Condition]) -> str:
-    """Render the verdicts on a scenario's items by condition."""
+def _matrix(
+    scenario: Scenario, conditions: Sequence[_Condition], scoring: ScoringSettings
+) -> list[MatrixColumn]:
+    """Return the verdicts on a scenario's items by condition."""
     models = [(condition.row.model, condition.row.judge) for condition in conditions]
     columns: list[MatrixColumn] = []
     for condition in conditions:
         row = condition.row
-        briefs = [(brief, verdicts) for brief, _, verdicts in condition.briefs if brief.scenario_id == scenario.scenario_id]
-        if not briefs:
-            continue
-        passed: dict[str, list[bool | None]] = {}
-        for _, verdicts in briefs:
-            for verdict in verdicts:
-                passed.setdefault(verdict.item_id, []).append(verdict.passed)
-        is_one = models.count((row.model, row.judge)) == 1
-        name = f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
-        page = (row.condition, row.judge_id, brief_file(briefs[0][0]))
-        columns.append(MatrixColumn(name, page, passed))
-    return matrix_page(scenario, columns)
+        briefs = [
+            (brief_file(brief), score, {verdict.item_id: verdict.passed for verdict in verdicts})
+            for brief, score, verdicts in condition.briefs
+            if brief.scenario_id == scenario.scenario_id
+        ]
+        if briefs:
+            is_one = models.count((row.model, row.judge)) == 1
+            name = f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
+            columns.append(MatrixColumn(name, (row.condition, row.judge_id), briefs, scoring.clamped))
+    return columns
 
 
 def _condition_pages(
-    folder: Path, board: Leaderboard, condition: _Condition, scenarios: Mapping[str, Scenario]
+    folder: Path,
+    board: Leaderboard,
+    condition: _Condition,
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
 ) -> Iterator[tuple[str, str]]:
     """Yield path and page of a condition and its briefs, one at a time since a site can be large."""
     place = f"{condition.row.condition}/{condition.row.judge_id}"
@@ -290,6 +289,7 @@ def _condition_pages(
             verdicts=verdicts,
             scoring=board.scoring,
             is_stand_in=condition.is_stand_in,
+            weights=scoring.weights,
             report=report,
             pictures=page_pictures(folder, report),
             beside=(files[number - 1] if number else None, (*files, None)[number + 1]),
@@ -303,6 +303,7 @@ def _condition_pages(
         note=condition.note,
         is_stand_in=condition.is_stand_in,
         said=wording(is_task=condition.is_of_tasks),
+        charts=condition.charts,
     )
     yield f"{place}/index.html", page
 
@@ -311,19 +312,19 @@ def _group(count: Count) -> Group:
     return Group(count.group, count.kind, count.passed, count.n, count.ungraded)
 
 
-def _write_folder(folder: Path, texts: Iterable[tuple[str, str]], ending: str) -> None:
-    """Write the files and delete older ones with the same ending."""
+def _write_folder(folder: Path, contents: Iterable[tuple[str, str | bytes]]) -> None:
+    """Write the files and delete older ones with an ending of the site's."""
     root = folder.resolve()
     written: set[Path] = set()
-    for name, text in texts:
+    for name, content in contents:
         path = root / name
         if not path.resolve().is_relative_to(root):
             raise StoreError(path, "outside the site", "names of conditions and judges without ..")
-        write_whole(path, text)
+        write_whole(path, content)
         written.add(path)
-    for path in sorted(root.rglob(f"*{ending}")):
-        if path not in written:
-            path.unlink(missing_ok=True)
     for path in sorted(root.rglob("*"), reverse=True):
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path.suffix in _ENDINGS and path not in written:
+            path.unlink(missing_ok=True)

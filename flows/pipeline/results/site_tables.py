@@ -1,15 +1,20 @@
-"""Further content of a site's first page: scores by task, and the origin of imported rows."""
+"""What a site shows beside verdicts: scores by task, the origin of imported rows, the documents."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
+from flows.common.errors import StaffbenchError
+from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
-from flows.schema.settings import ScoringSettings
+from flows.schema.document import Document
+from flows.schema.settings import ScoringSettings, Settings
 
 
 def further_tables(
@@ -29,6 +34,27 @@ def further_tables(
     )
     caption = " ".join([caption, *published_note(ordered, scenarios)])
     return [("Score by task", caption, transposed(task_table(ordered, scenarios, scoring)))]
+
+
+def load_documents(
+    project: Path, settings: Settings, graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
+) -> dict[str, tuple[Document, ...]]:
+    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one.
+
+    Args:
+        project: folder of the project.
+        settings: name the benchmark and its folder.
+        graded: the graded conditions.
+        scenarios: by id.
+    """
+    data = project / settings.benchmark.data
+    found: dict[str, tuple[Document, ...]] = {}
+    for name in sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys()):
+        path = packet_path(data, settings.benchmark.name, name)
+        if scenarios[name].task is None:
+            with suppress(StaffbenchError):  # verdicts can be shown without them
+                found[name] = load_packet(data / name, scenarios[name], path).documents
+    return found
 
 
 def origin(entry: Graded) -> str:

@@ -5,7 +5,7 @@ sampling (MA-Bench, 5.1 and figure 1).
 """
 
 from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdown, breakdowns
-from flows.stages.aggregate.estimate import Difference, aggregate, paired_difference
+from flows.stages.aggregate.estimate import Difference, aggregate, mean_difference, paired_difference
 from flows.stages.aggregate.interval import FEWEST_SCENARIOS, interval_over, most_unlike
 from flows.stages.aggregate.ranking import covered_whole, ranked
 
@@ -25,6 +25,7 @@ __all__ = [
     "breakdowns",
     "covered_whole",
     "interval_over",
+    "mean_difference",
     "most_unlike",
     "paired_difference",
     "ranked",

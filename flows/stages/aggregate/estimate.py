@@ -165,6 +165,20 @@ def paired_difference(
         if len({(score.scenario_id, score.seed) for score in scores}) != len(scores):
             raise ScenarioError("scores", "two of one brief", "one per brief")
         means.append(_scenario_means(scores, lambda score: _counted(score, scoring)))
-    both = [name for name in scenario_ids if name in means[0] and name in means[1]]
-    differences = [means[0][name] - means[1][name] for name in both]
+    return mean_difference(means[0], means[1], scenario_ids, scoring)
+
+
+def mean_difference(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    scenario_ids: Sequence[str],
+    scoring: ScoringSettings,
+) -> Difference:
+    """Compute the same from the mean score of each scenario; one without a score has none.
+
+    Raises:
+        ConfigError: as `interval_over`.
+    """
+    both = [name for name in scenario_ids if name in first and name in second]
+    differences = [first[name] - second[name] for name in both]
     return Difference(_mean(differences), interval_over(differences, scoring), len(both), len(scenario_ids))

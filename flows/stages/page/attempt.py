@@ -36,7 +36,7 @@ def attempt_page(
     return render(
         "attempt.html",
         f"{heading}: {condition}",
-        with_script=False,
+        depth=2,
         heading=heading,
         condition=condition,
         page=f"{scenario_id}-{seed}.html",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -10,17 +11,18 @@ from flows.common.text import count_of, percent, plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
-from flows.schema.scenario import Scenario
+from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
-from flows.stages.page.markup import address, own
-from flows.stages.page.render import parts, render
-from flows.stages.page.rubric import anchor, placing
+from flows.stages.page.markup import address, own, words
+from flows.stages.page.render import TABLE_SCRIPTS, Column, parts, render
+from flows.stages.page.rubric import anchor, placing, rubric_script
 from flows.stages.page.text import quotes_of, rendered
 from flows.stages.page.wording import REPORTS, Wording, wording
 
-_CHOICES = (("all", "all"), ("failed", "failed"), ("missing", "without a verdict"), ("passed", "passed"))
+_STATES = ("failed", "missing", "passed")
+_STEMS = re.compile(r"(?<=, missing ).*?(?=; closest: )")
 
 
 def brief_page(
@@ -32,11 +34,14 @@ def brief_page(
     verdicts: Sequence[Verdict],
     scoring: str,
     is_stand_in: bool,
+    weights: Mapping[str, float] | None = None,
     report: ReportFacts | None = None,
     pictures: Sequence[str] = (),
     beside: tuple[str | None, str | None] = (None, None),
 ) -> str:
-    """Render a brief's counts, its text as graded and a filterable table of verdicts.
+    """Render a brief's counts, and its text as graded beside a filterable table of verdicts.
+
+    The report of a task stands beside the expert's.
 
     Args:
         row: the condition and judge, as on the leaderboard.
@@ -46,6 +51,7 @@ def brief_page(
         verdicts: one for each item, in any order.
         scoring: name of the weights.
         is_stand_in: True for the offline judge.
+        weights: points by severity, for the order of the items.
         report: facts about its file; None for a plain-text brief.
         pictures: paths of the pictures of its pages, from the folder of the site's folder.
         beside: file names of the pages of the brief before and after it.
@@ -59,18 +65,29 @@ def brief_page(
         f"{brief.scenario_id}, {said.repeat} {brief.seed}",
         f"{row.condition}, judge {row.judge_id}",
     )
-    about = _about(row, brief, score, scoring, said)
-    states = [_state(by_id[item.item_id]) for item in scenario.items]
-    counts = {key: len(states) if key == "all" else states.count(key) for key, _ in _CHOICES}
-    placed = "step, tier, severity" if scenario.task is None else "points"
-    wanted = "criterion" if said is REPORTS else "requirement"
-    text, quoted = rendered(brief.text or "", quotes_of(verdicts), is_markdown=said is not REPORTS)
+    quotes = quotes_of(verdicts)
+    text, quoted = rendered(brief.text or "", quotes, is_markdown=said is not REPORTS)
+    texts, seen = [(_head(brief, said), text)], [("quote", "in the text", quoted)]
+    if scenario.reference is not None:
+        text, quoted = rendered(scenario.reference, quotes, is_markdown=False, kind="expert")
+        texts.append(("The expert's report", text))
+        seen.append(("expert", "in the expert's", quoted))
+    oracle = scenario.controls.get("oracle")
+    labels: Mapping[str, bool] = {} if oracle is None or scenario.task is None else oracle.labels
+    graded = [
+        (item, by_id[item.item_id], _state(by_id[item.item_id]), place, labels.get(item.item_id))
+        for place, item in enumerate(scenario.items)
+    ]
+    graded.sort(key=lambda one: (_STATES.index(one[2]), -_weight(one[0], weights or {})))
+    facts = [*_about(row, brief, score, scoring, said), *_shares(scenario, by_id, score, said)]
+    folder, name = ("..", "..", "rubric"), scenario.scenario_id
     return render(
         "brief.html",
         f"{heading}: {condition}",
-        with_script=True,
-        text=text,
-        quoted=quoted,
+        depth=2,
+        scripts=TABLE_SCRIPTS,
+        texts=[] if brief.text is None else texts,
+        quoted=seen,
         pictures=[address("..", "..", "..", *path.split("/")) for path in pictures],
         beside=[file and address(file) for file in beside],
         heading=heading,
@@ -80,16 +97,65 @@ def brief_page(
         brief=brief,
         said=said,
         is_stand_in=is_stand_in,
-        facts=[*about, *_shares(scenario, by_id, score, said), *_about_file(row, report)],
-        choices=[(key, label, counts[key]) for key, label in _CHOICES],
-        heads=("item", placed, wanted, "verdict", "judge's reason"),
-        graded=[
-            (item, by_id[item.item_id], state) for item, state in zip(scenario.items, states, strict=True)
-        ],
-        rubric=address("..", "..", "rubric", f"{scenario.scenario_id}.html"),
+        facts=[*facts, *_about_file(row, report)],
+        columns=_columns(said, has_expert=bool(labels)),
+        has_expert=bool(labels),
+        graded=graded,
+        classes=_classes,
+        reason=_whole_words if is_stand_in else _reason,
+        rubric=address(*folder, f"{name}.html"),
+        rubric_script=address(*folder, rubric_script(name)),
+        scenario_page=address("..", "..", "scenario", f"{name}.html"),
         anchor=anchor,
         placing=placing,
     )
+
+
+def _head(brief: Brief, said: Wording) -> str:
+    size = f"{brief.words_kept:,} words" if brief.text and brief.words_kept is not None else "empty"
+    return f"The {said.brief} as it was graded ({size})"
+
+
+def _columns(said: Wording, *, has_expert: bool) -> list[Column]:
+    wanted = "criterion" if said is REPORTS else "requirement"
+    shown = [Column("item"), Column(f"{wanted} and reason"), Column("verdict")]
+    expert = [Column("expert's report")] if has_expert else []
+    return shown + expert + [Column(name, is_filter=True, is_shown=False) for name in _FILTERS]
+
+
+_FILTERS = ("graded as", "kind", "tier", "step", "severity", "mode")
+
+
+def _classes(item: Item, verdict: Verdict, state: str) -> list[str]:
+    """Return the values of the columns that filter; an empty one is no choice."""
+    said = wording(is_task=item.points is not None)
+    return [
+        "without a verdict" if state == "missing" else state,
+        said.error if item.is_error else said.requirement,
+        "" if item.tier is None else str(item.tier),
+        words(item.step or ""),
+        words(item.severity or ""),
+        "" if verdict.mode is None else verdict.mode.value,
+    ]
+
+
+def _weight(item: Item, weights: Mapping[str, float]) -> float:
+    return abs(weights.get(item.severity or "", 0.0) if item.points is None else item.points)
+
+
+def _reason(_: Item, verdict: Verdict) -> str:
+    return verdict.reason
+
+
+def _whole_words(item: Item, verdict: Verdict) -> str:
+    """Return a reason of the offline judge with whole words of the item in place of their stems."""
+    known = re.findall(r"[^\W_]+", f"{item.requirement} {item.ground_truth} {item.pass_condition}".lower())
+
+    def whole(match: re.Match[str]) -> str:
+        stems = match.group().split(", ")
+        return ", ".join(next((word for word in known if word.startswith(stem)), stem) for stem in stems)
+
+    return _STEMS.sub(whole, verdict.reason)
 
 
 def _about(

@@ -1,42 +1,90 @@
-"""The page of two conditions side by side."""
+"""The page on which any two conditions are compared, and the page of all briefs: their data are scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from flows.stages.page.render import Column, render
+from flows.schema.scenario import Scenario
+from flows.stages.page.markup import words
+from flows.stages.page.render import TABLE_SCRIPTS, render, script_of
+from flows.stages.page.wording import Wording
 
-_MEANS = (Column("scenario"), *(Column(name, is_number=True) for name in ("A", "B", "A - B")))
-_ITEMS = (
-    *(Column(name) for name in ("scenario", "item", "requirement or wrong move")),
-    *(Column(name, is_number=True) for name in ("A", "B", "A - B")),
-)
+BRIEF_HEADS = (
+    "scenario", "seed", "condition", "judge", "status", "score", "correct", "passed", "wrong", "ungraded",
+    "words",
+)  # fmt: skip
+"""Columns of the page of all briefs; the file name of its page follows."""
 
 
 def compare_page(
-    benchmark: str,
-    facts: Sequence[tuple[str, str]],
-    means: Sequence[Sequence[str]],
-    items: Sequence[Sequence[str]],
-    notes: Sequence[str],
+    benchmark: str, said: Wording, notes: Sequence[str], stand_ins: Sequence[str], *, in_site: bool
 ) -> str:
-    """Render a comparison.
+    """Render the page without its data.
 
     Args:
         benchmark: its name.
-        facts: names of the conditions and their difference.
-        means: scenario, both means and their difference.
-        items: scenario, item, its text, passes under both and the difference of their shares.
+        said: the protocol's wording.
         notes: sentences below the tables.
+        stand_ins: labels of judges that are stand-ins.
+        in_site: False if the site lies in a folder beside the page's, and may be missing.
     """
     return render(
         "compare.html",
         f"{benchmark}: two conditions",
-        with_script=True,
-        facts=facts,
-        mean_columns=_MEANS,
-        means=means,
-        item_columns=_ITEMS,
-        items=items,
+        depth=0,
+        scripts=("data/items.js", "data/compare.js", *TABLE_SCRIPTS),
+        said=said,
+        leaderboard="index.html" if in_site else "",
         notes=notes,
+        stand_ins=stand_ins,
     )
+
+
+def briefs_page(benchmark: str, said: Wording) -> str:
+    """Render the page of all briefs without its data."""
+    return render(
+        "briefs.html",
+        f"{benchmark}: all {said.brief}s",
+        depth=0,
+        scripts=("data/briefs.js", *TABLE_SCRIPTS),
+        said=said,
+    )
+
+
+def items_data(scenarios: Sequence[Scenario]) -> str:
+    """Return the script with the items of each scenario: id, text, and what they are filtered by."""
+    return script_of(
+        "items",
+        {
+            scenario.scenario_id: [
+                [
+                    item.item_id,
+                    item.requirement,
+                    str(item.tier or ""),
+                    words(item.step or ""),
+                    words(item.severity or ""),
+                ]
+                for item in scenario.items
+            ]
+            for scenario in scenarios
+        },
+    )
+
+
+def compare_data(conditions: Sequence[Mapping[str, Any]], pairs: Mapping[str, Any], site: str | None) -> str:
+    """Return the script with what each condition scored, and the difference of each pair.
+
+    Args:
+        conditions: of each its `name`, `folder`, `score`, `means` by scenario, and `items`: by scenario the
+            passed and the graded verdicts on each item. And `pages`: the file of the first brief.
+        pairs: by the numbers of two conditions (`0,1`) their difference, as a sentence.
+        site: path of the site from the page's folder, with a slash at its end; None if there is no site.
+    """
+    return script_of("compare", {"conditions": conditions, "pairs": pairs, "site": site})
+
+
+def briefs_data(rows: Sequence[Sequence[Any]], said: Wording) -> str:
+    """Return the script with a row for each brief, as `BRIEF_HEADS`."""
+    names = {"scenario": said.scenario, "seed": said.repeat, "wrong": f"{said.errors} {said.made}"}
+    return script_of("briefs", {"heads": [names.get(head, head) for head in BRIEF_HEADS], "rows": rows})

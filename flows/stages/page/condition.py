@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
@@ -12,7 +13,7 @@ from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.verdict import BriefScore
 from flows.stages.page.markup import address, own, words
-from flows.stages.page.render import Column, Table, parts, render
+from flows.stages.page.render import CHART_SCRIPTS, TABLE_SCRIPTS, Chart, Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, REPORTS, Wording
 
 _MODES = (
@@ -40,6 +41,11 @@ class Group:
     ungraded: int
 
 
+def compare_fragment(*sides: tuple[str, str]) -> Markup:
+    """Return the fragment of the page that compares conditions, from the labels of condition and judge."""
+    return Markup(urlencode({name: "/".join(side) for name, side in zip("ab", sides, strict=False)}))
+
+
 def brief_file(brief: Brief) -> str:
     """Return the file name of a brief's page, in the folder of its condition's page."""
     return f"{brief.scenario_id}-{brief.seed}.html"
@@ -54,6 +60,7 @@ def condition_page(
     note: str,
     is_stand_in: bool,
     said: Wording = BRIEFS,
+    charts: Sequence[Chart] = (),
 ) -> str:
     """Render the details of a leaderboard row.
 
@@ -65,11 +72,15 @@ def condition_page(
         note: a note on the model; may be empty.
         is_stand_in: True for the offline judge.
         said: the protocol's wording.
+        charts: of this condition alone.
     """
     return render(
         "condition.html",
         f"{row.condition}, judge {row.judge_id}",
-        with_script=True,
+        depth=2,
+        scripts=CHART_SCRIPTS if charts else TABLE_SCRIPTS,
+        charts=charts,
+        compare=compare_fragment((row.condition, row.judge_id)),
         row=row,
         said=said,
         is_stand_in=is_stand_in,
@@ -145,7 +156,11 @@ def _fates(row: LeaderboardRow, said: Wording) -> list[tuple[str, str]]:
 
 
 def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]], said: Wording) -> Table:
-    columns = [Column(said.scenario), Column(said.repeat, is_number=True), Column(said.brief)]
+    columns = [
+        Column(said.scenario, is_filter=True),
+        Column(said.repeat, is_number=True),
+        Column(said.brief, is_filter=True),
+    ]
     names = ("score", "correct", "passed", f"{said.errors} {said.made}", "items graded")
     columns += [Column(name, is_number=True) for name in names]
     columns.append(Column("words" if said is REPORTS else "words kept", is_number=True))

@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.stages.page.markup import address, attribute, own, words
-from flows.stages.page.render import Column, Table, parts, render
+from flows.stages.page.render import CHART_SCRIPTS, TABLE_SCRIPTS, Chart, Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, Wording, meanings
 
+_FILTERS = ("effort", "harness", "cap", "judge", "differs in")
 UNKNOWN = "-"
 """Cell text for an unknown value."""
 
@@ -28,7 +29,7 @@ def index_page(
     shown: Sequence[Sequence[str]],
     notes: Sequence[str],
     *,
-    figures: Mapping[str, Sequence[str]],
+    figures: Mapping[str, tuple[Sequence[Chart], Sequence[tuple[str, Markup]]]],
     rubrics: Mapping[str, str],
     left_out: Sequence[str] = (),
     foreign: Mapping[tuple[str, str], str] | None = None,
@@ -42,7 +43,7 @@ def index_page(
         board: the leaderboard.
         shown: the displayed table: the header, then one row per row of the board.
         notes: notes under the table.
-        figures: SVG texts by judge.
+        figures: by judge the charts, and title and address of each table of a paper.
         rubrics: addresses of the rubric pages by scenario id.
         left_out: unreliable results and why.
         foreign: the source of rows without a page, by condition and judge.
@@ -60,7 +61,8 @@ def index_page(
     return render(
         "index.html",
         f"{board.benchmark}: leaderboard",
-        with_script=True,
+        depth=0,
+        scripts=CHART_SCRIPTS if figures else TABLE_SCRIPTS,
         board=board,
         said=said,
         main=Table(caption, _columns([said.head(name) for name in head], cells), rows),
@@ -71,7 +73,7 @@ def index_page(
         ],
         left_out=left_out,
         notes=notes,
-        figures={judge: [Markup(svg) for svg in drawn] for judge, drawn in figures.items()},
+        figures=figures,
         rubrics={name: Markup(page) for name, page in rubrics.items()},
     )
 
@@ -83,10 +85,12 @@ def _plain_table(caption: str, head: Sequence[str], cells: Sequence[Sequence[str
 
 def _columns(head: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Column]:
     """Return a table's columns; the first one holds names, even if they look like numbers."""
-    return [
-        Column(name, is_number=place > 0 and _is_number([row[place] for row in cells]))
-        for place, name in enumerate(head)
-    ]
+    found: list[Column] = []
+    for place, name in enumerate(head):
+        own_cells = [row[place] for row in cells]
+        is_number = place > 0 and _is_number(own_cells)
+        found.append(Column(name, is_number, is_filter=name in _FILTERS and len(set(own_cells)) > 1))
+    return found
 
 
 def _row(

@@ -35,8 +35,12 @@ def visible(value: Any) -> Any:
 
 def attribute(text: str) -> Markup:
     """Escape `text` for a double-quoted attribute, without markup."""
-    plain = _UNUSUAL.sub(lambda match: _shown(match.group()), text.replace("\n", " "))
-    return Markup(escape(plain))
+    return Markup(escape(plain(text.replace("\n", " "))))
+
+
+def plain(text: str) -> str:
+    """Show invisible and bidirectional characters as code points, without markup."""
+    return _UNUSUAL.sub(lambda match: _shown(match.group()), text)
 
 
 def address(*parts: str) -> Markup:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from flows.stages.page.markup import address, attribute, visible
+from flows.stages.page.markup import address, attribute, plain, visible
+
+TABLE_SCRIPTS = ("assets/tables.js", "assets/site.js")
+"""Of a page with tables to sort and filter."""
+CHART_SCRIPTS = ("assets/charts.js", *TABLE_SCRIPTS)
+"""Of a page with charts too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +26,21 @@ class Column:
     Attributes:
         name: the header, as printed.
         is_number: True to align and sort its cells as numbers.
+        is_filter: True to offer its values as a choice of rows.
+        is_shown: False for values that only sort or filter the rows.
     """
 
     name: str
     is_number: bool = False
+    is_filter: bool = False
+    is_shown: bool = True
 
     @property
     def css(self) -> Markup:
         """The class attribute of this column's cells."""
-        return Markup(' class="number"' if self.is_number else "")
+        names = {"number": self.is_number, "filter": self.is_filter, "off": not self.is_shown}
+        found = " ".join(name for name, holds in names.items() if holds)
+        return Markup(' class="{}"').format(found) if found else Markup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +58,71 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-def render(template: str, title: str, **values: Any) -> str:
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart for a template.
+
+    Attributes:
+        title: what it shows.
+        specification: in Vega-Lite, with its data.
+        picture: address of the same as SVG, from the folder of the page; None without one.
+        others: addresses of further files, by format.
+    """
+
+    title: str
+    specification: Mapping[str, Any]
+    picture: Markup | None = None
+    others: Mapping[str, Markup] = field(default_factory=dict[str, Markup])
+
+    @property
+    def attribute(self) -> Markup:
+        """The specification as the value of an attribute."""
+        return attribute(json.dumps(self.specification, ensure_ascii=False))
+
+
+def render(
+    template: str, title: str, *, depth: int | None, scripts: Sequence[str] = (), **values: Any
+) -> str:
     """Render a page from its template.
 
     Text that is not `Markup` is escaped, with invisible characters made visible (`markup.visible`).
 
+    Args:
+        template: file name.
+        title: of the page.
+        depth: number of folders between the page and the site's; None for a page that stands alone.
+        scripts: paths of the scripts that it loads, from the site's folder.
+        values: of the template.
+
     Raises:
         UndefinedError: the template uses an undefined value.
     """
-    return _environment().get_template(template).render(title=title, **values)
+    root = None if depth is None else Markup("../" * depth)
+    return _environment().get_template(template).render(title=title, root=root, scripts=scripts, **values)
+
+
+def assets() -> dict[str, str]:
+    """Return the site's own style and script, by file name."""
+    return {name: _file(_environment(), name) for name in ("site.css", "site.js")}
+
+
+def script_of(name: str, value: Any) -> str:
+    """Return a script that sets `window.site.NAME`: pages on a disk can load a script, but no data.
+
+    Invisible characters are made visible, since the page's script inserts texts as they are.
+    """
+    text = json.dumps(_shown(value), ensure_ascii=False, separators=(",", ":"))
+    return f"(window.site ??= {{}}).{name} = {text};\n"
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {plain(str(key)): _shown(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, Sequence):
+        return [_shown(one) for one in cast("Sequence[Any]", value)]
+    return value
 
 
 def parts() -> Any:
@@ -82,15 +148,15 @@ def _environment() -> Environment:
     filters: dict[str, Any] = made.filters
     shared: dict[str, Any] = made.globals
     filters.update({"attribute": attribute, "pair": _pair})
-    style, script = (_file(made, name) for name in ("site.css", "site.js"))
-    script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # The page loads nothing from the network and runs no script but its own, even if escaping of untrusted
-    # text failed.
-    policy = Markup(
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        f"script-src 'sha256-{script_hash}'; img-src 'self' file:"
+    # Pages load nothing from a network, and run no script in themselves, even if escaping of untrusted text
+    # failed: scripts are files beside them. A page that stands alone has none.
+    beside = (
+        "default-src 'none'; style-src 'unsafe-inline' 'self' file:; base-uri 'none'; form-action 'none'; "
     )
-    shared.update({"address": address, "style": style, "script": script, "policy": policy})
+    policy = Markup(beside + "script-src 'self' file:; img-src 'self' file: data:")
+    alone = Markup("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'")
+    style = _file(made, "site.css")
+    shared.update({"address": address, "style": style, "policy": policy, "policy_alone": alone})
     return made
 
 

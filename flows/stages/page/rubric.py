@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from markupsafe import Markup
+
 from flows.common.text import plural
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.markup import words
-from flows.stages.page.render import render
+from flows.stages.page.markup import own, words
+from flows.stages.page.render import parts, render, script_of
 from flows.stages.page.wording import wording
 
 _KINDS = {
@@ -25,8 +29,28 @@ def anchor(place: int) -> str:
     return f"item-{place + 1}"
 
 
-def rubric_page(scenario: Scenario) -> str:
-    """Render every item of a rubric."""
+def rubric_script(scenario_id: str) -> str:
+    """Return the file name of the script with the truth and evidence of a rubric's items."""
+    return f"{scenario_id}.js"
+
+
+def rubric_data(scenario: Scenario, documents: Mapping[str, Markup]) -> str:
+    """Return the script that the pages of briefs load: the truth and evidence of each item, as HTML.
+
+    Args:
+        scenario: the scenario.
+        documents: addresses of the pages of its documents, from the pages of briefs.
+    """
+    return script_of("rubric", [parts().truth(item, _described(item), documents) for item in scenario.items])
+
+
+def rubric_page(scenario: Scenario, documents: Mapping[str, Markup] | None = None) -> str:
+    """Render every item of a rubric.
+
+    Args:
+        scenario: the scenario.
+        documents: addresses of the pages of its documents, where there are any.
+    """
     errors = sum(item.is_error for item in scenario.items)
     said = wording(is_task=scenario.task is not None)
     sides = (
@@ -36,15 +60,16 @@ def rubric_page(scenario: Scenario) -> str:
     counted = [plural(count, one, several) for count, one, several in sides]
     facts = [
         ("Items", f"{len(scenario.items)}: {', '.join(counted)}"),
-        ("Documents", ", ".join(scenario.documents)),
+        ("Documents", ", ".join(scenario.documents) if not documents else _links(documents)),
         ("Licence", scenario.licence),
         ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
     ]
     return render(
         "rubric.html",
         f"{scenario.scenario_id}: rubric",
-        with_script=False,
+        depth=1,
         scenario=scenario,
+        documents=documents or {},
         facts=facts,
         anchor=anchor,
         placing=placing,
@@ -72,3 +97,8 @@ def _described(item: Item) -> list[tuple[str, str]]:
         ("Failed if", item.fail_condition),
         ("Why it matters", item.rationale),
     ]
+
+
+def _links(pages: Mapping[str, Markup]) -> Markup:
+    link = Markup('<a href="{}">{}</a>')
+    return Markup(", ").join(link.format(page, own(name)) for name, page in pages.items())

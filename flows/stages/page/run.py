@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from flows.stages.page.markup import address, own
 from flows.stages.page.render import Column, render
 
 _COLUMNS = (Column("condition"), Column("state"), Column("score", is_number=True), Column("interval"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A condition of the run.
+
+    Attributes:
+        name: of the condition and its judge.
+        page: parts of the address of its page; empty without one.
+        state, score, interval: as shown.
+    """
+
+    name: str
+    page: Sequence[str]
+    state: str
+    score: str
+    interval: str
 
 
 def run_page(
     title: str,
     facts: Mapping[str, str],
     stages: Sequence[tuple[str, int, int]],
-    conditions: Sequence[tuple[str, ...]],
+    conditions: Sequence[RunRow],
     *,
+    stand_ins: Sequence[str],
+    notes: Sequence[str],
+    links: Sequence[str],
     is_running: bool,
 ) -> str:
     """Render the progress of a run.
@@ -23,16 +47,31 @@ def run_page(
         title: of the run.
         facts: what is known of it, by name.
         stages: name, number done and number expected of each stage.
-        conditions: name, state, score and interval of each.
+        conditions: of the run.
+        stand_ins: labels of its judges that are stand-ins.
+        notes: sentences below the scores.
+        links: paths of results, from the folder of the page.
         is_running: True to let the browser load the page again every two seconds.
     """
+    link = Markup('<a href="{}">{}</a>')
     return render(
         "run.html",
         f"{title}: run",
-        with_script=False,
+        depth=None,
         facts=list(facts.items()),
         stages=stages,
         columns=_COLUMNS,
-        conditions=conditions,
+        conditions=[
+            (
+                link.format(address(*row.page), own(row.name)) if row.page else row.name,
+                row.state,
+                row.score,
+                row.interval,
+            )
+            for row in conditions
+        ],
+        stand_ins=stand_ins,
+        notes=notes,
+        links=[link.format(address(*path.split("/")), path) for path in links],
         is_running=is_running,
     )

@@ -20,8 +20,8 @@ _WORD = re.compile(r"[^\W_]+")
 _OFF = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
 """Rules that are off: what a model wrote loads nothing, leads nowhere and hides nothing."""
 
-Span = tuple[int, int, str]
-"""Start and end in a text, and the anchor of the item whose verdict quotes it."""
+Span = tuple[int, int, tuple[str, ...]]
+"""Start and end in a text, and the items for which it is quoted."""
 
 
 def quotes_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
@@ -30,29 +30,33 @@ def quotes_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     return {item: quotes for item, quotes in found.items() if quotes}
 
 
-def rendered(text: str, quotes: Mapping[str, Sequence[str]], *, is_markdown: bool) -> tuple[Markup, set[str]]:
+def rendered(
+    text: str, quotes: Mapping[str, Sequence[str]], *, is_markdown: bool, kind: str = "quote"
+) -> tuple[Markup, set[str]]:
     """Render a text, with every quoted passage that stands in one paragraph marked.
 
     Args:
         text: untrusted.
-        quotes: by item, from `quotes_of`.
+        quotes: by item, as from `quotes_of`.
         is_markdown: False to keep its lines as they are. A text of which Markdown would hide a word, such as
             a cell that its table has no column for, is kept as it is too.
+        kind: start of the anchors; `evidence` for quotes by the rubric, compared without white space.
 
     Returns:
-        HTML, and the items with a marked passage; each has the anchor `quote-ITEM` at its first.
+        HTML, and the items with a marked passage; each has the anchor `KIND-ITEM` at its first.
     """
-    seen: set[str] = set()
+    marks = _Marks(quotes, kind)
     text = text.replace("\x00", "U+0000")  # the parser would replace it
     parser = _parser()
     tokens = parser.parse(text) if is_markdown else []
     if not is_markdown or _words(text) != Counter(word for token in tokens for word in _words_of(token)):
-        return Markup('<pre class="own" dir="auto">\n{}</pre>').format(_with_marks(text, quotes, seen)), seen
+        marked = Markup(marks.marked(text, 0, marks.spans(text)))
+        return Markup('<pre class="own" dir="auto">\n{}</pre>').format(marked), marks.seen
     for token in tokens:
         if token.type == "inline":
-            _mark(token.children or [], quotes, seen)
+            _mark(token.children or [], marks)
     html = parser.renderer.render(tokens, parser.options, {})
-    return Markup('<div class="own text" dir="auto">{}</div>').format(Markup(html)), seen
+    return Markup('<div class="own text" dir="auto">{}</div>').format(Markup(html)), marks.seen
 
 
 @cache
@@ -106,10 +110,10 @@ def _words_of(token: Token) -> Iterator[str]:
         yield from _WORD.findall(f"{token.info} {token.content}")
 
 
-def _mark(children: list[Token], quotes: Mapping[str, Sequence[str]], seen: set[str]) -> None:
+def _mark(children: list[Token], marks: _Marks) -> None:
     """Mark passages in the texts of one paragraph, which may run over emphasised parts."""
     texts = [" " if child.type == "softbreak" else child.content for child in children]
-    spans = _spans("".join(texts), quotes)
+    spans = marks.spans("".join(texts))
     if not spans:
         return
     start = 0
@@ -117,7 +121,7 @@ def _mark(children: list[Token], quotes: Mapping[str, Sequence[str]], seen: set[
     for child, text in zip(children, texts, strict=True):
         if child.type == "text":
             token = Token("html_inline", "", 0)
-            token.content = _marked(text, start, spans, seen)
+            token.content = marks.marked(text, start, spans)
             marked.append(token)
         else:
             marked.append(child)
@@ -125,41 +129,54 @@ def _mark(children: list[Token], quotes: Mapping[str, Sequence[str]], seen: set[
     children[:] = marked
 
 
-def _with_marks(text: str, quotes: Mapping[str, Sequence[str]], seen: set[str]) -> Markup:
-    return Markup(_marked(text, 0, _spans(text, quotes), seen))
+class _Marks:
+    """The quotes of one text, and the items that were marked."""
 
+    def __init__(self, quotes: Mapping[str, Sequence[str]], kind: str) -> None:
+        self.kind = kind
+        self.seen: set[str] = set()
+        self._is_loose = kind == "evidence"
+        self._passages = [(self._key(one), one, item) for item, several in quotes.items() for one in several]
 
-def _marked(text: str, start: int, spans: Sequence[Span], seen: set[str]) -> str:
-    """Return a text that begins at `start` of its paragraph, escaped, with its part of each span marked."""
-    parts: list[str] = []
-    done = 0
-    for first, last, item in spans:
-        low, high = max(first - start, done), min(last - start, len(text))
-        if low >= high:
-            continue
-        anchor = "" if item in seen else f' id="quote-{attribute(item)}"'
-        seen.add(item)
-        parts.append(own(text[done:low]))
-        parts.append(
-            f'<mark{anchor} title="quoted by the judge on {attribute(item)}">{own(text[low:high])}</mark>'
-        )
-        done = high
-    return "".join([*parts, own(text[done:])])
+    def _key(self, text: str) -> str:
+        return re.sub(r"\s+", "" if self._is_loose else " ", text)
 
+    def spans(self, text: str) -> list[Span]:
+        """Find the quotes in a text, white space apart; overlapping ones become one span."""
+        squeezed = self._key(text)
+        found: list[Span] = []
+        for key, passage, item in self._passages:
+            if key and key in squeezed:  # a search by pattern is slow, and few passages are in a paragraph
+                if self._is_loose:
+                    pattern = r"\s*".join(map(re.escape, key))
+                else:
+                    pattern = r"\s+".join(map(re.escape, passage.split())) + r"\w*"  # may end within a word
+                found += [(match.start(), match.end(), (item,)) for match in re.finditer(pattern, text)]
+        joined: list[Span] = []
+        for first, last, items in sorted(found):
+            if joined and first < joined[-1][1]:
+                low, high, known = joined[-1]
+                joined[-1] = (low, max(high, last), tuple(dict.fromkeys((*known, *items))))
+            else:
+                joined.append((first, last, items))
+        return joined
 
-def _spans(text: str, quotes: Mapping[str, Sequence[str]]) -> list[Span]:
-    """Find the quotes in a text, white space apart; of overlapping ones the first is kept."""
-    plain = re.sub(r"\s", " ", text)
-    found: list[Span] = []
-    for item, passages in quotes.items():
-        for passage in passages:
-            pattern = re.escape(passage).replace(r"\ ", " +") + r"\w*"  # a reason may end within a word
-            found += [(match.start(), match.end(), item) for match in re.finditer(pattern, plain)]
-    kept: list[Span] = []
-    for span in sorted(found):
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+    def marked(self, text: str, start: int, spans: Sequence[Span]) -> str:
+        """Return a text that begins at `start` of its paragraph, escaped, with its parts of spans marked."""
+        parts: list[str] = []
+        done = 0
+        for first, last, items in spans:
+            low, high = max(first - start, done), min(last - start, len(text))
+            if low >= high:
+                continue
+            fresh = [item for item in items if item not in self.seen]
+            self.seen.update(fresh)
+            anchors = "".join(f'<a id="{self.kind}-{attribute(item)}"></a>' for item in fresh)
+            title = attribute(f"quoted {'for' if self._is_loose else 'by the judge on'} {', '.join(items)}")
+            parts.append(own(text[done:low]))
+            parts.append(f'<mark title="{title}">{anchors}{own(text[low:high])}</mark>')
+            done = high
+        return "".join([*parts, own(text[done:])])
 
 
 def _plain(quote: str) -> str:

@@ -262,6 +262,8 @@ def _stages(
             "wdir": up,
             "cmd": f"staffbench report --versioned benchmark={name}",
             "deps": [
+                # Pages of briefs show the documents.
+                *(f"{packets}/{scenario}.parquet" for scenario in scenarios if not has_tasks),
                 f"{results}/briefs",
                 f"{results}/verdicts",
                 *(f"{results}/verdicts/${{conditions.{model}}}{rest}/{judge}.parquet" for model in models),

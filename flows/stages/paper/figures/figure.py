@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,10 +56,17 @@ def draw(figure: Figure) -> Mapping[str, bytes]:
     specification = figure.specification
     version = "v" + alt.SCHEMA_VERSION.removeprefix("v").rsplit(".", 1)[0].replace(".", "_")
     return {
-        "svg": vl_convert.vegalite_to_svg(specification, vl_version=version).encode(),
+        "svg": _renumbered(vl_convert.vegalite_to_svg(specification, vl_version=version)).encode(),
         "png": vl_convert.vegalite_to_png(specification, vl_version=version, scale=_SCALE),
         "vl.json": (json.dumps(specification, indent=1, sort_keys=True) + "\n").encode(),
     }
+
+
+def _renumbered(svg: str) -> str:
+    """Return the picture with ids by their order in it: the library counts on from the pictures before it."""
+    for place, old in enumerate(dict.fromkeys(re.findall(r'\bid="(\w+)"', svg))):
+        svg = svg.replace(f'id="{old}"', f'id="part{place}"').replace(f"url(#{old})", f"url(#part{place})")
+    return svg
 
 
 def rows(frame: pd.DataFrame) -> pd.DataFrame:

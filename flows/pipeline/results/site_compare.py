@@ -1,0 +1,113 @@
+"""The page that compares any two conditions, with what each of them scored and passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from flows.common.text import count_of, number
+from flows.pipeline.results.comparison import difference_text, scenario_means
+from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.stored import differences
+from flows.schema.brief import Brief
+from flows.schema.rows import from_rows
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings
+from flows.stages.aggregate import Difference, mean_difference
+from flows.stages.page import Wording, brief_file, compare_data, compare_page, items_data
+
+
+def compare_files(
+    benchmark: str,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+    said: Wording,
+    *,
+    site: str | None = "",
+) -> Iterator[tuple[str, str]]:
+    """Yield path and text of the page and of its data.
+
+    Args:
+        benchmark: its name.
+        graded: the conditions to choose from.
+        scenarios: by id.
+        scoring: the weights.
+        said: the protocol's wording.
+        site: path of the site from the page's folder, with a slash at its end; None if there is no site.
+    """
+    used = sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys())
+    stand_ins = sorted({entry.judge for entry in graded if entry.about["judge"]["is_stand_in"]})
+    yield "data/items.js", items_data([scenarios[name] for name in used])
+    conditions = [_condition(entry, scenarios, scoring) for entry in graded]
+    yield "data/compare.js", compare_data(conditions, _pairs(graded, scenarios, scoring), site)
+    notes = [*differences(graded), "Differences are paired by scenario, on those that both were graded on."]
+    yield "compare.html", compare_page(benchmark, said, notes, stand_ins, in_site=site == "")
+
+
+def score_text(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> str:
+    """Describe the score of a condition with its interval and the briefs that it rests on."""
+    estimate = scored(entry, scenarios, scoring).estimate
+    interval = estimate.interval
+    over = f" ({number(interval.low)} to {number(interval.high)})" if interval else ""
+    briefs = count_of(estimate.n_briefs, estimate.n_briefs_all)
+    return f"score {number(estimate.score)}{over}, briefs scored: {briefs}"
+
+
+def _condition(
+    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> dict[str, Any]:
+    means = scenario_means(entry, scenarios, scoring)
+    names = list(entry.about["scenarios"])
+    counts: dict[tuple[str, str], list[int]] = {}
+    for verdict in entry.verdicts:
+        if verdict.passed is not None:
+            count = counts.setdefault((verdict.scenario_id, verdict.item_id), [0, 0])
+            count[0] += verdict.passed
+            count[1] += 1
+    pages: dict[str, str] = {}
+    if not entry.is_foreign:
+        briefs = from_rows(Brief, entry.briefs)
+        for brief in sorted(briefs, key=lambda one: -one.seed):
+            pages[brief.scenario_id] = brief_file(brief)
+    return {
+        "name": f"{entry.condition}, judge {entry.judge}",
+        "folder": [entry.condition, entry.judge],
+        "score": score_text(entry, scenarios, scoring),
+        "means": {name: means.get(name) for name in names},
+        "items": {
+            name: [counts.get((name, item.item_id), [0, 0]) for item in scenarios[name].items]
+            for name in names
+            if name in scenarios
+        },
+        "pages": pages,
+    }
+
+
+def _pairs(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> dict[str, str]:
+    """Return the difference of each pair both ways round, by the numbers of the conditions.
+
+    A condition under one judge is not compared with another condition under another judge.
+    """
+    means = [scenario_means(entry, scenarios, scoring) for entry in graded]
+    found: dict[str, str] = {}
+    for one, other in combinations(range(len(graded)), 2):
+        a, b = graded[one], graded[other]
+        common = [name for name in a.about["scenarios"] if name in b.about["scenarios"]]
+        alike = a.judge == b.judge or a.condition == b.condition
+        if common and alike and a.is_foreign == b.is_foreign:
+            difference = mean_difference(means[one], means[other], common, scoring)
+            found[f"{one},{other}"] = difference_text(difference, scoring.interval_level)
+            found[f"{other},{one}"] = difference_text(_turned(difference), scoring.interval_level)
+    return found
+
+
+def _turned(found: Difference) -> Difference:
+    interval = found.interval
+    if interval is not None:
+        interval = replace(interval, low=-interval.high, high=-interval.low)
+    return replace(found, difference=None if found.difference is None else -found.difference, interval=interval)

@@ -1,0 +1,132 @@
+"""Charts and tables of a paper for the site."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from markupsafe import Markup
+
+from flows.pipeline.results.graded import Graded
+from flows.schema.leaderboard import Leaderboard
+from flows.schema.scenario import Scenario
+from flows.schema.settings import ScoringSettings
+from flows.stages.page import Chart, address, paper_page
+
+_CHARTS = {
+    "score": "figure-01-scores",
+    "tier": "figure-03-tiers",
+    "step": "appendix-g-steps",
+    "mode": "appendix-h-failure-modes",
+    "credit": "missing-credit",
+    "scenario": "scenarios",
+}
+"""Name of a chart's files, and of the paper's figure. On pages of one condition there is `credit` alone."""
+_PICTURES = ("svg", "png", "vl.json")
+
+
+@dataclass
+class Drawn:
+    """Charts and tables by one judge.
+
+    Attributes:
+        judge: the judge's label.
+        charts: titles, by the name of the files.
+        files: contents of the charts' files, by path below a folder of figures.
+        pages: title, path in the site and text of the page of each table.
+    """
+
+    judge: str
+    charts: dict[str, str] = field(default_factory=dict[str, str])
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    pages: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    @property
+    def shown(self) -> tuple[list[Chart], list[tuple[str, Markup]]]:
+        """What the first page shows: the charts, and title and address of each table."""
+        charts = [
+            Chart(
+                title,
+                json.loads(self.files[f"{self.judge}/{name}.vl.json"]),
+                self._address(name, "svg"),
+                {ending.upper(): self._address(name, ending) for ending in ("svg", "png")},
+            )
+            for name, title in self.charts.items()
+        ]
+        return charts, [(title, address(*path.split("/"))) for title, path, _ in self.pages]
+
+    def _address(self, name: str, ending: str) -> Markup:
+        return address("charts", self.judge, f"{name}.{ending}")
+
+
+def drawn(
+    board: Leaderboard,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    scoring: ScoringSettings,
+    *,
+    only_charts: bool = False,
+) -> Iterator[Drawn]:
+    """Yield the charts and tables by each judge, in the order of the board.
+
+    All conditions count as the benchmark's. What the results can't support is left out.
+
+    Args:
+        board: built from `graded`.
+        graded: the graded conditions.
+        scenarios: by id.
+        scoring: the weights.
+        only_charts: True to make no tables.
+    """
+    from flows.pipeline.results.paper import paper_results  # pandas and altair take a second to import
+    from flows.stages.paper import FIGURES, TABLES, NotEnoughError, draw
+    from flows.stages.paper.table import cells
+
+    if not graded:
+        return
+    results = paper_results(graded, scenarios, scoring, word_cap=None, prompt="")
+    for note in board.judges:
+        own = replace(results, judge=note.judge_id)
+        made = Drawn(note.judge_id)
+        for name, figure in _CHARTS.items():
+            try:
+                chart = FIGURES[figure](own)
+                files = draw(chart)
+            except NotEnoughError:
+                continue
+            made.charts[name] = chart.title
+            made.files |= {f"{note.judge_id}/{name}.{ending}": files[ending] for ending in _PICTURES}
+        for name, make in TABLES.items():
+            if only_charts:
+                break
+            try:
+                table = make(own)
+            except NotEnoughError:
+                continue
+            summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
+            page = paper_page(
+                table.title,
+                summary,
+                cells(table),
+                [column.kind != "text" for column in table.columns if column.head],
+                table.notes,
+                judge=note.judge_id,
+                is_stand_in=note.is_stand_in,
+            )
+            made.pages.append((table.title, f"tables/{note.judge_id}/{name}.html", page))
+        yield made
+
+
+def own_charts(
+    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> list[Chart]:
+    """Return the charts of one condition."""
+    from flows.pipeline.results.paper import paper_results
+    from flows.stages.paper import FIGURES, NotEnoughError
+
+    try:
+        found = FIGURES[_CHARTS["credit"]](paper_results([entry], scenarios, scoring, word_cap=None, prompt=""))
+    except NotEnoughError:
+        return []
+    return [Chart(found.title, found.specification)]

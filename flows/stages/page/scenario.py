@@ -1,0 +1,126 @@
+"""The page of a scenario: scores of each condition, and the verdicts on every item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from flows.common.text import count_of, number
+from flows.schema.scenario import Item, Scenario
+from flows.schema.verdict import BriefScore
+from flows.stages.page.markup import address, attribute, own, words
+from flows.stages.page.render import TABLE_SCRIPTS, Column, Table, parts, render
+from flows.stages.page.rubric import anchor, placing
+from flows.stages.page.wording import Wording, wording
+
+_FILTERS = ("tier", "step", "severity")
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixColumn:
+    """A condition under one judge.
+
+    Attributes:
+        name: what tells it from the others.
+        folder: parts of the address of its pages, below the site.
+        briefs: file name, score and verdicts (`passed` by item) of each brief on the scenario, by seed.
+        is_clamped: True if the scores are averaged within [0, 1].
+    """
+
+    name: str
+    folder: tuple[str, ...]
+    briefs: Sequence[tuple[str, BriefScore, Mapping[str, bool | None]]]
+    is_clamped: bool = False
+
+    @property
+    def scores(self) -> list[float]:
+        """The known scores, as they are averaged."""
+        found = (score.score_clamped if self.is_clamped else score.score for _, score, _ in self.briefs)
+        return [score for score in found if score is not None]
+
+
+def scenario_page(
+    scenario: Scenario, columns: Sequence[MatrixColumn], documents: Mapping[str, Markup] | None = None
+) -> str:
+    """Render the scores on a scenario, and how many seeds of each condition passed each item.
+
+    Args:
+        scenario: the scenario.
+        columns: the conditions that were graded on it.
+        documents: addresses of the pages of its documents.
+    """
+    said = wording(is_task=scenario.task is not None)
+    rows = [
+        (item, place, [_cell(column, item.item_id) for column in columns])
+        for place, item in enumerate(scenario.items)
+    ]
+    link = Markup('<a href="{}">{}</a>')
+    heads = [
+        Column(link.format(address("..", *column.folder, "index.html"), own(column.name)), is_number=True)
+        for column in columns
+    ]
+    return render(
+        "scenario.html",
+        f"{scenario.scenario_id}: scores and items by condition",
+        depth=1,
+        scripts=TABLE_SCRIPTS,
+        scenario=scenario,
+        said=said,
+        documents=list((documents or {}).items()),
+        scores=_scores(scenario, columns, said),
+        columns=[
+            Column("item"),
+            *heads,
+            *(Column(name, is_filter=True, is_shown=False) for name in _FILTERS),
+        ],
+        names=[attribute(column.name) for column in columns],
+        rows=rows,
+        classes=_classes,
+        rubric=address("..", "rubric", f"{scenario.scenario_id}.html"),
+        anchor=anchor,
+        placing=placing,
+    )
+
+
+def _scores(scenario: Scenario, columns: Sequence[MatrixColumn], said: Wording) -> Table:
+    link = Markup('<a href="{}">{}</a>')
+    heads = ("mean score", "lowest", "highest", f"{said.brief}s scored")
+    rows: list[list[str]] = []
+    for column in columns:
+        scores, folder = column.scores, ("..", *column.folder)
+        links = [link.format(address(*folder, file), score.seed) for file, score, _ in column.briefs]
+        values = (sum(scores) / len(scores), min(scores), max(scores)) if scores else (None, None, None)
+        rows.append(
+            [
+                link.format(address(*folder, "index.html"), own(column.name)),
+                *(parts().unknown() if value is None else number(value) for value in values),
+                count_of(len(scores), len(column.briefs)),
+                Markup(", ").join(links),
+            ]
+        )
+    table = [
+        Column("condition"),
+        *(Column(head, is_number=True) for head in heads),
+        Column(f"{said.repeat}s"),
+    ]
+    caption = f"Scores on {scenario.scenario_id}; lowest and highest over {said.repeat}s."
+    return Table(caption, table, rows)
+
+
+def _classes(item: Item) -> list[str]:
+    return ["" if item.tier is None else str(item.tier), words(item.step or ""), words(item.severity or "")]
+
+
+def _cell(column: MatrixColumn, item_id: str) -> tuple[str, str, Markup | None]:
+    """Return a cell's class, its text (passed and graded seeds), and the page that it leads to."""
+    found = [verdicts.get(item_id) for _, _, verdicts in column.briefs]
+    graded = [passed for passed in found if passed is not None]
+    first = found.index(False) if False in found else 0
+    page = address("..", *column.folder, column.briefs[first][0]) if found else None
+    if not graded:
+        return "missing", parts().unknown(), page
+    state = "passed" if all(graded) else "mixed" if any(graded) else "failed"
+    missing = f" ({len(found) - len(graded)} ungraded)" if len(graded) < len(found) else ""
+    return state, f"{sum(graded)}/{len(graded)}{missing}", page
