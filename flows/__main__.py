@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ConfigError.exit_code
     parsed.passed_on = passed_on
     try:
-        return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides])
+        return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides, *_sources(parsed)])
     except StaffbenchError as error:
         if isinstance(error, ConfigError) and _was_interrupted(error):
             # Hydra turns a Ctrl-C while it composes into a configuration error.
@@ -57,6 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the same
         return 130
+
+
+def _sources(parsed: argparse.Namespace) -> list[str]:
+    """Return `--config-dir` and `--config-name` as overrides."""
+    folders, name = getattr(parsed, "config_dir", None), getattr(parsed, "config_name", None)
+    if not folders and not name:
+        return []
+    from flows.adapters.config.sources import as_overrides
+
+    return as_overrides(folders or [], name)
 
 
 def _prepare() -> None:
@@ -138,19 +148,17 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    if parsed.cfg and parsed.multirun:
-        raise ConfigError("--cfg", "can't be combined with -m", remedy="remove -m")
-
     def prepare(given: Sequence[str]) -> Sequence[str]:
         from flows.pipeline.commands.grade import overrides_for
 
         return overrides_for(project, Path(parsed.target), parsed.scenario, given)
 
     is_grade = parsed.command == "grade"
-    if parsed.cfg:
-        from flows.pipeline.evaluate.run import show_configuration
+    if parsed.cfg or parsed.info or parsed.hydra_help or parsed.resolve or parsed.package:
+        from flows.adapters.config.show import show_configuration
 
-        return show_configuration(project, prepare(overrides) if is_grade else overrides, screen)
+        show_configuration(project, prepare(overrides) if is_grade else overrides, parsed)
+        return 0
     from flows.pipeline.orchestration.server import Server, configure, home
 
     configure(project, project / "results")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hydra import compose
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from flows.adapters.config.check import checked
@@ -20,6 +19,7 @@ from flows.adapters.config.compose import (
     parsed_override,
     with_values,
 )
+from flows.adapters.config.sources import Source, compose_from
 from flows.common.errors import StaffbenchError
 
 _REPORTS = "benchmark=mission_report"
@@ -59,7 +59,9 @@ def _is_sound(project: Path, axis: str, name: str) -> bool:
     False for an option that fails, or that reaches other axes: it needs a composition of its own.
     """
     try:
-        alone: Any = compose(f"{axis}/{name}")
+        alone: Any = compose_from(project, Source(f"{axis}/{name}"), [])
+        with open_dict(alone):
+            del alone["hydra"]
         if set(alone) != {axis}:
             return False
         chosen, values = _overrides(axis, name)

@@ -14,7 +14,7 @@ from flows.adapters.completions.client import Client, check_batches, check_key
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.store import CompletionStore
 from flows.adapters.completions.threaded_client import ThreadedClient
-from flows.adapters.config.compose import Point, compose_points, composed_yaml
+from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.screen import Progress, Screen, calls_text
@@ -47,13 +47,6 @@ if TYPE_CHECKING:
 # Imports leave 300,000 live objects. With default thresholds, garbage collection scans all of them nine times
 # in a run and the youngest a thousand times: a tenth of the CPU.
 _COLLECT_AFTER = (20_000, 10, 10)
-
-
-def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Print the composed and checked configuration of one point (`--cfg job`)."""
-    compose_points(project, overrides, multirun=False)
-    screen.note(composed_yaml(project, overrides).rstrip())
-    return 0
 
 
 def run_points(
