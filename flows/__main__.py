@@ -180,9 +180,10 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         first = [] if is_grade or parsed.multirun else first_sweep(project, overrides)
         if first:
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
-        points = compose_points(project, [*overrides, *first], multirun=parsed.multirun or bool(first))
+        asked = [*overrides, *first], parsed.multirun or bool(first)
+        points = compose_points(project, asked[0], multirun=asked[1])
         watch = not is_grade and parsed.watch
-        return run_points(project, points, server=server, screen=screen, watch=watch)
+        return run_points(project, points, server=server, screen=screen, watch=watch, asked=asked)
     finally:
         if server is not None:
             server.stop()

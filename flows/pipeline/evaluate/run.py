@@ -50,7 +50,13 @@ _COLLECT_AFTER = (20_000, 10, 10)
 
 
 def run_points(
-    project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen, watch: bool = False
+    project: Path,
+    points: Sequence[Point],
+    *,
+    server: Server | None,
+    screen: Screen,
+    watch: bool = False,
+    asked: tuple[Sequence[str], bool] = ((), False),
 ) -> int:
     """Run every point and show the leaderboard.
 
@@ -60,6 +66,7 @@ def run_points(
         server: Prefect's server, starting or running; None inside a deployment, which has its own.
         screen: output.
         watch: True to write a page that follows the run.
+        asked: the overrides, and whether they are a sweep: shown by Prefect, which retries by them.
 
     Returns:
         Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
@@ -94,14 +101,14 @@ def run_points(
         names = [evaluation.name for evaluation in evaluations]
         page = RunPage(folder / "run.html", title, progress, names) if watch else None
         signals = Signals(context, screen)
-        job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
+        job = build_job(context, progress, tracker, page, screen, title=title, on_start=signals.take)
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
             tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
         if server is not None:
             _await(server, screen)
         with kept_up_to_date(page, screen):
-            lost = _run_flow(job, progress, signals, title, server, screen=screen)
+            lost = _run_flow(job, signals, asked, server, screen=screen)
         _show(context, job.finished, screen)
         return _ended(context, job.finished, lost, tracker, screen)
 
@@ -135,16 +142,18 @@ def _await(server: Server, screen: Screen) -> None:
 
 
 def _run_flow(
-    job: Job, progress: Progress, signals: Signals, title: str, server: Server | None, *, screen: Screen
+    job: Job, signals: Signals, asked: tuple[Sequence[str], bool], server: Server | None, *, screen: Screen
 ) -> PrefectError | None:
     """Run the flow; return the loss of its server if the leaderboard was made before."""
     from flows.pipeline.evaluate.job import JOB
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
     JOB.set(job)
+    TaskRuns.tagged = server is None or not server.is_embedded
     lost: PrefectError | None = None
     try:
-        with screen.progress(progress):
-            asyncio.run(_until_stopped(job.context, signals, title, server, job.finished))
+        with screen.progress(job.progress):
+            asyncio.run(_until_stopped(job.context, signals, asked, server, job.finished))
     except PrefectError as error:
         if job.finished.board is None:
             raise
@@ -210,14 +219,18 @@ def _hint(context: RunContext, finished: Finished, what: str, command: str, scre
 
 
 async def _until_stopped(
-    context: RunContext, signals: Signals, title: str, server: Server | None, finished: Finished
+    context: RunContext,
+    signals: Signals,
+    asked: tuple[Sequence[str], bool],
+    server: Server | None,
+    finished: Finished,
 ) -> None:
     """Run the flow and fill in `finished`; unexpected errors are raised."""
     signals.begin()
     fault: Exception | None = None
     try:
         try:
-            await _watched(title, [evaluation.name for evaluation in context.evaluations], server, finished)
+            await _watched(asked, server, finished)
         except Exception as error:  # noqa: BLE001 -- re-raised once the calls in flight are stored
             fault = as_lost(error) or error
         if context.client is not None:
@@ -231,8 +244,9 @@ async def _until_stopped(
         raise fault
 
 
-async def _watched(title: str, names: list[str], server: Server | None, finished: Finished) -> None:
+async def _watched(asked: tuple[Sequence[str], bool], server: Server | None, finished: Finished) -> None:
     """Run the flow; end it if only events for a server that has ended are left to send."""
+    from prefect.context import FlowRunContext
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
@@ -246,11 +260,12 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
-        if not TaskRuns.enabled:
-            await evaluate.fn(title, names)
+        overrides, sweep = list(asked[0]), asked[1]
+        if not TaskRuns.enabled or FlowRunContext.get() is not None:  # the latter of a deployment
+            await evaluate.fn(overrides, sweep)
             return
         # Prefect's overloads do not declare a coroutine.
-        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        flow = cast("Awaitable[State[Any]]", evaluate(overrides, sweep, return_state=True))
         result: Any = await (await flow).aresult(raise_on_failure=False)
     except asyncio.CancelledError:
         if server is None or not server.has_ended or not is_done():
