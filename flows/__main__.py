@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(NEXT, end="", file=sys.stderr)  # noqa: T201 -- the command line's own output
             return ConfigError.exit_code
         parsed.passed_on = passed_on
-        return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides])
+        return _dispatch(parsed, [*getattr(parsed, "overrides", ()), *overrides, *_sources(parsed)])
     except StaffbenchError as error:
         if isinstance(error, ConfigError) and _was_interrupted(error):
             # Hydra turns a Ctrl-C while it composes into a configuration error.
@@ -59,6 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print("staffbench: stopped", file=sys.stderr)  # noqa: T201 -- the same
         return 130
+
+
+def _sources(parsed: argparse.Namespace) -> list[str]:
+    """Return `--config-dir` and `--config-name` as overrides."""
+    folders, name = getattr(parsed, "config_dir", None), getattr(parsed, "config_name", None)
+    if not folders and not name:
+        return []
+    from flows.adapters.config.sources import as_overrides
+
+    return as_overrides(folders or [], name)
 
 
 def _prepare() -> None:
@@ -156,19 +166,17 @@ def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], 
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    if parsed.cfg and parsed.multirun:
-        raise ConfigError("--cfg", "can't be combined with -m", remedy="remove -m")
-
     def prepare(given: Sequence[str]) -> Sequence[str]:
         from flows.pipeline.commands.grade import overrides_for
 
         return overrides_for(project, Path(parsed.target), parsed.scenario, given)
 
     is_grade = parsed.command == "grade"
-    if parsed.cfg:
-        from flows.pipeline.evaluate.run import show_configuration
+    if parsed.cfg or parsed.info or parsed.hydra_help or parsed.resolve or parsed.package:
+        from flows.adapters.config.show import show_configuration
 
-        return show_configuration(project, prepare(overrides) if is_grade else overrides, screen)
+        show_configuration(project, prepare(overrides) if is_grade else overrides, parsed)
+        return 0
     from flows.pipeline.orchestration.server import Server, configure, home
 
     configure(project, project / "results")
@@ -190,12 +198,13 @@ def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen
         first = [] if is_grade or parsed.multirun else first_sweep(project, overrides)
         if first:
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
-        points = compose_points(project, [*overrides, *first], multirun=parsed.multirun or bool(first))
+        asked = [*overrides, *first], parsed.multirun or bool(first)
+        points = compose_points(project, asked[0], multirun=asked[1])
         for benchmark in {one.settings.benchmark.name: one.settings.benchmark for one in points}.values():
             if stale := stale_stages(project, benchmark):
                 screen.say(stale)
         watch = not is_grade and parsed.watch
-        return run_points(project, points, server=server, screen=screen, watch=watch)
+        return run_points(project, points, server=server, screen=screen, watch=watch, asked=asked)
     finally:
         if server is not None:
             server.stop()

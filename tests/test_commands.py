@@ -8,6 +8,7 @@ import pytest
 from flows.__main__ import main
 from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
 from flows.pipeline.commands.arguments import COMMANDS, build_parser, completion_script
+from flows.schema.settings import Retry
 
 
 @pytest.fixture
@@ -79,6 +80,12 @@ def test_overrides_are_completed(project):
     assert "model=strong" in overrides_to_complete(known, "model=st")
     assert "+experiment=smoke" in overrides_to_complete(known, "+experiment=")
     assert overrides_to_complete(known, "model.name=x") == []
+    assert "retry=" in overrides_to_complete(known, "re")
+    assert {"judge.effort=", "judge.price.taken="} <= set(overrides_to_complete(known, "judge."))
+    assert overrides_to_complete(known, "retry=") == [f"retry={word.value}" for word in Retry]
+    assert overrides_to_complete(known, "judge.quotes=") == ["judge.quotes=true", "judge.quotes=false"]
+    assert "judge.members.first=offline" in overrides_to_complete(known, "judge.members.first=")
+    assert "model=weak,strong" in overrides_to_complete(known, "model=weak,st", is_sweep=True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -86,9 +93,21 @@ def test_each_shell_has_a_completion_script(shell):
     assert "staffbench" in completion_script(shell)
 
 
-def test_a_shell_is_answered(project):
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("staffbench run model=extr", ["model=extractive"]),
+        ("staffbench run --config-dir {own} model=min", ["model=mine"]),
+        ("staffbench plan -m model=weak,ext", ["model=weak,extractive"]),
+        ("staffbench run runner.batch=", ["runner.batch=true", "runner.batch=false"]),
+        ("staffbench run --cfg hy", ["hydra"]),
+    ],
+)
+def test_a_shell_is_answered(project, tmp_path, line, words):
     """What bash's script does: the line in the environment, the answer on file descriptor 8."""
-    line = "staffbench run model=extr"
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text("defaults: [extractive]\nlabel: mine\n")
+    line = line.replace("{own}", str(tmp_path))
     script = (
         "exec 8>&1; exec 9>/dev/null; exec \"$0\" -c 'from flows.__main__ import main; main()' >/dev/null"
     )
@@ -108,7 +127,7 @@ def test_a_shell_is_answered(project):
         timeout=60,
         check=False,
     )
-    assert [word.strip() for word in done.stdout.splitlines()] == ["model=extractive"], done.stderr
+    assert sorted(word.strip() for word in done.stdout.splitlines()) == sorted(words), done.stderr
 
 
 def test_the_former_name_of_track_takes_the_same_arguments():

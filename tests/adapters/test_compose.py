@@ -7,10 +7,16 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from flows.adapters.config.compose import compose_points, composed_yaml
+from flows.adapters.config.compose import _compose, compose_points, opened
+from flows.adapters.config.sources import compose_from
 from flows.common.errors import ConfigError
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base='http://127.0.0.1:9/v1'"]
+
+
+def composed_by_us(project, overrides):
+    with opened(project):
+        return OmegaConf.to_yaml(OmegaConf.create(_compose(project, overrides)[0]))
 
 
 def by_hydra_alone(project, overrides):
@@ -37,7 +43,7 @@ def by_hydra_alone(project, overrides):
 def test_what_is_composed_is_what_hydra_composes(project, overrides):
     expected = by_hydra_alone(project, overrides)
     typed = [one.replace("judge@judge.members", "judge.members") for one in overrides]
-    composed = composed_yaml(project, typed)
+    composed = composed_by_us(project, typed)
     assert composed == OmegaConf.to_yaml(OmegaConf.create(expected))  # the order of the keys too
 
 
@@ -49,18 +55,18 @@ def test_what_hydra_refuses_is_refused_in_its_words(project, override):
     with pytest.raises((HydraException, OmegaConfBaseException)) as alone:
         by_hydra_alone(project, [override])
     with pytest.raises(ConfigError) as ours:
-        composed_yaml(project, [override])
+        composed_by_us(project, [override])
     assert ours.value.found == str(alone.value).splitlines()[0]
 
 
 def test_a_sweep_composes_each_option_once_and_its_values_stay_apart(project, monkeypatch):
     composed = []
 
-    def counted(name, *, overrides, **options):
+    def counted(folder, source, overrides):
         composed.append(overrides)
-        return compose(name, overrides=overrides, **options)
+        return compose_from(folder, source, overrides)
 
-    monkeypatch.setattr("flows.adapters.config.compose.compose", counted)
+    monkeypatch.setattr("flows.adapters.config.compose.compose_from", counted)
     asked = [*REMOTE, "model.name=a,b,c", "seeds=2,3", "judge=offline"]
     points = compose_points(project, asked, multirun=True)
     found = [(point.settings.model.name, point.settings.seeds) for point in points]

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from flows.adapters.config.compose import compose_points, composed_yaml
+from flows.adapters.config.compose import compose_points
 from flows.common.errors import StaffbenchError
 from flows.schema.condition import condition_of, file_name, judge_fields, judge_of, members_of
 from flows.schema.settings import Effort
@@ -389,12 +389,6 @@ def test_a_presets_label_with_signs_ends_in_its_digest(project):
 )
 def test_a_folder_that_can_not_be_is_refused_before_anything_runs(project, override, said):
     assert said in refusal(project, override)
-
-
-def test_the_composed_configuration_can_be_read(project):
-    text = composed_yaml(project, ["word_cap=500"])
-    assert "words: 500" in text
-    assert "hydra" not in text
 
 
 def asked(place, name):

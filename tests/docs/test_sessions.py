@@ -15,6 +15,8 @@ QUICK = ["README.md", "docs/tutorial.md", "docs/reference/exit-codes.md"]
 NOT_RUN = {
     "README.md": 1,  # a page that is served until Ctrl-C
     "docs/how-to/compare.md": 1,  # the same
+    "docs/how-to/data.md": 1,  # a worker that stays
+    "docs/how-to/prefect.md": 3,  # a server and a worker that stay
     "docs/how-to/local.md": 2,  # a model that is downloaded
     "docs/how-to/own.md": 1,  # the endpoint
     "docs/how-to/resume.md": 1,  # the endpoint

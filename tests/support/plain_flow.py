@@ -19,21 +19,22 @@ def without_prefect(monkeypatch) -> None:
     """Let each stage run where it stands."""
     original = flow_module.evaluate
 
-    async def run_cached(objects, name, work):
+    async def run_cached(objects, name, work, names=()):
         value = await work.make()
         return StageResult(value, objects.put(work.stage, work.key, value), skipped=False)
 
-    async def evaluate(title, conditions, *, return_state):
+    async def evaluate(overrides, sweep, *, return_state):
         assert return_state
-        await original.fn(title, conditions)
+        await original.fn(overrides, sweep)
         return SimpleNamespace(aresult=_nothing)
 
-    async def no_artifact(table, **_):
+    async def no_artifact(*_, **__):
         await asyncio.sleep(0)
 
     monkeypatch.setattr(flow_module, "run_cached", run_cached)
     monkeypatch.setattr(flow_module, "evaluate", evaluate)
     monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
+    monkeypatch.setattr(flow_module, "acreate_link_artifact", no_artifact)
 
 
 async def _nothing(*, raise_on_failure):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from flows.adapters.config.described import key_types
 from flows.adapters.config.fitting import unfit_agent, unfit_judge, unfit_protocol
 from flows.adapters.config.messages import explained, nearest, nearest_key
 from flows.adapters.config.secrets import check_address, refuse_secrets
@@ -229,7 +229,7 @@ def is_grouped_number(value: str) -> bool:
 
 @cache
 def _key_names() -> frozenset[str]:
-    return frozenset(_walk(Settings, ""))
+    return frozenset(key_types())
 
 
 def is_member(key: str) -> bool:
@@ -246,14 +246,3 @@ def below_free_key(name: str) -> bool:
 def is_weight(name: str) -> bool:
     """True for the key of a single weight: `scoring.weights.important`. The option defines which exist."""
     return name.startswith("scoring.weights.")
-
-
-def _walk(kind: type, prefix: str) -> list[str]:
-    names: list[str] = []
-    hints = get_type_hints(kind)
-    for field in fields(kind):
-        name = f"{prefix}{field.name}"
-        names.append(name)
-        if is_dataclass(hints[field.name]):
-            names += _walk(hints[field.name], f"{name}.")
-    return names

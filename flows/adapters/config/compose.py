@@ -12,17 +12,17 @@ import copy
 import errno
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from hydra import compose, initialize_config_dir
+from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
@@ -44,12 +44,21 @@ from flows.adapters.config.effect import changed_keys, refuse_without_effect
 from flows.adapters.config.messages import missing_option
 from flows.adapters.config.quoting import quoted, unquoted
 from flows.adapters.config.scoring import refuse_unweighted, rename_if_overridden
-from flows.common.errors import ConfigError
+from flows.adapters.config.sources import (
+    NO_SOURCE,
+    Source,
+    compose_from,
+    folders_beside,
+    hydra_of,
+    own_resolvers,
+    split_hydra,
+)
+from flows.common.errors import ConfigError, StaffbenchError
 from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
 from flows.schema.store_address import StoreAddress
 
-UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError)
-"""Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
+UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError, UserWarning)
+"""Errors that Hydra passes on: also of files that are no mapping in UTF-8, and of a missing folder."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
@@ -93,12 +102,6 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
     return points
 
 
-def composed_yaml(project: Path, overrides: Sequence[str]) -> str:
-    """Return the composed configuration of one point as YAML (`--cfg job`)."""
-    with opened(project):
-        return OmegaConf.to_yaml(OmegaConf.create(_compose(project, list(overrides))[0]))
-
-
 def _refuse_file(project: Path, results: Path) -> None:
     """Reject an invalid results path, here because every command that uses results composes first."""
     named = f"results={' '.join(str(results).split())}"
@@ -118,51 +121,88 @@ def _refuse_file(project: Path, results: Path) -> None:
         raise ConfigError(f"results={results}", f"{there} is a file", "a folder, or a name that is free")
 
 
-def opened(project: Path) -> Any:
-    """Return a context in which Hydra composes from the current files in the project's `conf/`.
+@contextmanager
+def opened(project: Path) -> Generator[None]:
+    """Compose from the current files in the project's `conf/` during the block.
 
     Raises:
         ConfigError: no `conf/` there.
     """
-    for cached in (_known, compose_options, _named):
+    for cached in (known_options, compose_options, _named, folders_beside, hydra_of):
         cached.cache_clear()  # conf/ may have been edited since
-    # Of the option of a judge in conf/benchmark/mission_report.yaml.
-    OmegaConf.register_new_resolver("with_key", _with_key, replace=True)
     conf = project / "conf"
     if not (conf / "config.yaml").is_file():
         raise ConfigError(conf / "config.yaml", "not there", remedy="run staffbench in the project's folder")
-    GlobalHydra.instance().clear()
-    return initialize_config_dir(str(conf.resolve()), version_base="1.3")
-
-
-def _with_key(variable: str, option: str, otherwise: str) -> str:
-    """Return `option` if an environment variable has a value: `${with_key:VARIABLE,option,otherwise}`."""
-    return option if os.environ.get(variable) else otherwise
+    version.setbase("1.3")
+    with own_resolvers(), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "error", "provider=", UserWarning
+        )  # a folder of conf/config.yaml is not there
+        yield
 
 
 def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
-    """Split sweeps into single points, including an experiment's `hydra.sweeper.params`."""
-    parser = OverridesParser.create()
-    sweeps = False
+    """Split sweeps into single points, including the grid of `hydra.sweeper.params`."""
+    source, mode, overrides = split_hydra(overrides)
+    known = known_options(project, source)
+    parser = OverridesParser.create(cast("Any", _Options(known)))
+    swept: list[str] = []
     for override in overrides:
         try:
-            sweeps = parser.parse_override(override).is_sweep_override() or sweeps
+            swept += [override] if parser.parse_override(override).is_sweep_override() else []
         except Exception as error:
-            refuse_unknown([override], _known(project))
+            refuse_unknown([override], known)
             raise unquoted(override, multirun=multirun) from error
-    if sweeps and not multirun:
-        (first, *_) = (one for one in overrides if parser.parse_override(one).is_sweep_override())
-        raise _without_m(first, _known(project))
-    grid = [o for o in overrides if o.lstrip("+").startswith("experiment=")]
-    if grid:
-        params = _compose(project, grid)[2]
+    chosen = [o for o in overrides if o not in swept and o.partition("=")[0].lstrip("+") in known]
+    found, params = _grid(project, known, [*source.overrides, *mode], chosen)
+    if swept and not multirun and found != "MULTIRUN":
+        raise _without_m(swept[0], known)
+    if multirun or found != "RUN":
         given = {o.lstrip("+~").split("=", 1)[0] for o in overrides}
         overrides = [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
     jobs: list[list[str]] = []
-    batches = BasicSweeper.split_arguments(parser.parse_overrides(overrides), None)
-    for batch in batches:
-        jobs += [list(job) for job in batch]
+    try:
+        parsed = parser.parse_overrides(overrides)
+        _refuse_grids(project, source, parsed)
+        for batch in BasicSweeper.split_arguments(parsed, None):
+            jobs += [[*source.overrides, *job] for job in batch]
+    except HydraException as error:
+        raise ConfigError(" ".join(overrides), str(error).split("\n")[0]) from error
+    if not jobs:
+        raise ConfigError(
+            " ".join(swept), "no option is named like that", "a pattern, such as model=glob(gpt*)"
+        )
     return jobs
+
+
+def _refuse_grids(project: Path, source: Source, parsed: Sequence[Override]) -> None:
+    """Reject grids in a list of experiments, of which Hydra would run only the default point."""
+    for one in parsed:
+        if one.key_or_group == "experiment" and one.is_sweep_override():
+            for name in one.sweep_string_iterator():
+                experiment = f"+experiment={name}"
+                if _grid(project, {}, source.overrides, [experiment])[1]:
+                    raise ConfigError(experiment, "a grid in a list of experiments", "one grid at a time")
+
+
+def _grid(
+    project: Path, known: Mapping[str, list[str]], hydra: Sequence[str], chosen: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the mode and grid of a sweep; none where the options don't compose, which is reported later."""
+    words = [_as_hydra_takes_it(override, known) for override in chosen]
+    with suppress(StaffbenchError, *UNCOMPOSED):
+        return compose_options(project, (*hydra, *words))[2]
+    return "", {}
+
+
+class _Options:
+    """The options that `glob` chooses from. Hydra's own loader adds bases, and leaves out other folders."""
+
+    def __init__(self, known: Mapping[str, list[str]]) -> None:
+        self._known = known
+
+    def get_group_options(self, group_name: str, **_: Any) -> list[str]:
+        return self._known.get(group_name, [])
 
 
 def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
@@ -174,17 +214,20 @@ def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
 
 
 def _compose_point(project: Path, overrides: list[str]) -> Point:
-    container, choices, _ = _compose(project, overrides)
-    settings = checked(container, overrides)
+    container, choices = _compose(project, overrides)
+    source, _, own = split_hydra(overrides)
+    settings = checked(container, own)
     settings = replace(settings, benchmark=_of_release(project, settings.benchmark))
-    chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if "@" not in axis)
+    axes = known_options(project)  # another group of a user's own may be optional, and not there
+    chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if axis in axes)
     # Without value overrides, the composed configuration equals its named options.
-    named = container if _only_chooses(project, overrides) else _named(project, chosen)
+    named = container if _only_chooses(project, overrides) else _named(project, source, chosen)
     settings = replace(settings, scoring=rename_if_overridden(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
     members: dict[str, Any] = container["judge"].get("members", {})
     presets = {
-        name: _named(project, (f"judge={choices[f'judge@{MEMBERS}{name}']}",))["judge"] for name in members
+        name: _named(project, source, (f"judge={choices[f'judge@{MEMBERS}{name}']}",))["judge"]
+        for name in members
     }
     refuse_without_effect(container, named, presets)
     changed |= _keys(container, named, changed)
@@ -215,30 +258,36 @@ def _of_release(project: Path, benchmark: BenchmarkSettings) -> BenchmarkSetting
 
 
 @cache
-def _known(project: Path) -> Mapping[str, list[str]]:
-    return options(project)
+def known_options(project: Path, source: Source = NO_SOURCE) -> Mapping[str, list[str]]:
+    """Return the options by axis, with those of folders outside the project."""
+    return options(project, folders_beside(project, source))
 
 
 def _only_chooses(project: Path, overrides: Sequence[str]) -> bool:
-    axes = _known(project).keys() - {"experiment"}
+    axes = known_options(project).keys() - {"experiment"}
     return all(override.partition("=")[0] in axes for override in overrides)
 
 
 @cache
-def _named(project: Path, choices: tuple[str, ...]) -> dict[str, Any]:
-    """Compose only the named options. Cached for sweeps over values."""
-    return _compose(project, list(choices))[0]
+def _named(project: Path, source: Source, choices: tuple[str, ...]) -> dict[str, Any]:
+    """Compose only the named options. Cached for sweeps over values.
+
+    Values in a primary configuration other than `conf/config.yaml` are overrides as those of a command.
+    """
+    paths = tuple(f"file://{folder}" for folder in folders_beside(project, source))
+    return _compose(project, [*Source(paths=paths).overrides, *choices])[0]
 
 
-def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
-    """Return the composed container, the choices and an experiment's sweep.
+def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the composed container, and the choices.
 
     Hydra first composes the chosen options, which takes a quarter of a second, then sets values. Both steps
     are done by Hydra, but the first is cached for sweeps over values.
     """
-    known = _known(project)
-    refuse_unknown(overrides, known)
     typed = overrides
+    source, mode, overrides = split_hydra(overrides)
+    known = known_options(project, source)
+    refuse_unknown(overrides, known)
     overrides = [_as_hydra_takes_it(override, known) for override in overrides]
     try:
         parsed = [parsed_override(override) for override in overrides]
@@ -249,7 +298,7 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
             if one.key_or_group not in known and one.package is None and not one.is_sweep_override()
         ]
         options = tuple(str(o.input_line) for o in parsed if o not in values)
-        config, choices, sweep = compose_options(project, options)
+        config, choices, _ = compose_options(project, (*source.overrides, *mode, *options))
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
         if all(one.key_or_group != "benchmark.name" for one in values):
@@ -258,12 +307,19 @@ def _compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[
         refuse_member(typed)
         if (missing := missing_option(str(error), known)) is not None:
             raise missing from error
+        fault: BaseException | None = error
+        while fault is not None and not isinstance(fault, ConfigError):
+            fault = fault.__cause__ or fault.__context__
+        if fault is not None:
+            raise fault from None  # of a resolver
         lines = str(error).split("\n")
         # YAML errors give the location only after the first line.
-        found = " ".join(" ".join(lines).split()) if isinstance(error, YAMLError) else lines[0]
+        is_short = lines[0].endswith(":")
+        found = " ".join(" ".join(lines[:2] if is_short else lines).split())
+        found = found if is_short or isinstance(error, YAMLError) else lines[0]
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
-        raise ConfigError(" ".join(typed) or "conf", found, remedy=plain) from error
-    return container, dict(choices), sweep
+        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
+    return container, dict(choices)
 
 
 def _name_after_data(benchmark: dict[str, Any], preset: Any, known: Sequence[str]) -> None:
@@ -298,13 +354,15 @@ def parsed_override(override: str) -> Override:
 
 @cache
 def compose_options(
-    project: Path,  # noqa: ARG001 -- two projects have two folders of options
+    project: Path,
     overrides: tuple[str, ...],
-) -> tuple[DictConfig, dict[str, str], dict[str, str]]:
-    """Compose the options in `overrides`; return the configuration, the choices and the sweep."""
-    config = compose("config", overrides=list(overrides), return_hydra_config=True)
+) -> tuple[DictConfig, dict[str, str], tuple[str, dict[str, str]]]:
+    """Compose the options in `overrides`; return the configuration, choices, and mode and grid of a sweep."""
+    source, mode_override, others = split_hydra(overrides)
+    config = compose_from(project, source, [*mode_override, *others])
     chosen = OmegaConf.to_container(config.hydra.runtime.choices)
     params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
+    mode = config.hydra.mode.name if config.hydra.mode else ""
     with open_dict(config):
         del config["hydra"]
     choices = {
@@ -312,7 +370,22 @@ def compose_options(
         for axis, option in cast("dict[str, Any]", chosen).items()
         if not axis.startswith("hydra/") and axis != "experiment"
     }
-    return config, choices, {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
+    grid = {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
+    return config, choices, (mode, grid)
+
+
+def beside_of(project: Path, overrides: Sequence[str]) -> tuple[tuple[Path, ...], list[str]]:
+    """Return the folders with options outside the project, and the overrides that name none."""
+    with opened(project):
+        source, mode, own = split_hydra(overrides)
+        return folders_beside(project, source), [*mode, *own]
+
+
+def overrides_for_hydra(project: Path, overrides: Sequence[str]) -> tuple[Source, list[str]]:
+    """Return where to compose from, and the overrides as Hydra itself takes them."""
+    source, mode, own = split_hydra(overrides)
+    known = known_options(project, source)
+    return source, [*mode, *(_as_hydra_takes_it(override, known) for override in own)]
 
 
 def _as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args, get_type_hints
 
 import yaml
+
+from flows.common.errors import ConfigError
+from flows.schema.settings import Settings
 
 AXES = {
     "benchmark": "Which scenarios, and the protocol they belong to.",
@@ -29,16 +34,33 @@ _SHORT = 60  # characters of a value that is shown beside its option
 _SHOWN = 4  # values
 
 
-def options(project: Path) -> dict[str, list[str]]:
-    """Return the options by axis, without files beginning with _, which are included by others."""
+def options(project: Path, beside: Sequence[Path] = ()) -> dict[str, list[str]]:
+    """Return the options by axis, without files beginning with _, which are included by others.
+
+    Args:
+        project: folder that holds `conf/`.
+        beside: further folders with options (`--config-dir`, `hydra.searchpath`).
+
+    Raises:
+        ConfigError: a further folder has an option of a name that is taken.
+    """
     conf = project / "conf"
-    return {
-        str(folder.relative_to(conf)): sorted(
-            file.stem for file in folder.glob("*.yaml") if not file.stem.startswith("_")
-        )
-        for folder in sorted(conf.rglob("*"))
-        if folder.is_dir()
-    }
+    found = {folder.name: _names(folder) for folder in sorted(conf.iterdir()) if folder.is_dir()}
+    for folder in beside:
+        for axis in AXES:
+            known, more = found.setdefault(axis, []), _names(folder / axis)
+            for name in more:
+                if name in known:
+                    why = "has no effect: an option of that name is found first"
+                    raise ConfigError(folder / axis / f"{name}.yaml", why, "another name")
+            found[axis] = sorted([*known, *more])
+    return found
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the options of an axis; in a folder of it they are named with it, as experiment=mine/first."""
+    files = sorted(file for file in folder.rglob("*.yaml") if not file.stem.startswith("_"))
+    return [file.relative_to(folder).with_suffix("").as_posix() for file in files]
 
 
 def shipped() -> Path:
@@ -49,13 +71,13 @@ def shipped() -> Path:
 
 def comment(project: Path, axis: str, option: str) -> str:
     """Return the comment that an option's file begins with, else its values where they are few."""
-    text = (project / "conf" / axis / f"{option}.yaml").read_text(encoding="utf-8", errors="replace")
+    text = _text(project, axis, option)
     return " ".join(_comment(text)) or ", ".join(_values(text)[:_SHOWN])
 
 
-def sentence(project: Path, axis: str, option: str) -> str:
+def sentence(project: Path, axis: str, option: str, beside: Sequence[Path] = ()) -> str:
     """Return the first sentence of `comment`; empty for a base, which is not to be chosen."""
-    text = (project / "conf" / axis / f"{option}.yaml").read_text(encoding="utf-8", errors="replace")
+    text = _text(project, axis, option, beside)
     found = ""
     for line in _comment(text):
         found = f"{found} {line}".strip()
@@ -64,6 +86,12 @@ def sentence(project: Path, axis: str, option: str) -> str:
         if found.endswith("..."):
             break
     return found or ", ".join(_values(text)[:_SHOWN])
+
+
+def _text(project: Path, axis: str, option: str, beside: Sequence[Path] = ()) -> str:
+    files = [folder / axis / f"{option}.yaml" for folder in (project / "conf", *beside)]
+    file = next(file for file in files if file.is_file())
+    return file.read_text(encoding="utf-8", errors="replace")
 
 
 def _comment(text: str) -> list[str]:
@@ -90,9 +118,47 @@ def _values(text: str) -> list[str]:
     ]
 
 
-def overrides_to_complete(known: Mapping[str, list[str]], prefix: str) -> list[str]:
-    """Return the overrides that begin with `prefix`: `model=` for an axis, `model=strong` for its options."""
-    axis, separator, _ = prefix.partition("=")
+def key_types(kind: type = Settings, prefix: str = "") -> dict[str, Any]:
+    """Return every key of the settings, dotted, with its type."""
+    hints = get_type_hints(kind)
+    found: dict[str, Any] = {}
+    for field in fields(kind):
+        found[f"{prefix}{field.name}"] = hints[field.name]
+        if is_dataclass(hints[field.name]):
+            found |= key_types(hints[field.name], f"{prefix}{field.name}.")
+    return found
+
+
+def overrides_to_complete(
+    known: Mapping[str, list[str]], prefix: str, *, is_sweep: bool = False
+) -> list[str]:
+    """Return what an override that begins with `prefix` may be: an axis or key, then an option or value.
+
+    Args:
+        known: options by axis.
+        prefix: what is typed already.
+        is_sweep: True to complete the last value of a list.
+    """
+    key, separator, value = prefix.partition("=")
+    name = key.lstrip("+~")
     if not separator:
-        return [f"+{name}=" if name == "experiment" else f"{name}=" for name in known]
-    return [f"{axis}={option}" for option in known.get(axis.lstrip("+"), [])]
+        keys = [
+            key
+            for key, kind in key_types().items()
+            if not is_dataclass(kind) and ("." in prefix) is ("." in key)
+        ]
+        axes = ["+experiment" if axis == "experiment" else axis for axis in known]
+        return [f"{one}=" for one in [*axes, *keys] if one.startswith(prefix)]
+    is_member = name.startswith("judge.members.")
+    values = known.get("judge" if is_member else name) or _words(key_types().get(name))
+    begun = value[: value.rfind(",") + 1] if is_sweep else ""
+    return [f"{key}={begun}{word}" for word in values]
+
+
+def _words(kind: Any) -> list[str]:
+    """Return the values of a type that has few; none for another."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [str(word.value) for word in kind]
+    if kind is bool:
+        return ["true", "false"]
+    return [word for inner in get_args(kind) for word in _words(inner)]

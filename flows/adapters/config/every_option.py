@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from hydra import compose
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from flows.adapters.config import check, fitting
@@ -24,6 +23,7 @@ from flows.adapters.config.compose import (
     with_values,
 )
 from flows.adapters.config.described import shipped
+from flows.adapters.config.sources import Source, compose_from
 from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import StaffbenchError
 from flows.common.version import __version__
@@ -139,7 +139,9 @@ class _Composer:
 
     def _section(self, axis: str, name: str) -> DictConfig | None:
         if (axis, name) not in self.alone:
-            found: Any = compose(f"{axis}/{name}")
+            found: Any = compose_from(self.project, Source(f"{axis}/{name}"), [])
+            with open_dict(found):
+                del found["hydra"]
             self.alone[axis, name] = cast("DictConfig", found[axis]) if set(found) == {axis} else None
         return self.alone[axis, name]
 

@@ -85,6 +85,11 @@ def _refuse_headers(key: str, headers: object, *, is_local: bool) -> None:
             raise ConfigError(f"{key}.{name}", "no name of an environment variable", expected)
 
 
+def is_random(value: str) -> bool:
+    """True for a value as only keys and tokens have: long, letters and digits, and no path."""
+    return "/" not in value and _RANDOM.fullmatch(value) is not None
+
+
 def _names(value: object) -> Iterator[str]:
     """Yield the names of all fields, including nested ones."""
     if isinstance(value, dict):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.common.errors import StaffbenchError
 from flows.common.version import __version__
 from flows.pipeline.commands.own import command_line as own_commands
 
@@ -119,7 +122,7 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         parsers[name].add_argument(
             "--only-this-run", action="store_true", help="show only the rows of this run"
         )
-        parsers[name].add_argument("--cfg", choices=["job"], help="show the composed configuration and stop")
+        _add_shown(parsers[name])
     parsers["run"].add_argument(
         "--watch", action="store_true", help="write a page that follows the run: results/<benchmark>/run.html"
     )
@@ -151,6 +154,7 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         metavar="OVERRIDE",
         help="with scenarios or conditions: benchmark=NAME",
     )
+    _add_sources(parsers["list"])
     parsers["completion"].add_argument("shell", choices=list(SHELLS))
     parsers["completion"].epilog = "\n".join([*SHELLS.values()])
     parsers["packets"].add_argument(
@@ -204,6 +208,20 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     )
 
 
+def _add_shown(parser: argparse.ArgumentParser) -> None:
+    """Add Hydra's own flags that show a configuration and stop."""
+    shown = parser.add_argument_group("shown instead of running, by Hydra")
+    shown.add_argument("-c", "--cfg", choices=["job", "hydra", "all"], help="the composed configuration")
+    shown.add_argument("--resolve", action="store_true", help="with --cfg: with references resolved")
+    shown.add_argument(
+        "-p", "--package", metavar="KEY", help="with --cfg: only what is below a key, as judge"
+    )
+    parts = ["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"]
+    shown.add_argument("-i", "--info", nargs="?", const="all", choices=parts, help="how it was composed")
+    shown.add_argument("--hydra-help", action="store_true", help="Hydra's help")
+    parser.set_defaults(parser=parser)
+
+
 def _add_harbor(harbor: argparse.ArgumentParser) -> None:
     actions = harbor.add_subparsers(dest="action", required=True, metavar="ACTION")
     parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _HARBOR.items()}
@@ -240,13 +258,27 @@ def _add_harbor(harbor: argparse.ArgumentParser) -> None:
 def _add_overrides(parser: argparse.ArgumentParser) -> None:
     action: Any = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
     action.completer = _complete
+    _add_sources(parser)
 
 
-def _complete(prefix: str, **_: Any) -> list[str]:
-    """Return the overrides that begin with `prefix`: axes, then options of one axis."""
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-cd", "--config-dir", metavar="FOLDER", action="append", help="a folder with options of your own"
+    )
+    parser.add_argument(
+        "-cn", "--config-name", metavar="NAME", help="another primary configuration than conf/config.yaml"
+    )
+
+
+def _complete(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Return the overrides that begin with `prefix`: axes and keys, then options and values."""
+    words = " ".join(getattr(parsed_args, "overrides", None) or [])
+    named: list[str] = [*(parsed_args.config_dir or []), *re.findall(r"file://([^,\]\"' ]+)", words)]
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "conf" / "config.yaml").is_file():
-            return overrides_to_complete(options(folder), prefix)
+            with suppress(StaffbenchError):
+                is_sweep = getattr(parsed_args, "multirun", False)
+                return overrides_to_complete(options(folder, [*map(Path, named)]), prefix, is_sweep=is_sweep)
     return []
 
 

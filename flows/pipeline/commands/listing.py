@@ -19,7 +19,7 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
     Args:
         project: folder of the project.
         what: an axis, also in plural, `scenarios` or `conditions`; None for the axes.
-        overrides: Hydra overrides, which only scenarios and conditions depend on.
+        overrides: Hydra overrides. Axes depend only on folders of options.
         screen: output.
 
     Raises:
@@ -28,19 +28,24 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
     if what in _OWN:
         return _show_own(project, what, overrides, screen)
     axis = _PLURALS.get(what or "", what)
+    beside: Sequence[Path] = ()
+    if overrides:
+        from flows.adapters.config.compose import beside_of
+
+        beside, overrides = beside_of(project, overrides)
     if overrides or (axis is not None and axis not in AXES):
         expected = ", ".join([*AXES, *_OWN])
         raise ConfigError(
             "list", f"nothing named {overrides[0] if axis in AXES else what!r}", f"one of {expected}"
         )
-    known = options(project)
+    known = options(project, beside)
     if axis is None:
         rows = [(name, str(len(known.get(name, []))), text) for name, text in AXES.items()]
         screen.table("axes of a run", [("axis", "options", "what it decides"), *rows], words=3)
         screen.note("staffbench list AXIS shows the options of one; AXIS=OPTION chooses it.")
         screen.note("staffbench list scenarios and staffbench list conditions show a benchmark's.")
         return 0
-    described = [(name, sentence(project, axis, name)) for name in known.get(axis, [])]
+    described = [(name, sentence(project, axis, name, beside)) for name in known.get(axis, [])]
     rows = [(name, text) for name, text in described if text]  # without bases of other options
     screen.table(f"{axis}: {AXES[axis]}", [("option", "what it is"), *rows], words=2)
     sign = "+" if axis == "experiment" else ""

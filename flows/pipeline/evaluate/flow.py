@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import acreate_markdown_artifact
+from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
@@ -30,7 +30,14 @@ from flows.pipeline.orchestration.cached_tasks import (
     run_cached,
     show_skipped,
 )
-from flows.pipeline.orchestration.flow_runs import log, mark_killed, marked_as_running
+from flows.pipeline.orchestration.flow_runs import (
+    add_tags,
+    log,
+    mark_killed,
+    marked_as_running,
+    progress_shown,
+)
+from flows.pipeline.results.leaderboard import board_file
 from flows.pipeline.results.record import Outcome, write_results
 from flows.pipeline.results.served import other_models, replies_behind, served, writer_spent
 from flows.pipeline.results.stored import results_lock
@@ -50,34 +57,42 @@ from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 
 
+def _title() -> str:
+    return JOB.get().title
+
+
 @flow(
     name="evaluate",
-    flow_run_name="{title}",
+    flow_run_name=_title,
     description="Generate, truncate, judge, score and aggregate every scenario of every condition.",
     validate_parameters=False,
 )
-async def evaluate(title: str, conditions: list[str]) -> State[None]:
+async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: ARG001 -- what the job was made of
     """Run the job in `JOB`.
 
     Args:
-        title: name of the run.
-        conditions: names of the evaluations.
+        overrides: as on the command line; shown by Prefect, which hands them to `deployed` for a retry.
+        sweep: True if lists of values are a sweep.
     """
     job = JOB.get()
+    title, conditions = job.title, [evaluation.name for evaluation in job.context.evaluations]
     run_id = str(flow_run.id or "")  # none without Prefect
     job.on_start()
     running = job.context.results / ".cache" / "flow_runs"
     if run_id:
-        await mark_killed(running)
+        await mark_killed(running, run_id)
+        await add_tags(run_id, [job.context.evaluations[0].condition.benchmark, *conditions])
+    shown = progress_shown(run_id, lambda: (job.progress.share, job.progress.line()))
     with marked_as_running(running, run_id):
         await log(run_id, f"{title}: {', '.join(conditions)}")
         before = TaskRuns.count
-        packets = await _read_packets(job)
-        slots = asyncio.Semaphore(_chains_at_once(job.context))
-        results = await asyncio.gather(
-            *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
-            return_exceptions=True,
-        )
+        async with shown:
+            packets = await _read_packets(job)
+            slots = asyncio.Semaphore(_chains_at_once(job.context))
+            results = await asyncio.gather(
+                *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
+                return_exceptions=True,
+            )
         job.finished.task_runs = TaskRuns.count - before
         await _report(job, title, run_id, results)
         state = _state(job.finished)
@@ -102,6 +117,11 @@ async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | B
         board = finished.board.leaderboard
         table = to_markdown(board, notes(board))
         await acreate_markdown_artifact(table, key="leaderboard", description=title)
+        folder = job.context.results / board.benchmark
+        site = folder / "site" / "index.html"  # of staffbench report
+        file = site if site.is_file() else folder / board_file(folder, board.scoring)
+        text = "On the machine of the run. Pages are made by staffbench report."
+        await acreate_link_artifact(file.resolve().as_uri(), str(file), key="results", description=text)
 
 
 def _state(finished: Finished) -> State[None]:
@@ -128,7 +148,10 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
         try:
             result = await run_cached(
-                context.objects, scenario.scenario_id, packet_work(context, evaluation, scenario)
+                context.objects,
+                scenario.scenario_id,
+                packet_work(context, evaluation, scenario),
+                [scenario.scenario_id],
             )
             take_packet(context, evaluation, scenario)
         except StaffbenchError as error:
@@ -173,7 +196,7 @@ async def _evaluate_one(
     chains = await gather_then_raise([in_slot(scenario) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
-    result = await run_cached(context.objects, evaluation.name, work)
+    result = await run_cached(context.objects, evaluation.name, work, [evaluation.name])
     job.on_step("aggregate", result.skipped)
     skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
@@ -240,7 +263,7 @@ class _Chain:
 async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
     context = job.context
     name = f"{scenario.scenario_id} · {evaluation.name}"
-
+    names = [scenario.scenario_id, evaluation.name]
     skipped: list[str] = []
 
     def done(stage: str, result: StageResult) -> StageResult:
@@ -252,17 +275,19 @@ async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain
         raise Stopped("run", "stopped before everything was done", remedy="The same command resumes.")
     packet, kind = take_packet(context, evaluation, scenario), evaluation.kind
     wrote = done(
-        "generate", await run_cached(context.objects, name, kind.write(context, evaluation, scenario, packet))
+        "generate",
+        await run_cached(context.objects, name, kind.write(context, evaluation, scenario, packet), names),
     )
     cut = done(
-        "truncate", await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote))
+        "truncate",
+        await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote), names),
     )
     briefs = kind.briefs(cut.value)
     work = judge_work(context, evaluation, scenario, briefs, cut.address, files=kind.files(context))
-    judged = done("judge", await run_cached(context.objects, name, work))
+    judged = done("judge", await run_cached(context.objects, name, work, names))
     found = judged_of(judged.value)
     work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)
-    scored = done("score", await run_cached(context.objects, name, work))
+    scored = done("score", await run_cached(context.objects, name, work, names))
     return _Chain(
         scenario.scenario_id,
         briefs,

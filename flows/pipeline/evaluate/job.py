@@ -91,6 +91,8 @@ class Job:
         on_step: called after each stage with its name and whether it was skipped.
         log: called with each completed evaluation, its outcome and its files.
         report: called at the end; writes and returns the leaderboard, None if it has no row.
+        title: name of the run.
+        progress: of the run.
     """
 
     context: RunContext
@@ -98,6 +100,8 @@ class Job:
     on_step: Callable[[str, bool], None]
     log: Callable[[Evaluation, Outcome, ResultFiles], None]
     report: Callable[[Finished], Board | None]
+    title: str
+    progress: Progress
     finished: Finished = field(default_factory=Finished)
 
 
@@ -111,6 +115,7 @@ def build_job(
     page: RunPage | None,
     screen: Screen,
     *,
+    title: str,
     on_start: Callable[[], None],
 ) -> Job:
     """Build the flow's input."""
@@ -139,7 +144,7 @@ def build_job(
             write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         return Board(board, graded, scenarios)
 
-    return Job(context, on_start, progress.step, log, report)
+    return Job(context, on_start, progress.step, log, report, title, progress)
 
 
 def counts(context: RunContext) -> CallCounts:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flows.adapters.completions.client import Client, check_batches, check_key
 from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.threaded_client import ThreadedClient
-from flows.adapters.config.compose import Point, compose_points, composed_yaml
+from flows.adapters.config.compose import Point
 from flows.adapters.screen import Progress, Screen, calls_text
 from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
@@ -47,15 +47,14 @@ if TYPE_CHECKING:
 _COLLECT_AFTER = (20_000, 10, 10)
 
 
-def show_configuration(project: Path, overrides: Sequence[str], screen: Screen) -> int:
-    """Print the composed and checked configuration of one point (`--cfg job`)."""
-    compose_points(project, overrides, multirun=False)
-    screen.note(composed_yaml(project, overrides).rstrip())
-    return 0
-
-
 def run_points(
-    project: Path, points: Sequence[Point], *, server: Server | None, screen: Screen, watch: bool = False
+    project: Path,
+    points: Sequence[Point],
+    *,
+    server: Server | None,
+    screen: Screen,
+    watch: bool = False,
+    asked: tuple[Sequence[str], bool] = ((), False),
 ) -> int:
     """Run every point and show the leaderboard.
 
@@ -65,6 +64,7 @@ def run_points(
         server: Prefect's server, starting or running; None inside a deployment, which has its own.
         screen: output.
         watch: True to write a page that follows the run.
+        asked: the overrides, and whether they are a sweep: shown by Prefect, which retries by them.
 
     Returns:
         Exit code: 0, `INCOMPLETE`, or that of the error that stopped the run.
@@ -99,14 +99,14 @@ def run_points(
         progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
         page = RunPage(folder / "run.html", title, progress, evaluations) if watch else None
         signals = Signals(context, screen)
-        job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
+        job = build_job(context, progress, tracker, page, screen, title=title, on_start=signals.take)
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
             tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
         if server is not None:
             _await(server, screen, project)
         with kept_up_to_date(page, screen):
-            lost = _run_flow(job, progress, signals, title, server, screen=screen)
+            lost = _run_flow(job, signals, asked, server, screen=screen)
         _show(context, job.finished, screen)
         return _ended(context, job.finished, lost, tracker, screen)
 
@@ -140,16 +140,18 @@ def _await(server: Server, screen: Screen, project: Path) -> None:
 
 
 def _run_flow(
-    job: Job, progress: Progress, signals: Signals, title: str, server: Server | None, *, screen: Screen
+    job: Job, signals: Signals, asked: tuple[Sequence[str], bool], server: Server | None, *, screen: Screen
 ) -> PrefectError | None:
     """Run the flow; return the loss of its server if the leaderboard was made before."""
     from flows.pipeline.evaluate.job import JOB
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
     JOB.set(job)
+    TaskRuns.tagged = server is None or not server.is_embedded
     lost: PrefectError | None = None
     try:
-        with screen.progress(progress):
-            asyncio.run(_until_stopped(job.context, signals, title, server, job.finished))
+        with screen.progress(job.progress):
+            asyncio.run(_until_stopped(job.context, signals, asked, server, job.finished))
     except PrefectError as error:
         if job.finished.board is None:
             raise
@@ -215,14 +217,18 @@ def _hint(context: RunContext, finished: Finished, what: str, command: str, scre
 
 
 async def _until_stopped(
-    context: RunContext, signals: Signals, title: str, server: Server | None, finished: Finished
+    context: RunContext,
+    signals: Signals,
+    asked: tuple[Sequence[str], bool],
+    server: Server | None,
+    finished: Finished,
 ) -> None:
     """Run the flow and fill in `finished`; unexpected errors are raised."""
     signals.begin()
     fault: Exception | None = None
     try:
         try:
-            await _watched(title, [evaluation.name for evaluation in context.evaluations], server, finished)
+            await _watched(asked, server, finished)
         except Exception as error:  # noqa: BLE001 -- re-raised once the calls in flight are stored
             fault = as_lost(error) or error
         if context.client is not None:
@@ -236,8 +242,9 @@ async def _until_stopped(
         raise fault
 
 
-async def _watched(title: str, names: list[str], server: Server | None, finished: Finished) -> None:
+async def _watched(asked: tuple[Sequence[str], bool], server: Server | None, finished: Finished) -> None:
     """Run the flow; end it if only events for a server that has ended are left to send."""
+    from prefect.context import FlowRunContext
     from prefect.exceptions import CancelledRun, FailedRun
 
     from flows.pipeline.evaluate.flow import evaluate
@@ -251,11 +258,12 @@ async def _watched(title: str, names: list[str], server: Server | None, finished
     watching = asyncio.create_task(watch(server, run, is_done)) if server is not None else None
     try:
         evaluate.result_storage = records()  # the decorator takes only storage that the server knows
-        if not TaskRuns.enabled:
-            await evaluate.fn(title, names)
+        overrides, sweep = list(asked[0]), asked[1]
+        if not TaskRuns.enabled or FlowRunContext.get() is not None:  # the latter of a deployment
+            await evaluate.fn(overrides, sweep)
             return
         # Prefect's overloads do not declare a coroutine.
-        flow = cast("Awaitable[State[Any]]", evaluate(title, names, return_state=True))
+        flow = cast("Awaitable[State[Any]]", evaluate(overrides, sweep, return_state=True))
         result: Any = await (await flow).aresult(raise_on_failure=False)
     except asyncio.CancelledError:
         if server is None or not server.has_ended or not is_done():

@@ -11,12 +11,13 @@ does work. Such stages are counted, and `show_skipped` shows the counts as one t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from prefect import Task, task
+from prefect import Task, tags, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.context import TaskRunContext
@@ -44,10 +45,12 @@ class TaskRuns:
     Attributes:
         count: number of task runs.
         enabled: False to run stages without Prefect, which then needs no server.
+        tagged: True to tag them, which costs a call each. Nobody filters by tags on a server of one run.
     """
 
     count = 0
     enabled = True
+    tagged = False
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,10 @@ class _Run:
         self.started = False
 
 
-async def _enter(run: Task[..., Any], name: str, argument: Any) -> State[Any]:
+async def _enter(run: Task[..., Any], name: str, argument: Any, names: Sequence[str] = ()) -> State[Any]:
     TaskRuns.count += 1
-    return await run(name, argument, return_state=True)
+    with tags(*names, run.name) if TaskRuns.tagged and names else nullcontext():
+        return await run(name, argument, return_state=True)
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -147,13 +151,14 @@ _REFRESH: Mapping[str, Task[..., Any]] = {
 }
 
 
-async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult:
+async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequence[str] = ()) -> StageResult:
     """Run a stage, or return its cached result.
 
     Args:
         objects: store of values.
         name: shown after the stage's name in Prefect.
         work: the stage to run.
+        names: of the scenario and condition, which become Prefect's tags beside the stage's name.
 
     Raises:
         StaffbenchError: raised by `work`.
@@ -169,15 +174,15 @@ async def run_cached(objects: ObjectStore, name: str, work: Work) -> StageResult
         value = await work.make()
         address = await _aside(objects, objects.put, work.stage, work.key, value)
         return StageResult(value, address, skipped=False)
-    state: State[Any] = await _enter(TASKS[work.stage], name, run)
+    state: State[Any] = await _enter(TASKS[work.stage], name, run, names)
     if state.is_failed() and not run.started:
         # Prefect found a record that it could not read.
-        state = await _enter(_REFRESH[work.stage], name, run)
+        state = await _enter(_REFRESH[work.stage], name, run, names)
     address, value = await _value(run, state)
     skipped = state.name == "Cached"
     if skipped and (value is None or not work.is_final(value)):
         skipped = False
-        state = await _enter(_REFRESH[work.stage], name, run)
+        state = await _enter(_REFRESH[work.stage], name, run, names)
         address, value = await _value(run, state)
     if value is None:
         raise StaffbenchError(

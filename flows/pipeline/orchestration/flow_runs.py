@@ -1,21 +1,26 @@
-"""What Prefect's page shows of a flow run: its log, and that an earlier one was killed."""
+"""What Prefect's page shows of a flow run: log, tags, progress, and that an earlier one was killed."""
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 from uuid import UUID
 
+from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import LogCreate
 from prefect.exceptions import PrefectException
+from prefect.runtime import flow_run
 from prefect.states import Crashed
 
+_PROGRESS_EVERY_S = 2.0
+_LAST_S = 5.0
 _UNREACHED = (OSError, PrefectException)
 
 
@@ -36,6 +41,54 @@ async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
     with suppress(httpx.HTTPError, *_UNREACHED):
         async with get_client() as client:
             await client.create_logs([line])
+
+
+async def add_tags(flow_run_id: str, names: Sequence[str]) -> None:
+    """Tag the current flow run, by which the page filters. A lost server is reported elsewhere."""
+    import httpx
+
+    tags = list(dict.fromkeys([*flow_run.tags, *names]))
+    with suppress(httpx.HTTPError, *_UNREACHED):
+        async with get_client() as client:
+            await client.update_flow_run(UUID(flow_run_id), tags=tags)
+
+
+@asynccontextmanager
+async def progress_shown(flow_run_id: str, state: Callable[[], tuple[float, str]]) -> AsyncGenerator[None]:
+    """Keep a progress artifact of the current flow run up to date during the block.
+
+    Args:
+        flow_run_id: empty without Prefect, where nothing is shown.
+        state: returns the share that is done, in [0, 1], and a line of text.
+    """
+    if not flow_run_id:
+        yield
+        return
+    import httpx
+
+    ended = asyncio.Event()
+
+    async def follow() -> None:
+        artifact: UUID | None = None
+        is_last = False
+        while not is_last:
+            is_last = ended.is_set()
+            share, text = state()
+            with suppress(httpx.HTTPError, *_UNREACHED):
+                if artifact is None:
+                    artifact = await acreate_progress_artifact(100 * share, "progress", text)
+                else:
+                    await aupdate_progress_artifact(artifact, 100 * share, text)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), _PROGRESS_EVERY_S)
+
+    following = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        ended.set()
+        await asyncio.wait({following}, timeout=_LAST_S)  # a lost server would be waited for
+        following.cancel()
 
 
 @contextmanager
@@ -66,11 +119,12 @@ def _marks(folder: Path) -> list[Path]:
     return sorted(folder.glob("*-*-*-*-*"))
 
 
-async def mark_killed(folder: Path) -> int:
+async def mark_killed(folder: Path, flow_run_id: str = "") -> int:
     """Set the flow runs of killed processes to Crashed; Prefect shows them as Running for ever.
 
     Args:
         folder: of `marked_as_running`.
+        flow_run_id: the current flow run, which may be a retry of a killed one.
 
     Returns:
         Number of flow runs.
@@ -81,6 +135,8 @@ async def mark_killed(folder: Path) -> int:
     for path in _marks(folder):
         with suppress(httpx.HTTPError, *_UNREACHED), path.open("r+", encoding="ascii") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.name == flow_run_id:
+                continue
             async with get_client() as client:
                 # Another server may hold that run, or its history was deleted.
                 with suppress(PrefectException):

@@ -11,6 +11,7 @@ write it is accepted here; any other record is ignored, and the task runs again.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,8 +32,10 @@ class RecordFolder(LocalFileSystem):
 
     @classmethod
     def of_settings(cls) -> RecordFolder:
-        """Open the folder that `PREFECT_LOCAL_STORAGE_PATH` names."""
-        return cls(basepath=str(get_current_settings().results.local_storage_path.expanduser().absolute()))
+        """Open the folder that `PREFECT_LOCAL_STORAGE_PATH` names, also if Prefect was imported before."""
+        named = os.environ.get("PREFECT_LOCAL_STORAGE_PATH")
+        path = Path(named) if named else get_current_settings().results.local_storage_path
+        return cls(basepath=str(path.expanduser().absolute()))
 
     def _resolve_path(self, path: str) -> Path:
         """Join folder and key. Keys are digests or random names, so none leads out of the folder."""

@@ -100,7 +100,7 @@ def _verdicts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: Scoring
     frame: pd.DataFrame = VerdictRows.of(entry.verdicts).frame()
     one = np.zeros(len(frame), dtype=np.int8)
     for name, value in _head(entry).items():
-        frame[name] = value if name == "word_cap" else pd.Categorical.from_codes(one, [value])
+        frame[name] = value if name == "word_cap" else pd.Categorical.from_codes(one, dtype=pd.CategoricalDtype([value]))
     row, places = _places(frame, "item_id")
     own = [facts.get(place, _UNKNOWN_ITEM) for place in places]
     for at, name in enumerate(("step", "tier", "severity", "is_error", "points", "requirement")):
@@ -116,7 +116,7 @@ def _places(frame: pd.DataFrame, name: str) -> tuple[np.ndarray, list[tuple[Any,
     scenario, other = frame["scenario_id"].cat, pd.Categorical(frame[name])
     n = max(1, len(other.categories))
     row, pairs = pd.factorize(scenario.codes.to_numpy(np.int64) * n + other.codes)
-    return row, [(scenario.categories[pair // n], other.categories[pair % n]) for pair in pairs]
+    return row, [(scenario.categories[int(pair) // n], other.categories[int(pair) % n]) for pair in pairs]
 
 
 _UNKNOWN_ITEM = (None, _NO_NUMBER, None, False, _NO_NUMBER, "")

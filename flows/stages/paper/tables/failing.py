@@ -117,7 +117,11 @@ def failure_modes(results: Results) -> Table:
 
 def _pooled(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
     own = verdicts[verdicts["condition"].isin(results.at_benchmark)]
-    return own.assign(condition=pd.Categorical.from_codes(np.zeros(len(own), dtype=np.int8), [POOLED]))
+    return own.assign(
+        condition=pd.Categorical.from_codes(
+            np.zeros(len(own), dtype=np.int8), dtype=pd.CategoricalDtype([POOLED])
+        )
+    )
 
 
 def _modes(verdicts: pd.DataFrame) -> pd.DataFrame:
