@@ -22,6 +22,7 @@ from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.inspect.models import InspectClient
 from flows.pipeline.inspect.record import FORMAT, ConditionRecord
 from flows.pipeline.results.settings_file import settings_of
+from flows.pipeline.work.digests import judge_versions, rubric_digests
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.grade_one import context_of
 from flows.pipeline.work.run_context import Evaluation, RunContext
@@ -68,9 +69,17 @@ class Bench:
     @property
     def record(self) -> ConditionRecord:
         """What the log's metadata says of the condition."""
-        found, condition = self.evaluation, self.evaluation.condition
+        found, condition, judge = self.evaluation, self.evaluation.condition, self.evaluation.judge
         return ConditionRecord(
-            SCORER, FORMAT, settings_of(found), sorted(found.changed), condition.label, found.judge.label
+            scorer=SCORER,
+            format=FORMAT,
+            settings=settings_of(found),
+            changed=sorted(found.changed),
+            condition=condition.label,
+            judge=judge.label,
+            digests=[condition.digest, judge.digest],
+            rubrics=dict(rubric_digests(found.scenarios)),
+            judge_versions=judge_versions(found),
         )
 
 
@@ -99,7 +108,9 @@ def open_bench(
         PrerequisiteError: the settings are invalid, or a role has no model.
     """
     names = scenarios.split(",") if isinstance(scenarios, str) else scenarios
-    chosen = [f"{axis}={'none' if value == 'none' else value}" for axis, value in axes.items() if value is not None]
+    chosen = [
+        f"{axis}={'none' if value == 'none' else value}" for axis, value in axes.items() if value is not None
+    ]
     chosen += [] if names is None else [f"benchmark.scenarios=[{','.join(map(str, names))}]"]
     chosen += overrides.split() if isinstance(overrides, str) else map(str, overrides)
     given = {role: found[0] if isinstance(found, list) else found for role, found in model_roles().items()}
@@ -154,7 +165,9 @@ def _roles(project: Path, fixed: Sequence[str]) -> dict[str, str]:
         case JudgeKind.panel.value:
             members = judge["members"].items()
             return {
-                name: f"judge.members.{name}" for name, one in members if one["kind"] == JudgeKind.remote.value
+                name: f"judge.members.{name}"
+                for name, one in members
+                if one["kind"] == JudgeKind.remote.value
             }
         case _:
             return {"judge": "judge"}

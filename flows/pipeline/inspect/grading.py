@@ -144,5 +144,3 @@ def _word(verdict: Verdict) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
-
-

@@ -149,11 +149,17 @@ def _payload(output: ModelOutput) -> dict[str, Any]:
     if not output.choices:
         return {"choices": []}
     message = output.message
-    refusals = [
-        part.text for part in message.content if isinstance(part, ContentText) and part.refusal
-    ] if isinstance(message.content, list) else []
+    refusals = (
+        [part.text for part in message.content if isinstance(part, ContentText) and part.refusal]
+        if isinstance(message.content, list)
+        else []
+    )
     calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.function, "arguments": _arguments(call)}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.function, "arguments": _arguments(call)},
+        }
         for call in message.tool_calls or ()
     ]
     reason = _REASONS.get(output.stop_reason, output.stop_reason)

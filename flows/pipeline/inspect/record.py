@@ -58,7 +58,7 @@ class WrittenFrom:
 
     documents: dict[str, str]
     assignments: dict[str, str]
-    prompt: str | None
+    prompt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,10 @@ class ConditionRecord:
         scorer: name of its scores.
         format: version of the records.
         settings: as in the settings file of results.
-        changed: keys that differ from their named options.
+        changed: keys that differ from their named options, and their sections.
         condition, judge: labels.
+        digests: of condition and judge.
+        rubrics, judge_versions: as in the tables: what the verdicts are on and by.
         totals: of an export; None for a log of our task.
     """
 
@@ -110,6 +112,9 @@ class ConditionRecord:
     changed: list[str]
     condition: str
     judge: str
+    digests: list[str]
+    rubrics: dict[str, str]
+    judge_versions: dict[str, str]
     totals: Totals | None = None
 
 

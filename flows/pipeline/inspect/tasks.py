@@ -228,7 +228,9 @@ def staffbench_judge(benchmark: str = "ma_bench", **given: Any) -> Scorer:
             return await grade(bench, scenario, submitted, calls=calls, trajectory=stored["trajectory"])
         data = await _left_in_sandbox()
         if data is None:
-            submitted = Submitted(state.epoch, BriefStatus.missing, None, detail="no report.docx in the sandbox")
+            submitted = Submitted(
+                state.epoch, BriefStatus.missing, None, detail="no report.docx in the sandbox"
+            )
         else:
             submitted = Submitted(state.epoch, BriefStatus.written, bench.context.reports.put(data))
         return await grade(bench, scenario, submitted)
@@ -245,4 +247,11 @@ async def _left_in_sandbox() -> bytes | None:
     return None
 
 
-__all__: Sequence[str] = ["ma_bench", "mission_report", "shares", "staffbench_judge", "write_brief", "write_report"]
+__all__: Sequence[str] = [
+    "ma_bench",
+    "mission_report",
+    "shares",
+    "staffbench_judge",
+    "write_brief",
+    "write_report",
+]

@@ -105,7 +105,12 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
 
 
 def write_results(
-    results: Path, evaluation: Evaluation, outcome: Outcome, packets: Iterable[Packet]
+    results: Path,
+    evaluation: Evaluation,
+    outcome: Outcome,
+    packets: Iterable[Packet],
+    *,
+    written: Mapping[str, Any] | None = None,
 ) -> ResultFiles:
     """Write the tables of an evaluation.
 
@@ -114,6 +119,7 @@ def write_results(
         evaluation: what was run.
         outcome: its results.
         packets: packets of its scenarios, and any others.
+        written: what `written_from` said where it was run; None for a run that ends here.
 
     Raises:
         StoreError: a table can't be written.
@@ -136,7 +142,7 @@ def write_results(
         "seeds": evaluation.settings.seeds,
         "model_note": evaluation.settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
-        "written_from": written_from(evaluation, packets),
+        "written_from": written_from(evaluation, packets) if written is None else dict(written),
     }
     if outcome.served:
         about["served"] = dict(outcome.served)
