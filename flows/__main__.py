@@ -246,21 +246,15 @@ def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
 
 def _import(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     require_inspect()
-    from flows.pipeline.inspect.imports import Mapped, import_logs, overrides_of
+    from flows.pipeline.inspect.imports import Mapped, import_logs
 
-    pairs = dict(pair.split("=", 1) if "=" in pair else (pair, "") for pair in parsed.map)
-    tables = import_logs(project, overrides, parsed.logs, Mapped(pairs, parsed.key), screen)
-    grade = {"command": "grade", "cfg": None, "scenario": None, "multirun": False}
-    codes = [
-        _run(
-            argparse.Namespace(**grade, target=table.path),
-            project,
-            [*overrides_of(table), *overrides],
-            screen,
-        )
-        for table in tables
-    ]
-    return max(codes, default=0)
+    mapped = Mapped(dict(pair.rsplit("=", 1) for pair in parsed.map if "=" in pair), parsed.key)
+    code = 0
+    for table, model in import_logs(project, overrides, parsed.logs, mapped, screen):
+        label = model.replace("\\", "\\\\").replace("'", "\\'")
+        grade = argparse.Namespace(command="grade", cfg=None, scenario=None, multirun=False, target=table)
+        code = max(code, _run(grade, project, [f"model.label='{label}'", *overrides], screen))
+    return code
 
 
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

@@ -1,4 +1,4 @@
-"""Evaluations by Inspect in a process of their own, since Inspect warns at its end what pytest makes an error.
+"""Evaluations by Inspect in a process of their own: it leaves warnings behind that pytest makes errors.
 
     python -m tests.support.inspect_runs '[{"task": "staffbench/ma_bench", "model": ..., ...}]'
 
@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 MODEL = "openai-api/test/writer-1"
 JUDGE = "openai-api/test/judge-1"
@@ -26,7 +27,12 @@ def evaluate(folder, base, *runs):
     done = subprocess.run(
         [sys.executable, "-m", __spec__.name, json.dumps(wanted)],
         cwd=folder,
-        env={**os.environ, "TEST_API_KEY": "none", "TEST_BASE_URL": base, "PYTHONPATH": _root()},
+        env={
+            **os.environ,
+            "TEST_API_KEY": "none",
+            "TEST_BASE_URL": base,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
         capture_output=True,
         text=True,
         timeout=500,
@@ -34,10 +40,6 @@ def evaluate(folder, base, *runs):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def _root():
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def main():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,10 @@ from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
+    ChatMessageSystem,
     ChatMessageUser,
     ModelOutput,
     ModelUsage,
-    StopReason,
 )
 from inspect_ai.scorer import Score
 
@@ -43,8 +44,7 @@ from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inspect.grading import score_of, shares_of
-from flows.pipeline.inspect.models import chat_of
-from flows.pipeline.inspect.record import FORMAT, KEY, ConditionRecord, SampleRecord, dumped, loaded
+from flows.pipeline.inspect.record import KEY, ConditionRecord, SampleRecord, dumped, loaded
 from flows.pipeline.results.graded import Graded, Scored, scored
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.schema.brief import Brief, BriefStatus
@@ -54,11 +54,7 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import PromptSettings, Settings
 from flows.stages.generate import build_messages
 
-_STOPS: Mapping[BriefStatus, StopReason] = {
-    BriefStatus.refused: "content_filter",
-    BriefStatus.error: "unknown",
-}
-_Key = tuple[str, int]
+_Found = list[tuple[Graded, Scored]]
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,10 @@ class _Source:
     folder: Path
     scenarios: Mapping[str, Scenario]
     stored: Callable[[str], Completion | None]
-    reports: ReportStore
 
 
 def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen: Screen) -> int:
-    """Write a log for each graded condition, with a score for each of its judges.
+    """Write a log for each graded condition, with a score by each of its judges.
 
     Args:
         project: folder of the project.
@@ -95,226 +90,162 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
     with results_lock(results):
         scenarios, problems = load_scenarios(project, settings)
         graded, faults = load_graded(here, scenarios)
-    by_condition: dict[str, list[Graded]] = {}
+    by_condition: dict[str, _Found] = {}
     for entry in graded:
-        if not entry.is_foreign:  # a Harbor job holds more than its import
-            by_condition.setdefault(entry.condition, []).append(entry)
+        if not entry.is_foreign:  # a Harbor job itself holds more than its import
+            found = by_condition.setdefault(entry.condition, [])
+            found.append((entry, scored(entry, scenarios, settings.scoring)))
     if not by_condition:
         raise ConfigError(here, "nothing graded", "results of a run", "run staffbench run, or dvc pull")
     store = CompletionStore(results / "completions") if (results / "completions").is_dir() else None
-    reports = ReportStore(here / "reports" / "files")
-    source = _Source(project, settings, here, scenarios, store.get if store else lambda _: None, reports)
+    source = _Source(project, settings, here, scenarios, store.get if store else lambda _: None)
     try:
-        for label, entries in by_condition.items():
-            write_eval_log(_log_of(source, entries), str(folder.resolve() / f"{label}.eval"))
+        for label, found in by_condition.items():
+            write_eval_log(_log_of(source, found), str(folder.resolve() / f"{label}.eval"))
     finally:
         if store is not None:
             store.close()
-    screen.note(
-        f"Written: {plural(len(by_condition), 'log')} in {folder}; inspect view --log-dir {folder} shows them"
-    )
+    screen.note(f"Written: {plural(len(by_condition), 'log')}; inspect view --log-dir {folder} shows them")
     for line in left_out(here, [*problems, *faults]):
         screen.fault(f"Left out: {line}")
     return 1 if problems or faults else 0
 
 
-def _log_of(source: _Source, entries: Sequence[Graded]) -> EvalLog:
-    first = entries[0]
-    condition = first.about["condition"]
-    names: list[str] = first.about["scenarios"]
-    each = [(entry, scored(entry, source.scenarios, source.settings.scoring)) for entry in entries]
-    samples = _samples(source, each)
-    created = now()
-    settings: Mapping[str, Any] = (first.settings or {}).get("settings", {})
-    task = f"staffbench/{source.settings.benchmark.protocol.value}"
-    spec = EvalSpec(
-        created=created,
-        eval_id=str(condition["digest"])[:22],
-        run_id=str(condition["digest"])[:22],
-        task_id=str(condition["digest"])[:22],
-        task=task,
-        task_registry_name=task,
-        task_version=str(condition["digest"])[:8],
-        task_args={
-            "benchmark": condition["benchmark"],
-            "word_cap": condition["word_cap"],
-            "prompt": condition["prompt"],
-        },
-        dataset=EvalDataset(name=condition["benchmark"], samples=len(names), sample_ids=names),
-        model=condition["model"],
-        model_base_url=(settings.get("model") or {}).get("api_base"),
-        config=EvalConfig(epochs=int(first.about["seeds"]), epochs_reducer=["mean"]),
-        packages={"staffbench": __version__},
-        metadata={
-            KEY: {"conditions": [_condition_record(entry) for entry in entries]},
-            "condition": condition,
-        },
-    )
+def _log_of(source: _Source, found: _Found) -> EvalLog:
+    about = found[0][0].about
+    condition, names, created = about["condition"], list[str](about["scenarios"]), now()
+    samples = _samples(source, found)
     usage: dict[str, ModelUsage] = {}
     for sample in samples:
         for name, used in sample.model_usage.items():
             usage[name] = usage.get(name, ModelUsage()) + used
     return EvalLog(
         status="success",
-        eval=spec,
+        eval=EvalSpec(
+            created=created,
+            eval_id=condition["digest"][:22],
+            run_id=condition["digest"][:22],
+            task_id=condition["digest"][:22],
+            task=f"staffbench/{source.settings.benchmark.protocol.value}",
+            task_version=condition["digest"][:8],
+            task_args={name: condition[name] for name in ("benchmark", "effort", "word_cap", "prompt")},
+            dataset=EvalDataset(name=condition["benchmark"], samples=len(names), sample_ids=names),
+            model=condition["model"],
+            config=EvalConfig(epochs=int(about["seeds"]), epochs_reducer=["mean"]),
+            packages={"staffbench": __version__},
+            metadata={KEY: {"conditions": [_condition(entry) for entry, _ in found]}},
+        ),
         results=EvalResults(
             total_samples=len(samples),
             completed_samples=len(samples),
-            scores=[_results(entry, one, samples) for entry, one in each],
+            scores=[_results(entry.judge, one, samples) for entry, one in found],
         ),
         stats=EvalStats(started_at=created, completed_at=created, model_usage=usage),
         samples=samples,
     )
 
 
-def _results(entry: Graded, one: Scored, samples: Sequence[EvalSample]) -> EvalScore:
+def _condition(entry: Graded) -> dict[str, Any]:
+    kept = entry.settings or {"settings": {}, "changed": []}
+    return dumped(ConditionRecord(entry.judge, kept["settings"], kept["changed"], dict(entry.about)))
+
+
+def _results(judge: str, one: Scored, samples: Sequence[EvalSample]) -> EvalScore:
     estimate, interval = one.estimate, one.estimate.interval
-    values: dict[str, float | None] = {
-        "mean": estimate.score,
-        "ci_low": interval and interval.low,
-        "ci_high": interval and interval.high,
-        "score_low": estimate.score_low,
-        "score_high": estimate.score_high,
-    }
-    found = [sample.scores[entry.judge] for sample in samples if sample.scores]
-    values |= shares_of([score.metadata or {} for score in found if score.value == score.value])  # noqa: PLR0124 -- NaN is unscored
+    ends = {} if interval is None else {"ci_low": interval.low, "ci_high": interval.high}
+    values = {"mean": estimate.score, **ends, "low": estimate.score_low, "high": estimate.score_high}
+    scores = [sample.scores[judge] for sample in samples if sample.scores]
+    values |= shares_of([score.metadata or {} for score in scores if not math.isnan(score.as_float())])
     return EvalScore(
-        name=entry.judge,
-        scorer=entry.judge,
+        name=judge,
+        scorer=judge,
         scored_samples=estimate.n_briefs,
         unscored_samples=estimate.n_briefs_all - estimate.n_briefs,
-        metrics={
-            name: EvalMetric(name=name, value=value) for name, value in values.items() if value is not None
-        },
+        metrics={name: EvalMetric(name=name, value=one) for name, one in values.items() if one is not None},
     )
 
 
-def _condition_record(entry: Graded) -> dict[str, Any]:
-    about, settings = entry.about, entry.settings or {}
-    spent = about.get("spent") or {}
-    record = {
-        "scorer": entry.judge,
-        "format": FORMAT,
-        "settings": settings.get("settings", {}),
-        "changed": settings.get("changed", []),
-        "condition": entry.condition,
-        "judge": entry.judge,
-        "digests": [about["condition"]["digest"], about["judge"]["digest"]],
-        "rubrics": about["rubrics"],
-        "judge_versions": about.get("judge_versions", {}),
-        "totals": {
-            "written_from": about.get("written_from", {"documents": {}, "assignments": {}}),
-            "n_canary_missed": about.get("n_canary_missed"),
-            "judge_spent": spent.get("judge") or {},
-            "writer_spent": spent.get("writer"),
-            "served": about.get("served", {}),
-            "judge_served": about.get("judge_served", {}),
-        },
-    }
-    return dumped(loaded(ConditionRecord, record))
-
-
-def _samples(source: _Source, each: Sequence[tuple[Graded, Scored]]) -> list[EvalSample]:
-    first = each[0][0]
-    turns = _trajectories(source, first)
-    inputs = {name: _input(source, first, source.scenarios[name]) for name in first.about["scenarios"]}
-    verdicts = [(entry, one.by_brief, entry.by_brief, _repeats(entry)) for entry, one in each]
+def _samples(source: _Source, found: _Found) -> list[EvalSample]:
+    first, _ = found[0]
+    path = source.folder / "trajectories" / f"{first.condition}.parquet"
+    turns: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in read_table(path, TRAJECTORIES)[0] if path.is_file() else ():
+        turns.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
+    asked = {name: _asked(source, first, source.scenarios[name]) for name in first.about["scenarios"]}
+    reports = ReportStore(source.folder / "reports" / "files")
     samples: list[EvalSample] = []
     for brief in from_rows(Brief, first.briefs):
-        key = (brief.scenario_id, brief.seed)
-        scenario = source.scenarios[brief.scenario_id]
-        scores: dict[str, Score] = {}
-        for entry, by_brief, on_briefs, repeats in verdicts:
-            is_first = entry is first  # the others repeat only what is the judge's
+        key, scores = (brief.scenario_id, brief.seed), dict[str, Score]()
+        has_file = brief.report is not None and reports.has(brief.report)
+        file = reports.path(brief.report).read_bytes() if has_file and brief.report else None
+        for entry, one in found:
+            own = entry is first  # other judges' records repeat neither trajectory nor file
             record = SampleRecord(
                 brief=brief,
-                verdicts=on_briefs[key],
-                repeats=repeats.get(key, []),
+                verdicts=entry.by_brief[key],
+                repeats=[(n, v) for n, v in entry.repeats if (v.scenario_id, v.seed) == key],
                 hidden=entry.about["hidden_characters"].get(brief.brief_id, []),
                 facts=entry.reports.get(key),
-                trajectory=turns.get(key, []) if is_first else [],
-                report=_report(source, brief) if is_first else None,
+                trajectory=turns.get(key, []) if own else [],
+                report=base64.b64encode(file).decode() if own and file else None,
             )
-            scores[entry.judge] = score_of(record, by_brief[key], scenario, source.settings.scoring)
-        samples.append(_sample(source, first, brief, inputs[brief.scenario_id], scores))
+            scenario = source.scenarios[brief.scenario_id]
+            scores[entry.judge] = score_of(record, one.by_brief[key], scenario, source.settings.scoring)
+        samples.append(_sample(source, first.model, brief, asked[brief.scenario_id], scores))
     return samples
 
 
 def _sample(
-    source: _Source, entry: Graded, brief: Brief, asked: Sequence[ChatMessage], scores: dict[str, Score]
+    source: _Source, model: str, brief: Brief, asked: list[ChatMessage], scores: dict[str, Score]
 ) -> EvalSample:
     reply = None if brief.completion is None else source.stored(brief.completion)
-    model = entry.model if reply is None else reply.provider_model or entry.model
-    whole = None if reply is None or brief.report is not None else reply.text
-    stop: StopReason = "max_tokens" if brief.cut_by_provider else _STOPS.get(brief.status, "stop")
-    message = ChatMessageAssistant(content=whole or brief.text or "", source="generate", model=model)
     usage = None if reply is None else _usage(reply)
-    output = ModelOutput(
-        model=model,
-        choices=[] if brief.text is None else [ChatCompletionChoice(message=message, stop_reason=stop)],
-        usage=usage,
-        error=brief.detail or None if brief.text is None else None,
+    stops = {BriefStatus.refused: "content_filter", BriefStatus.error: "unknown"}
+    whole = brief.text if reply is None or brief.report else reply.text  # before the cut
+    choice = ChatCompletionChoice(
+        message=ChatMessageAssistant(content=whole or "", source="generate"),
+        stop_reason="max_tokens" if brief.cut_by_provider else stops.get(brief.status, "stop"),  # pyright: ignore[reportArgumentType] -- literals
     )
-    head = source.scenarios[brief.scenario_id]
-    cut = {name: getattr(brief, name) for name in ("words_raw", "words_kept", "cut", "cut_by_provider")}
+    output = ModelOutput(
+        model=model, choices=[choice], usage=usage, error=brief.detail if whole is None else None
+    )
+    shown = ("status", "words_raw", "words_kept", "cut", "cut_by_provider", "detail")
     return EvalSample(
         id=brief.scenario_id,
         epoch=brief.seed,
-        input=[*asked],
+        input=asked,
         target="",
-        messages=[*asked, *(choice.message for choice in output.choices)],
+        messages=[*asked, choice.message],
         output=output,
         scores=scores,
-        metadata={"scenario": brief.scenario_id, "title": head.title, "brief": brief.status.value, **cut},
+        metadata={"scenario": brief.scenario_id, **{name: getattr(brief, name) for name in shown}},
         model_usage={} if usage is None else {model: usage},
     )
 
 
 def _usage(reply: Completion) -> ModelUsage:
-    used = reply.usage
-    cached = used.cached_tokens or 0
+    used, cached = reply.usage, reply.usage.cached_tokens
+    sent, said = used.input_tokens or 0, used.output_tokens or 0
     return ModelUsage(
-        input_tokens=(used.input_tokens or 0) - cached,
-        output_tokens=used.output_tokens or 0,
-        total_tokens=(used.input_tokens or 0) + (used.output_tokens or 0),
-        input_tokens_cache_read=used.cached_tokens,
+        input_tokens=sent - (cached or 0),
+        output_tokens=said,
+        total_tokens=sent + said,
+        input_tokens_cache_read=cached,
         reasoning_tokens=used.reasoning_tokens,
         total_cost=reply.price_usd,
     )
 
 
-def _input(source: _Source, entry: Graded, scenario: Scenario) -> list[ChatMessage]:
+def _asked(source: _Source, entry: Graded, scenario: Scenario) -> list[ChatMessage]:
     """Return the prompt if it can be built as it was sent, else the assignment."""
-    written = entry.about.get("written_from") or {}
+    written: Mapping[str, Any] = entry.about.get("written_from", {})
     sent = written.get("documents", {}).get(scenario.scenario_id)
-    if sent is not None and written.get("prompt") is not None and scenario.task is None and entry.settings:
-        benchmark = source.settings.benchmark
-        data = source.project / benchmark.data
-        path = packet_path(data, benchmark.name, scenario.scenario_id)
+    if sent is not None and written.get("prompt") and scenario.task is None and entry.settings:
+        data = source.project / source.settings.benchmark.data
+        path = packet_path(data, source.settings.benchmark.name, scenario.scenario_id)
         packet = load_packet(data / scenario.scenario_id, scenario, path)
         if packet.digest == sent:
             prompt = loaded(PromptSettings, entry.settings["settings"]["prompt"])
-            return chat_of(build_messages(scenario.assignment, packet, prompt))
+            system, user = build_messages(scenario.assignment, packet, prompt)
+            return [ChatMessageSystem(content=system.content), ChatMessageUser(content=user.content)]
     return [ChatMessageUser(content=scenario.assignment)]
-
-
-def _trajectories(source: _Source, entry: Graded) -> dict[_Key, list[dict[str, Any]]]:
-    path = source.folder / "trajectories" / f"{entry.condition}.parquet"
-    found: dict[_Key, list[dict[str, Any]]] = {}
-    if path.is_file():
-        for row in read_table(path, TRAJECTORIES)[0]:
-            found.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
-    return found
-
-
-def _repeats(entry: Graded) -> dict[_Key, list[Any]]:
-    found: dict[_Key, list[Any]] = {}
-    for number, verdict in entry.repeats:
-        found.setdefault((verdict.scenario_id, verdict.seed), []).append((number, verdict))
-    return found
-
-
-def _report(source: _Source, brief: Brief) -> str | None:
-    if brief.report is None or not source.reports.has(brief.report):
-        return None
-    return base64.b64encode(source.reports.path(brief.report).read_bytes()).decode()

@@ -1,4 +1,4 @@
-"""Grade the output of one sample by the stages of a run."""
+"""Grade the output of one sample by the stages of a run, and say it in Inspect's words."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from flows.schema.rows import as_row, from_row
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict
-from flows.stages.aggregate.breakdown import UNCLASSED, Grouping, breakdowns
+from flows.stages.aggregate.breakdown import UNCLASSED, breakdowns
 from flows.stages.generate import Written
 
-_GROUPINGS: tuple[Grouping, ...] = ("tier", "step", "severity")
 _REASONS = {BriefStatus.refused: "refusal", BriefStatus.error: "no_response"}
 
 
@@ -33,7 +32,6 @@ async def grade(
     bench: Bench,
     scenario: Scenario,
     wrote: Written | Submitted,
-    *,
     calls: Sequence[Completion] = (),
     trajectory: Sequence[dict[str, Any]] = (),
 ) -> Score:
@@ -47,13 +45,13 @@ async def grade(
         trajectory: of an attempt with our tools.
     """
     evaluation, kind = bench.evaluation, bench.evaluation.kind
-    context, _ = bench.judging()
+    context, _ = bench.with_client(raises=False)
     row = as_row(wrote)
     read = await kind.read(context, evaluation, scenario, StageResult([row], "", skipped=False)).make()
     (brief,) = kind.briefs(read)
     work = judge_work(context, evaluation, scenario, [brief], "", files=kind.files(context))
     judged = judged_of(await work.make())
-    scored = await score_work(evaluation, scenario, [brief], judged.verdicts, "").make()
+    (scored,) = await score_work(evaluation, scenario, [brief], judged.verdicts, "").make()
     (submission,) = kind.submissions([{**row, "trajectory": [*trajectory]}], read) or [None]
     report = None if brief.report is None else context.reports.path(brief.report).read_bytes()
     record = SampleRecord(
@@ -64,30 +62,29 @@ async def grade(
         n_canary_missed=judged.n_canary_missed,
         spent=judged.spent,
         answered_by=dict(judged.answered_by),
-        calls=[replace(call, text=None, fragment="x" * bool(call.fragment)) for call in calls],
-        facts=None if submission is None else submission.facts,
+        calls=[replace(call, text=None) for call in calls],
+        facts=submission and submission.facts,
         trajectory=[*trajectory],
         report=None if report is None else base64.b64encode(report).decode(),
     )
-    return score_of(record, from_row(BriefScore, scored[0]), scenario, evaluation.settings.scoring)
+    return score_of(record, from_row(BriefScore, scored), scenario, evaluation.settings.scoring)
 
 
 def score_of(record: SampleRecord, score: BriefScore, scenario: Scenario, scoring: ScoringSettings) -> Score:
     """Return a brief's score for Inspect: unscored where ours has none, never 0."""
     brief = record.brief
     value = score.score_clamped if scoring.clamped else score.score
-    numbers = {name: number for name, number in as_row(score).items() if name not in ("scenario_id", "seed")}
-    groups = breakdowns({scenario.scenario_id: scenario.items}, record.verdicts, _GROUPINGS)
+    found = breakdowns({scenario.scenario_id: scenario.items}, record.verdicts, ["tier", "step", "severity"])
     pooled = {
         f"{by}_{count.group}{'_avoided' if count.kind == 'error' else ''}": [count.passed, count.n]
-        for by, counts in groups.items()
+        for by, counts in found.items()
         for count in counts
         if count.group != UNCLASSED
     }
     shared: dict[str, Any] = {
         "answer": brief.text,
         "explanation": _explanation(record, score, scenario),
-        "metadata": {**numbers, "scenario": scenario.scenario_id, "pooled": pooled, KEY: dumped(record)},
+        "metadata": {**as_row(score), "pooled": pooled, KEY: dumped(record)},
     }
     if value is None:
         return Score.unscored(reason=_REASONS.get(brief.status, "grader_failed"), **shared)
@@ -108,15 +105,15 @@ def shares_of(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     for name in ("correct", "passed", "wrong"):
         means: dict[str, list[float]] = {}
         for each in found:
-            if each.get(name) is not None:
-                means.setdefault(str(each["scenario"]), []).append(float(each[name]))
+            if each[name] is not None:
+                means.setdefault(each["scenario_id"], []).append(each[name])
         if means:
             shares[name] = fsum(fsum(one) / len(one) for one in means.values()) / len(means)
-    totals: dict[str, list[int]] = {}
+    totals: dict[str, tuple[int, int]] = {}
     for each in found:
-        for name, (passed, n) in each.get("pooled", {}).items():
-            total = totals.setdefault(name, [0, 0])
-            totals[name] = [total[0] + passed, total[1] + n]
+        for name, (passed, n) in each["pooled"].items():
+            before = totals.get(name, (0, 0))
+            totals[name] = before[0] + passed, before[1] + n
     return shares | {name: passed / n for name, (passed, n) in totals.items() if n}
 
 
@@ -124,15 +121,13 @@ def _explanation(record: SampleRecord, score: BriefScore, scenario: Scenario) ->
     """Return every verdict with its reason as Markdown, failed ones first."""
     brief = record.brief
     cut = f", cut from {brief.words_raw:,} words to {brief.words_kept:,}" if brief.cut else ""
-    counts = f"{score.n_graded} of {score.n_items} items graded"
     why = f" {brief.detail}." if brief.detail else ""
     texts = {item.item_id: item.requirement for item in scenario.items}
     rows = [
-        f"| {_word(verdict)} | {_cell(verdict.item_id)} | {_cell(texts.get(verdict.item_id, ''))} | "
-        f"{_cell(verdict.reason)} |"
-        for verdict in sorted(record.verdicts, key=lambda verdict: verdict.passed is not False)
+        "| " + " | ".join(map(_cell, (_word(one), one.item_id, texts[one.item_id], one.reason))) + " |"
+        for one in sorted(record.verdicts, key=lambda one: one.passed is not False)
     ]
-    head = f"Brief {brief.status.value}{cut}; {counts}.{why}"
+    head = f"Brief {brief.status.value}{cut}; {score.n_graded} of {score.n_items} items graded.{why}"
     return "\n".join([head, "", "| verdict | item | requirement | reason |", "|---|---|---|---|", *rows])
 
 

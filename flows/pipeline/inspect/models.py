@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    Content,
-    ContentImage,
     ContentText,
     GenerateConfig,
     Model,
     ModelOutput,
     ResponseSchema,
+    messages_from_openai,
 )
-from inspect_ai.tool import ToolCall as InspectToolCall
 from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import LimitExceededError
 
 from flows.adapters.completions.client import CallOutcome
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.reply import read_completion
+from flows.adapters.completions.reply import Reply, read_completion
+from flows.adapters.completions.turns import chat_messages
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus, Message, Request, Try, Usage
 from flows.schema.settings import ModelSettings
 
-_FIELDS = {
-    **{name: name for name in ("seed", "temperature", "top_p", "top_k", "reasoning_effort", "max_tokens")},
-    **{name: name for name in ("frequency_penalty", "presence_penalty", "parallel_tool_calls")},
+_SAME = "seed temperature top_p top_k reasoning_effort max_tokens frequency_penalty presence_penalty"
+_FIELDS = {name: name for name in _SAME.split()} | {
     "max_completion_tokens": "max_tokens",
     "stop": "stop_seqs",
 }
 """Our request fields that Inspect has a setting for, by its name."""
 _REASONS = {"max_tokens": "length", "model_length": "model_context_window_exceeded", "unknown": None}
 """Inspect's stop reasons that OpenAI's protocol names otherwise."""
-_ORIGINAL = "inspect_message"
-"""Key of `carried`: Inspect's id of the turn, which holds signed reasoning as its provider needs it back."""
 
 
 def config_of(parameters: Mapping[str, Any]) -> GenerateConfig:
@@ -64,42 +55,8 @@ def config_of(parameters: Mapping[str, Any]) -> GenerateConfig:
         elif name in _FIELDS:
             found[_FIELDS[name]] = value
         elif name != "tools":
-            raise ConfigError(
-                name, "Inspect has no setting of that kind", "one of " + ", ".join(_FIELDS), "remove it"
-            )
+            raise ConfigError(name, "Inspect has no such setting", "one of " + ", ".join(_FIELDS))
     return GenerateConfig(**found)
-
-
-def chat_of(messages: Sequence[Message], sent: Mapping[str, ChatMessage] = {}) -> list[ChatMessage]:
-    """Translate the turns of a request; `sent` are Inspect's own turns by id, which are sent as they were."""
-    found: list[ChatMessage] = []
-    names: dict[str | None, str] = {}
-    for message in messages:
-        names |= {call.call_id: call.name for call in message.tool_calls}
-        content = _content(message)
-        match message.role:
-            case "system":
-                found.append(ChatMessageSystem(content=content))
-            case "user":
-                found.append(ChatMessageUser(content=content))
-            case "tool":
-                name = names.get(message.tool_call_id)
-                found.append(
-                    ChatMessageTool(content=content, tool_call_id=message.tool_call_id, function=name)
-                )
-            case _:
-                found.append(sent[str(message.carried[_ORIGINAL])])
-    return found
-
-
-def _content(message: Message) -> str | list[Content]:
-    if not message.images:
-        return message.content
-    images = [
-        ContentImage(image=f"data:{image.media};base64,{base64.b64encode(image.data).decode()}")
-        for image in message.images
-    ]
-    return [ContentText(text=message.content), *images]
 
 
 def completion_of(output: ModelOutput, key: str, *, tools: bool = False, begun: str = "") -> Completion:
@@ -111,70 +68,58 @@ def completion_of(output: ModelOutput, key: str, *, tools: bool = False, begun: 
         tools: whether tools were offered.
         begun: when it was asked for, ISO 8601.
     """
-    usage = output.usage
-    tried = Try(begun or datetime.now(UTC).isoformat(), round(output.time or 0.0, 3), "ok")
+    fault = output.error or ""
     try:
         reply = read_completion(_payload(output), tools=tools)
-    except Fault as fault:
-        tried = replace(tried, outcome=str(fault))
-        reply = None
+    except Fault as error:
+        fault = fault or str(error)
+        reply = Reply(CompletionStatus.error, None, None, output.model, Usage(), fault)
     return Completion(
         key=key,
-        status=CompletionStatus.error if reply is None else reply.status,
-        text=None if reply is None else reply.text,
+        status=reply.status,
+        text=reply.text,
         finish_reason=str(output.stop_reason),
         provider_model=output.model or None,
-        usage=Usage() if reply is None else reply.usage,
-        price_usd=None if usage is None else usage.total_cost,
-        attempts=(tried,),
-        detail=output.error or tried.outcome if reply is None else reply.detail,
-        tool_calls=() if reply is None else reply.tool_calls,
-        carried={_ORIGINAL: output.message.id} if output.choices else {},
-        fragment="" if reply is None else reply.fragment,
+        usage=reply.usage,
+        price_usd=None if output.usage is None else output.usage.total_cost,
+        attempts=(Try(begun or datetime.now(UTC).isoformat(), round(output.time or 0.0, 3), fault or "ok"),),
+        detail=reply.detail,
+        tool_calls=reply.tool_calls,
+        fragment=reply.fragment,
     )
 
 
 def _payload(output: ModelOutput) -> dict[str, Any]:
     """Return the reply in OpenAI's format."""
-    used = output.usage
-    usage: dict[str, Any] | None = None
-    if used is not None:
-        cached = used.input_tokens_cache_read or 0
-        usage = {
-            "prompt_tokens": used.input_tokens + cached + (used.input_tokens_cache_write or 0),
-            "completion_tokens": used.output_tokens,
-            "completion_tokens_details": {"reasoning_tokens": used.reasoning_tokens},
-            "prompt_tokens_details": {"cached_tokens": used.input_tokens_cache_read},
-        }
     if not output.choices:
         return {"choices": []}
     message = output.message
-    refusals = (
-        [part.text for part in message.content if isinstance(part, ContentText) and part.refusal]
-        if isinstance(message.content, list)
-        else []
-    )
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.function, "arguments": _arguments(call)},
-        }
-        for call in message.tool_calls or ()
-    ]
+    parts = message.content if isinstance(message.content, list) else []
+    refusal = " ".join(part.text for part in parts if isinstance(part, ContentText) and part.refusal)
+    told: dict[str, Any] = {"content": message.text, "refusal": refusal or None}
+    if message.tool_calls:
+        told["tool_calls"] = [
+            # Inspect has parsed the arguments; of malformed ones only its remark is left, malformed too.
+            {"id": call.id, "function": {"name": call.function, "arguments": call.parse_error or text}}
+            for call in message.tool_calls
+            for text in [json.dumps(call.arguments, ensure_ascii=False)]
+        ]
     reason = _REASONS.get(output.stop_reason, output.stop_reason)
-    told = {"content": message.text, "refusal": " ".join(refusals) or None}
-    choice = {"finish_reason": reason, "message": {**told, **({"tool_calls": calls} if calls else {})}}
-    return {"model": output.model, "choices": [choice], "usage": usage}
-
-
-def _arguments(call: InspectToolCall) -> str:
-    # Inspect has parsed them; of malformed ones only its message is left, which is malformed too.
-    return call.parse_error or json.dumps(call.arguments, ensure_ascii=False)
+    found = {"model": output.model, "choices": [{"finish_reason": reason, "message": told}]}
+    if (used := output.usage) is None:
+        return found
+    cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
+    usage = {
+        "prompt_tokens": used.input_tokens + cached,
+        "completion_tokens": used.output_tokens,
+        "completion_tokens_details": {"reasoning_tokens": used.reasoning_tokens},
+        "prompt_tokens_details": {"cached_tokens": used.input_tokens_cache_read},
+    }
+    return {**found, "usage": usage}
 
 
 class InspectClient:
-    """Has requests answered by Inspect's models, in place of `ThreadedClient`. Of one sample.
+    """Has the requests of one sample answered by Inspect's models, in place of `ThreadedClient`.
 
     Attributes:
         replies: all that were received, in order.
@@ -195,13 +140,13 @@ class InspectClient:
         self.output: ModelOutput | None = None
         self._models = models
         self._raises = raises
-        self._sent: dict[str, ChatMessageAssistant] = {}
+        self._sent: dict[str, ChatMessage] = {}
 
-    async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:  # noqa: ARG002 -- interface
+    async def complete(self, request: Request, _: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
         """Have a request answered; see `Client.complete`."""
         begun, start = datetime.now(UTC).isoformat(), time.monotonic()
-        tools = [_tool(tool["function"]) for tool in request.parameters.get("tools", ())]
-        messages = chat_of(request.messages, self._sent)
+        tools = [_tool(each["function"]) for each in request.parameters.get("tools", ())]
+        messages = await self._chat(request.messages)
         config = config_of(request.parameters)
         try:
             output = await self._models[request.model].generate(messages, tools=tools, config=config)
@@ -212,22 +157,26 @@ class InspectClient:
                 raise
             output = ModelOutput(model=request.model, error=f"{type(error).__name__}: {error}")
         output.time = output.time or time.monotonic() - start
+        completion = replace(completion_of(output, request.key, tools=bool(tools), begun=begun), asked=asked)
         if output.choices:
-            self._sent[str(output.message.id)] = output.message
+            self._sent[request.key] = output.message
+            completion = replace(completion, carried={"inspect": request.key})
             self.messages, self.output = [*messages, output.message], output
-        completion = completion_of(output, request.key, tools=bool(tools), begun=begun)
-        completion = replace(completion, asked=asked)
         self.replies.append(completion)
         return CallOutcome(completion, replayed=False)
 
-    def knows(self, request: Request) -> bool:  # noqa: ARG002 -- interface
+    def knows(self, _: Request) -> bool:
         """Return False: nothing is stored."""
         return False
 
+    async def _chat(self, messages: Sequence[Message]) -> list[ChatMessage]:
+        """Return the turns for Inspect. Its own go back as they came: they hold signed reasoning."""
+        own = iter([self._sent[str(turn.carried["inspect"])] for turn in messages if turn.carried])
+        sent = chat_messages([replace(turn, carried={}) for turn in messages])
+        found = await messages_from_openai(cast("Any", sent))
+        return [next(own) if message.role == "assistant" else message for message in found]
+
 
 def _tool(function: Mapping[str, Any]) -> ToolInfo:
-    return ToolInfo(
-        name=function["name"],
-        description=function["description"],
-        parameters=ToolParams.model_validate(function["parameters"]),
-    )
+    parameters = ToolParams.model_validate(function["parameters"])
+    return ToolInfo(name=function["name"], description=function["description"], parameters=parameters)

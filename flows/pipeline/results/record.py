@@ -24,6 +24,8 @@ from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, s
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
+CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
+"""Metadata of tables that can't be computed again from their rows."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def write_results(
     outcome: Outcome,
     packets: Iterable[Packet],
     *,
-    written: Mapping[str, Any] | None = None,
+    carried: Mapping[str, Any] = {},
 ) -> ResultFiles:
     """Write the tables of an evaluation.
 
@@ -119,7 +121,7 @@ def write_results(
         evaluation: what was run.
         outcome: its results.
         packets: packets of its scenarios, and any others.
-        written: what `written_from` said where it was run; None for a run that ends here.
+        carried: values of `CARRIED` from where it was run; empty for a run that ends here.
 
     Raises:
         StoreError: a table can't be written.
@@ -142,10 +144,11 @@ def write_results(
         "seeds": evaluation.settings.seeds,
         "model_note": evaluation.settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
-        "written_from": written_from(evaluation, packets) if written is None else dict(written),
+        "written_from": written_from(evaluation, packets),
     }
     if outcome.served:
         about["served"] = dict(outcome.served)
+    about |= {name: carried[name] for name in ("written_from", "served") if name in carried}
     if evaluation.settings.model.writer is Writer.remote and evaluation.settings.prompt.additions:
         about["prompt_additions"] = list(evaluation.settings.prompt.additions)
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
@@ -174,6 +177,7 @@ def write_results(
     }
     if outcome.judge_served:
         about["judge_served"] = dict(outcome.judge_served)
+    about |= carried
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
     verdicts: list[dict[str, Any]] = []
