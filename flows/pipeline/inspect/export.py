@@ -38,7 +38,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.provenance import now
 from flows.adapters.reports import ReportStore
 from flows.adapters.screen import Screen
-from flows.adapters.tables import TRAJECTORIES, read_table
+from flows.adapters.tables import REPORTS, TRAJECTORIES, read_table
 from flows.common.errors import ConfigError
 from flows.common.text import plural
 from flows.common.version import __version__
@@ -49,6 +49,7 @@ from flows.pipeline.results.graded import Graded, Scored, scored
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion
+from flows.schema.report_task import ReportFacts
 from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import PromptSettings, Settings
@@ -167,10 +168,11 @@ def _results(judge: str, one: Scored, samples: Sequence[EvalSample]) -> EvalScor
 
 def _samples(source: _Source, found: _Found) -> list[EvalSample]:
     first, _ = found[0]
-    path = source.folder / "trajectories" / f"{first.condition}.parquet"
     turns: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in read_table(path, TRAJECTORIES)[0] if path.is_file() else ():
+    for row in _rows(source, "trajectories", TRAJECTORIES, first.condition):
         turns.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
+    told = from_rows(ReportFacts, _rows(source, "reports", REPORTS, first.condition))
+    facts = {(one.scenario_id, one.seed): one for one in told}
     asked = {name: _asked(source, first, source.scenarios[name]) for name in first.about["scenarios"]}
     reports = ReportStore(source.folder / "reports" / "files")
     samples: list[EvalSample] = []
@@ -185,7 +187,7 @@ def _samples(source: _Source, found: _Found) -> list[EvalSample]:
                 verdicts=entry.by_brief[key],
                 repeats=[(n, v) for n, v in entry.repeats if (v.scenario_id, v.seed) == key],
                 hidden=entry.about["hidden_characters"].get(brief.brief_id, []),
-                facts=entry.reports.get(key),
+                facts=facts.get(key),
                 trajectory=turns.get(key, []) if own else [],
                 report=base64.b64encode(file).decode() if own and file else None,
             )
@@ -193,6 +195,11 @@ def _samples(source: _Source, found: _Found) -> list[EvalSample]:
             scores[entry.judge] = score_of(record, one.by_brief[key], scenario, source.settings.scoring)
         samples.append(_sample(source, first.model, brief, asked[brief.scenario_id], scores))
     return samples
+
+
+def _rows(source: _Source, kind: str, schema: Any, condition: str) -> list[dict[str, Any]]:
+    path = source.folder / kind / f"{condition}.parquet"
+    return read_table(path, schema)[0] if path.is_file() else []
 
 
 def _sample(

@@ -124,18 +124,14 @@ def _explanation(record: SampleRecord, score: BriefScore, scenario: Scenario) ->
     why = f" {brief.detail}." if brief.detail else ""
     texts = {item.item_id: item.requirement for item in scenario.items}
     rows = [
-        "| " + " | ".join(map(_cell, (_word(one), one.item_id, texts[one.item_id], one.reason))) + " |"
+        f"- {_word(one)} `{one.item_id}`: {texts[one.item_id].rstrip('.')}. {one.reason}".replace("<", "&lt;")
         for one in sorted(record.verdicts, key=lambda one: one.passed is not False)
     ]
     head = f"Brief {brief.status.value}{cut}; {score.n_graded} of {score.n_items} items graded.{why}"
-    return "\n".join([head, "", "| verdict | item | requirement | reason |", "|---|---|---|---|", *rows])
+    return "\n".join([head, "", *(" ".join(row.split()) for row in rows)])
 
 
 def _word(verdict: Verdict) -> str:
     if verdict.passed is None:
         return verdict.status.value
     return "passed" if verdict.passed else f"failed ({verdict.mode.value})" if verdict.mode else "failed"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
