@@ -62,9 +62,9 @@ def exported(tmp_path_factory, project):
         patch.chdir(folder)
         assert sweep_here(folder, "model=strong,weak,extractive", "seeds=2") == 0
         asked = remote(server, "word_cap=5", 'judge.label="Jüdge/1"')
-        assert sweep_here(folder, *asked, "judge.repeat=3", "judge.mode=per_item") in (0, 4)
+        assert sweep_here(folder, *asked, "judge.repeat=3") == 4  # refusals have no verdict
         writer = [one for one in asked if not one.startswith("judge")]
-        assert sweep_here(folder, *writer, "judge=offline") in (0, 4)
+        assert sweep_here(folder, *writer, "judge=offline") == 4
         assert main(["export", "ma_bench", "logs", "--to", "inspect"]) == 0
         assert main(["report"]) == 0
     return bench
@@ -153,7 +153,7 @@ def test_briefs_of_another_task_are_graded(bench, capsys):
         a_sample("alder", "", 2),
         a_sample("theirs-7", "Cholera is confirmed."),
         a_sample("../../etc/passwd", "x"),
-        a_sample("birch", "I can't", stop_reason="content_filter"),
+        a_sample("birch", "I can't", 2, stop_reason="content_filter"),
     )
     log = a_log(bench.folder, *samples)
     words = ["import", str(log), "--map", "theirs-7=birch", "tracking=none", "results=theirs"]
@@ -183,8 +183,8 @@ def changed(exported, folder, change, name="strong*"):
     record = log["eval"]["metadata"]["staffbench"]["conditions"][0]
     score = next(iter(log["samples"][0]["scores"].values()))
     change(log, record, score["metadata"]["staffbench"])
-    path = folder / "changed.json"
-    path.write_text(json.dumps(log).replace("NaN", '"NaN"'))
+    path = folder / "changed.eval"
+    write_eval_log(EvalLog.model_validate(log), str(path))
     return path
 
 

@@ -12,5 +12,5 @@ def require_inspect() -> None:
         ConfigError: it is not.
     """
     if find_spec("inspect_ai") is None:
-        remedy = "pip install 'staffbench[inspect]', or in a clone: make inspect"
+        remedy = "pip install 'staffbench[inspect]'"
         raise ConfigError("inspect_ai", "not installed, and Inspect's logs need it", remedy=remedy)
