@@ -9,6 +9,7 @@ PRIVATE = {
     "hydra._internal.core_plugins.basic_sweeper:BasicSweeper.split_arguments": "adapters/config",
     "hydra._internal.hydra:Hydra.compose_config": "adapters/config",
     "hydra._internal.utils:create_config_search_path": "adapters/config",
+    "inspect_ai._util.error:PrerequisiteError": "pipeline/inspect",
     "prefect.events.worker:EventsWorker._instances": "pipeline/orchestration/lost.py",
     "prefect.filesystems:LocalFileSystem._resolve_path": "pipeline/orchestration/records.py",
     "prefect.server.api.server:create_app": "pipeline/orchestration/server.py",
