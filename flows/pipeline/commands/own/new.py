@@ -162,12 +162,11 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     unread = _show_reading(files, scenario_id, screen)
     if not has_tasks and not unread:
         screen.note(f"All of it: staffbench packets benchmark={name} --show {scenario_id}")
-    assignment = display_path(folder / INSTRUCTION) if has_tasks else "scenario.yaml"
-    items = (
-        f"the {'criteria' if has_tasks else 'items'} in {display_path(sheet) if has_tasks else sheet.name}"
-    )
-    screen.note(f"Next: write the assignment in {assignment}")
-    screen.note(f"and {items}, then")
+    if has_tasks:
+        screen.note(f"Next: write the assignment in {display_path(folder / INSTRUCTION)}")
+        screen.note(f"and the criteria in {display_path(sheet)}, then")
+    else:
+        screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
     screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(sheet)}")
     if unread and not has_tasks:  # the writer of a report opens the files itself
         raise Problems.of(f"{scenario_id}: packet not built", unread)
