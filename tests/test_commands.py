@@ -1,5 +1,6 @@
 """What the command line says of itself, and what a shell completes."""
 
+import shutil
 import subprocess
 import sys
 
@@ -132,3 +133,32 @@ def test_a_shell_is_answered(project, tmp_path, line, words):
 
 def test_the_former_name_of_track_takes_the_same_arguments():
     assert build_parser().parse_args(["version", "benchmark=smoke"]).overrides == ["benchmark=smoke"]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("rnu", "expected run. staffbench --help"), ("xyz", "no such command")]
+)
+def test_an_unknown_command_is_refused_in_a_line(capsys, word, said):
+    assert main([word]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "version" not in err
+
+
+def test_what_export_lacks_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["export"])
+    assert capsys.readouterr().err.endswith("the following arguments are required: BENCHMARK, FOLDER\n")
+
+
+def test_a_benchmark_and_an_option_that_are_not_there_say_how_to_make_them(
+    tmp_path, project, monkeypatch, capsys
+):
+    shutil.copytree(project / "conf", tmp_path / "conf")
+    monkeypatch.chdir(tmp_path)
+    assert main(["packets", "benchmark=hb"]) == 2
+    assert "To make one: staffbench new hb" in capsys.readouterr().err
+    own = tmp_path / "conf" / "benchmark" / "hb.yaml"
+    own.write_text("# @package _global_\ndefaults: [override /scoring: severty]\nbenchmark: {name: hb}\n")
+    assert main(["packets", "benchmark=hb"]) == 2
+    assert "conf/scoring/severty.yaml: not there, and an option in use names it" in capsys.readouterr().err

@@ -35,6 +35,11 @@ def test_a_clone_is_installed_editable_by_its_folder(project):
 def test_the_examples_ship(listed):
     assert listed["flows/example/documents/03-mail.eml"] == "flows/example/documents/03-mail.eml"
     assert "flows/example_task/report.docx" in listed
+    assert {
+        "flows/new/benchmark.yaml",
+        "flows/new/README_of_reports.md",
+        "flows/new/gitignore",
+    } <= listed.keys()
 
 
 def test_in_an_empty_folder_a_wheel_makes_a_benchmark_that_validates(project, tmp_path):

@@ -159,7 +159,7 @@ def test_calls_are_counted_and_a_price_is_none_of_replays(counts, said):
 
 
 def test_a_live_line_fits_and_says_what_is_left(monkeypatch):
-    monkeypatch.setattr("flows.adapters.screen.time.monotonic", lambda: 130.0)
+    monkeypatch.setattr("flows.adapters.screen.progress.time.monotonic", lambda: 130.0)
     expected = dict.fromkeys(("packet", "generate", "truncate", "judge", "score", "aggregate"), 1000)
     progress = Progress(expected, lambda: CallCounts(paid=12345, in_flight=16, usd=12.5), started=100.0)
     progress.done = {"packet": 1000, "generate": 500, "truncate": 500}

@@ -55,8 +55,7 @@ def _check_table(board):
         rows = [row for row in csv.DictReader(file) if row["word_cap"] == "3000"]
     lines = [
         f"| {row['model']} | {float(row['score']):.3f}{'†' * (row['copied'] == 'True')} "
-        f"| {float(row['ci_low']):.3f} to {float(row['ci_high']):.3f} "
-        f"| {float(row['correct']):.1%} | {float(row['passed']):.1%} | {row['wrong'] or '-'} |"
+        f"| {float(row['ci_low']):.3f} to {float(row['ci_high']):.3f} |"
         for row in rows
     ]
     text = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -6,9 +6,11 @@ import signal
 import sqlite3
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from flows.pipeline.commands.compare import in_turn
 from tests.support.bench import remote, write_scenario
 
 GOOD = "The relief column has 412 soldiers. The bridge at Kerrin carries at most 30 tonnes.\n"
@@ -143,3 +145,14 @@ def test_a_killed_run_is_crashed_once_the_next_one_of_its_folder_begins(bench, e
         texts = database.execute("select message from log where name = 'staffbench'").fetchall()
     assert state == [("CRASHED",)]
     assert any("strong-default-3000-v0 · offline: score 1.000" in text for (text,) in texts)
+
+
+def test_equal_items_of_every_scenario_are_compared_in_turn():
+    items = [
+        SimpleNamespace(scenario_id=name, gap=gap)
+        for name in ("alder", "birch")
+        for gap in (0.0, 1.0, 1.0, -1.0, None)
+    ]
+    shown = [(item.scenario_id, item.gap) for item in in_turn(items)]
+    assert [name for name, gap in shown if gap and abs(gap) == 1] == ["alder", "birch"] * 3
+    assert [gap for _, gap in shown[6:]] == [0.0, 0.0, None, None]

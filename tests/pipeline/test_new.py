@@ -226,14 +226,17 @@ def test_track_says_what_it_did_and_what_comes_next(empty, documents, capsys):
     said = capsys.readouterr().err
     assert "not under DVC yet: git init, then dvc init" in said
     new("mybench/flood", Screen(), here=empty, documents=documents)
+    validate(empty, ["benchmark=mybench", "benchmark.scenarios=[flood]"], Screen())
+    assert "staffbench track" not in capsys.readouterr().out  # one of them was chosen
     shutil.rmtree(empty / "data" / "mybench" / "example")
     capsys.readouterr()
     validate(empty, ["benchmark=mybench"], Screen())
     assert "staffbench track benchmark=mybench" in capsys.readouterr().out
     assert track(empty, ["benchmark=mybench"], Screen()) == 0
     assert "Written again for the scenarios and models of mybench: " in capsys.readouterr().err
-    validate(empty, ["benchmark=mybench"], Screen())
-    assert "staffbench track" not in capsys.readouterr().out
+    for chosen in ([], ["benchmark.scenarios=[flood]"]):
+        validate(empty, ["benchmark=mybench", *chosen], Screen())
+        assert "staffbench track" not in capsys.readouterr().out
 
 
 def test_a_scenario_without_items_is_refused_with_what_to_do(empty, documents):

@@ -200,3 +200,14 @@ def test_hidden_characters_are_among_the_first_notes_and_count_a_brief_once():
         "1 brief held characters that a reader does not see.",
         "2 briefs came from a file of which the reader left something out or repaired it.",
     ]
+
+
+def test_a_folder_is_named_without_its_place_on_this_machine_and_all_scenarios_are_all():
+    rows = [
+        row(1, benchmark={"scenarios": None}, model={"label": "m", "folder": "/home/me/briefs one"}),
+        row(2, benchmark={"scenarios": ["alder"]}, model={"label": "m", "folder": "/home/me/two/"}),
+    ]
+    assert [dict(pairs) for pairs in differing(rows)] == [
+        {"benchmark.scenarios": "all", "model.folder": "briefs one"},
+        {"benchmark.scenarios": "alder", "model.folder": "two"},
+    ]

@@ -43,22 +43,7 @@ def compare(
     notes = _notes(found)
     text = difference_text(found.difference, settings.scoring.interval_level)
     means = [("scenario", "A", "B", "A - B"), *_means(found)]
-    differing = [item for item in found.items if every or item.gap != 0]
-    # The items with the largest gap first, of equal ones the first of each scenario; those without a verdict
-    # under one of them last.
-    place: Counter[tuple[str, float | None]] = Counter()
-    order: dict[tuple[str, str], int] = {}
-    for item in differing:
-        tie = item.scenario_id, item.gap and abs(item.gap)
-        order[item.scenario_id, item.item.item_id] = place[tie]
-        place[tie] += 1
-    differing.sort(
-        key=lambda item: (
-            item.gap is None,
-            -abs(item.gap or 0.0),
-            order[item.scenario_id, item.item.item_id],
-        )
-    )
+    differing = in_turn([item for item in found.items if every or item.gap != 0])
     shown = differing if every else differing[:_MOST]
     for side, entry in zip("AB", found.entries, strict=True):
         value = score_text(entry, scenarios, settings.scoring)
@@ -83,6 +68,17 @@ def compare(
 
 def _labels(entry: Graded) -> tuple[str, str]:
     return entry.condition, entry.judge
+
+
+def in_turn(items: Sequence[ItemCounts]) -> list[ItemCounts]:
+    """Sort by gap, the largest first, unknown ones last; of equal gaps each scenario has its turn."""
+    place: Counter[tuple[str, float]] = Counter()
+    keyed: list[tuple[tuple[float, int], ItemCounts]] = []
+    for item in items:
+        rank = 1.0 if item.gap is None else -abs(item.gap)
+        keyed.append(((rank, place[item.scenario_id, rank]), item))
+        place[item.scenario_id, rank] += 1
+    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def _means(found: Comparison) -> list[tuple[str, str, str, str]]:

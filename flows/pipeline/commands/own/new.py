@@ -15,7 +15,6 @@ from flows.adapters.rubrics import write_rows
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
-from flows.pipeline.commands.own import texts
 from flows.pipeline.commands.own.stages import stages_folder, write_stages
 from flows.pipeline.commands.own.task import INSTRUCTION, write_example_task, write_own_task
 from flows.pipeline.evaluate.showing import display_path
@@ -114,10 +113,11 @@ def _new_benchmark(
     except OSError as error:
         raise StoreError(error.filename or data, f"can't be written ({error.strerror})") from error
     if not (project / ".gitignore").exists():
-        write_whole(project / ".gitignore", texts.IGNORED)
+        write_whole(project / ".gitignore", _text("gitignore"))
+    of_reports = "_of_reports" if has_tasks else ""
     shown = data.relative_to(project) if data.is_relative_to(project) else data.resolve()
-    write_whole(data / "README.md", (texts.TASKS_README if has_tasks else texts.README).format(name=name))
-    write_whole(conf, (texts.TASKS if has_tasks else texts.BENCHMARK).format(name=name, data=shown))
+    write_whole(data / "README.md", _text(f"README{of_reports}.md").format(name=name))
+    write_whole(conf, _text(f"benchmark{of_reports}.yaml").format(name=name, data=shown))
     write_stages(project, name)
     screen.note(f"Written: {shown}, with the {'task' if has_tasks else 'scenario'} example")
     screen.note(f"Written: conf/benchmark/{name}.yaml")
@@ -126,6 +126,10 @@ def _new_benchmark(
     more = " --report FILE" if has_tasks else ""
     screen.note(f"  staffbench new {name}/SCENARIO --documents FOLDER{more}")
     return 0
+
+
+def _text(name: str) -> str:
+    return (_PACKAGE / "new" / name).read_text(encoding="utf-8")
 
 
 def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
@@ -158,12 +162,11 @@ def _new_scenario(  # noqa: PLR0917 -- the parts of a scenario
     unread = _show_reading(files, scenario_id, screen)
     if not has_tasks and not unread:
         screen.note(f"All of it: staffbench packets benchmark={name} --show {scenario_id}")
-    assignment = display_path(folder / INSTRUCTION) if has_tasks else "scenario.yaml"
-    items = (
-        f"the {'criteria' if has_tasks else 'items'} in {display_path(sheet) if has_tasks else sheet.name}"
-    )
-    screen.note(f"Next: write the assignment in {assignment}")
-    screen.note(f"and {items}, then")
+    if has_tasks:
+        screen.note(f"Next: write the assignment in {display_path(folder / INSTRUCTION)}")
+        screen.note(f"and the criteria in {display_path(sheet)}, then")
+    else:
+        screen.note("Next: write the assignment in scenario.yaml and the items in rubric.xlsx, then")
     screen.note(f"  staffbench rubric import {name}/{scenario_id} {display_path(sheet)}")
     if unread and not has_tasks:  # the writer of a report opens the files itself
         raise Problems.of(f"{scenario_id}: packet not built", unread)

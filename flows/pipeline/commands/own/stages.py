@@ -172,8 +172,10 @@ def stale_stages(project: Path, benchmark: BenchmarkSettings) -> str:
     if not (folder / "params.yaml").is_file():
         return ""
     listed = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8", errors="replace"))
-    there = kind_of(benchmark).scenario_ids(project, benchmark, benchmark.scenarios)
-    if isinstance(listed, dict) and cast("dict[str, Any]", listed).get("scenarios") == list(there):
+    found = cast("dict[str, Any]", listed).get("scenarios") if isinstance(listed, dict) else None
+    has = set(map(str, cast("list[object]", found))) if isinstance(found, list) else set[str]()
+    there = set(kind_of(benchmark).scenario_ids(project, benchmark, None))
+    if has == there or (benchmark.scenarios is not None and has <= there):  # some of them were chosen
         return ""
     return f"{benchmark.name}'s dvc.yaml has other scenarios: staffbench track benchmark={benchmark.name}"
 
