@@ -15,8 +15,8 @@ from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
+from flows.adapters.completions.shared import Store
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
-from flows.adapters.completions.store import Store
 from flows.adapters.completions.tries import Call, Sender, Tries
 from flows.adapters.completions.turns import check_turns
 from flows.common.digests import canonical_json

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +32,7 @@ from flows.adapters.completions.records import (
     texts_of,
     verify,
 )
+from flows.adapters.completions.store import CompletionStore
 from flows.common.blobs import Blobs, Mirror
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
@@ -72,9 +73,10 @@ class SharedCompletionStore:
         self._texts: dict[str, Future[None]] = {}
         self._damaged: dict[str, StoreError] = {}
         self._pool = ThreadPoolExecutor(_AT_ONCE, "shared-store")
-        for path in sorted(self._unsent.rglob("*/*/*")):
-            self._send(path.relative_to(self._unsent).as_posix(), path.read_bytes())
-            path.unlink(missing_ok=True)
+        for path in sorted(self._unsent.glob("*/*/[!.]*"), reverse=True):  # texts first
+            with suppress(FileNotFoundError):  # another process of this machine does the same
+                self._send(path.relative_to(self._unsent).as_posix(), path.read_bytes())
+                path.unlink()
 
     @property
     def folder(self) -> Path:
@@ -280,6 +282,9 @@ class SharedCompletionStore:
                 return data
             time.sleep(_FIRST_POLL_S)
         raise StoreError(f"{self._blobs.address}/{name}", "can't be stored: others replace it all the time")
+
+
+Store = CompletionStore | SharedCompletionStore
 
 
 def _records(request: Request, completion: Completion) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from flows.adapters.completions.index import Index, Place
 from flows.adapters.completions.journal import Entry, Journal
@@ -35,36 +35,6 @@ _READS = 4  # attempts to read one record, each from another location or after a
 LOCK_FILE = "lock"
 MIN_FREE_BYTES = 32 << 20
 """With less free space no calls are made, as replies in flight might not fit."""
-
-
-class Store(Protocol):
-    """What the client and its senders need of a store: `CompletionStore`, or `SharedCompletionStore`.
-
-    Attributes:
-        is_remote: True if reading may take long.
-        folder: a folder of this machine that belongs to the store.
-        ledger: mirror of the records of batches; None if they are only in `folder`.
-    """
-
-    is_remote: bool
-    ledger: Mirror | None
-
-    @property
-    def folder(self) -> Path: ...  # noqa: D102 -- above
-
-    def get(self, key: str) -> Completion | None: ...  # noqa: D102 -- as in `CompletionStore`, like the others
-
-    async def fetch(self, key: str, *, again: bool = False) -> Completion | None: ...  # noqa: D102
-
-    async def put(self, request: Request, completion: Completion) -> None: ...  # noqa: D102
-
-    def lock(  # noqa: D102
-        self, key: str, waiting: Callable[[], None] | None = None
-    ) -> AbstractAsyncContextManager[None, bool | None]: ...
-
-    def probe(self) -> None: ...  # noqa: D102
-
-    def close(self) -> None: ...  # noqa: D102
 
 
 class CompletionStore:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from flows.adapters.completions.index import supersedes
-from flows.adapters.completions.shared import SharedCompletionStore
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.shared import Store
 from flows.adapters.screen import Screen
 from flows.adapters.shared_store import MARKER, FolderBlobs, open_blobs
 from flows.common.blobs import Blobs
@@ -49,8 +48,6 @@ def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     if given.blobs is None and not (given.results / "completions").is_dir():
         raise ConfigError(source, "no store there", "a folder of results, or the address of a shared store")
     here, there = given.completions(), wanted.completions()
-    assert isinstance(here, CompletionStore | SharedCompletionStore)
-    assert isinstance(there, CompletionStore | SharedCompletionStore)
     try:
         copied, before, lost = asyncio.run(_copy_replies(here, there))
         screen.note(f"Replies: {copied} copied, {before} there before.")
@@ -79,9 +76,7 @@ def _place(stores: Stores) -> str:
     return str(stores.results.resolve()) if stores.blobs is None else stores.blobs.address
 
 
-async def _copy_replies(
-    source: CompletionStore | SharedCompletionStore, target: CompletionStore | SharedCompletionStore
-) -> tuple[int, int, int]:
+async def _copy_replies(source: Store, target: Store) -> tuple[int, int, int]:
     """Return how many were copied, were there before, and can't be copied."""
     known = set(target.keys())
 

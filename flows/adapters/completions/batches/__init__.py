@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from flows.adapters.completions.batches.check import batch_price, check_batches
 from flows.adapters.completions.batches.ledger import Ledger
+from flows.adapters.completions.shared import Store
 from flows.adapters.completions.stop_conditions import StopConditions
-from flows.adapters.completions.store import Store
 from flows.adapters.completions.tries import Sender
 from flows.schema.settings import ModelSettings, RunnerSettings
 

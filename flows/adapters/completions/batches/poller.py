@@ -14,8 +14,8 @@ from flows.adapters.completions.batches.transport import ENDED, UNDER_WAY, Batch
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.keys import scrub
 from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.shared import Store
 from flows.adapters.completions.stop_conditions import StopConditions, Target
-from flows.adapters.completions.store import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 

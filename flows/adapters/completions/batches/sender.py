@@ -16,8 +16,8 @@ from flows.adapters.completions.batches.results import same
 from flows.adapters.completions.batches.transport import ENDPOINT, MAX_FILE_BYTES, BatchTransport
 from flows.adapters.completions.faults import Fault
 from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.shared import Store
 from flows.adapters.completions.stop_conditions import StopConditions, Target
-from flows.adapters.completions.store import Store
 from flows.common.errors import ConfigError
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings, Transport
