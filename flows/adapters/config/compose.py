@@ -13,6 +13,7 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -50,6 +51,10 @@ UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeEr
 """Errors that Hydra passes on; the last three for files that are not a mapping in UTF-8."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+TOGETHER = "together"
+"""Key of an experiment's sweep for axes that it varies together, and not each with each: a point's overrides,
+separated by spaces; points by commas."""
+
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
@@ -153,12 +158,25 @@ def _expand(project: Path, overrides: list[str], *, multirun: bool) -> list[list
     if grid:
         params = _compose(project, grid)[2]
         given = {o.lstrip("+~").split("=", 1)[0] for o in overrides}
-        overrides = [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
+        overrides = [
+            f"{key}={value}" for key, value in params.items() if key not in given | {TOGETHER}
+        ] + overrides
+        pairs = _together(params.get(TOGETHER, ""), given)
+    else:
+        pairs = [[]]
     jobs: list[list[str]] = []
-    batches = BasicSweeper.split_arguments(parser.parse_overrides(overrides), None)
-    for batch in batches:
-        jobs += [list(job) for job in batch]
+    for pair in pairs:
+        for batch in BasicSweeper.split_arguments(parser.parse_overrides([*pair, *overrides]), None):
+            jobs += [list(job) for job in batch]
     return jobs
+
+
+def _together(points: str, given: AbstractSet[str]) -> list[list[str]]:
+    """Return the overrides of each point of axes that an experiment varies together, less those given."""
+    found = [
+        [one for one in point.split() if one.partition("=")[0] not in given] for point in points.split(",")
+    ]
+    return [list(point) for point in dict.fromkeys(map(tuple, found))]
 
 
 def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
