@@ -111,27 +111,34 @@ def test_nothing_graded_is_said(bench):
     assert not (bench.folder / "paper").exists()
 
 
-EXPERIMENTS = {"main": 25, "effort": 15, "cap": 25, "judges": 24, "test_retest": 4, "scale": 4}
+EXPERIMENTS = {"main": 25, "effort": 15, "cap": 50, "judges": 24, "test_retest": 4, "scale": 4}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_is_planned(bench, project, capsys, name):
     points = compose_points(project, [f"+experiment={name}"], multirun=False)
     assert len(points) == EXPERIMENTS[name]
-    assert len({(p.choices["model"], p.choices["judge"], p.choices["effort"]) for p in points}) == len(points)
+    axes = ("model", "judge", "effort", "word_cap")
+    assert len({tuple(point.choices[axis] for axis in axes) for point in points}) == len(points)
     if name == "test_retest":
         assert {point.settings.judge.repeat for point in points} == {3}
     if name == "cap":
         assert {(p.settings.word_cap.words, p.settings.prompt.version) for p in points} == {
-            (None, "v0_no_limit")
+            (3000, "v0"),
+            (None, "v0_no_limit"),
         }
     assert plan(bench.folder, [f"+experiment={name}"], multirun=False, screen=Screen()) == 0
     assert "Tokens are estimated" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_same_models_are_capped_and_uncapped(project):
-    main, cap = (
-        {point.choices["model"] for point in compose_points(project, [f"+experiment={name}"], multirun=False)}
-        for name in ("main", "cap")
-    )
-    assert main == cap
+    def models(name, *more):
+        points = compose_points(project, [f"+experiment={name}", *more], multirun=False)
+        return [(point.choices["model"], point.settings.word_cap.words) for point in points]
+
+    cap = models("cap")
+    for words in (3000, None):
+        assert {model for model, own in cap if own == words} == {model for model, _ in models("main")}
+    # One that is given replaces what the experiment varies.
+    assert models("cap", "model=gpt_5_4") == [("gpt_5_4", 3000), ("gpt_5_4", None)]
+    assert models("cap", "model=gpt_5_4", "word_cap=500", "prompt=v0") == [("gpt_5_4", 500)]

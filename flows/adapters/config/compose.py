@@ -14,6 +14,7 @@ import os
 import re
 import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -61,6 +62,10 @@ UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeEr
 """Errors that Hydra passes on: also of files that are no mapping in UTF-8, and of a missing folder."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+TOGETHER = "together"
+"""Key of an experiment's sweep for axes that it varies together, and not each with each: a point's overrides,
+separated by spaces; points by commas."""
+
 _LABELLED = ("effort", "word_cap")  # their values are part of a condition's name
 
 
@@ -159,13 +164,19 @@ def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[lis
         raise _without_m(swept[0], known)
     if multirun or found != "RUN":
         given = {o.lstrip("+~").split("=", 1)[0] for o in overrides}
-        overrides = [f"{key}={value}" for key, value in params.items() if key not in given] + overrides
+        overrides = [
+            f"{key}={value}" for key, value in params.items() if key not in given | {TOGETHER}
+        ] + overrides
+        pairs = _together(params.get(TOGETHER, ""), given)
+    else:
+        pairs = [[]]
     jobs: list[list[str]] = []
     try:
-        parsed = parser.parse_overrides(overrides)
-        _refuse_grids(project, source, parsed)
-        for batch in BasicSweeper.split_arguments(parsed, None):
-            jobs += [[*source.overrides, *job] for job in batch]
+        _refuse_grids(project, source, parser.parse_overrides(overrides))
+        for pair in pairs:
+            parsed = parser.parse_overrides([*pair, *overrides])
+            for batch in BasicSweeper.split_arguments(parsed, None):
+                jobs += [[*source.overrides, *job] for job in batch]
     except HydraException as error:
         raise ConfigError(" ".join(overrides), str(error).split("\n")[0]) from error
     if not jobs:
@@ -173,6 +184,14 @@ def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[lis
             " ".join(swept), "no option is named like that", "a pattern, such as model=glob(gpt*)"
         )
     return jobs
+
+
+def _together(points: str, given: AbstractSet[str]) -> list[list[str]]:
+    """Return the overrides of each point of axes that an experiment varies together, less those given."""
+    found = [
+        [one for one in point.split() if one.partition("=")[0] not in given] for point in points.split(",")
+    ]
+    return [list(point) for point in dict.fromkeys(map(tuple, found))]
 
 
 def _refuse_grids(project: Path, source: Source, parsed: Sequence[Override]) -> None:

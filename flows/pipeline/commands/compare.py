@@ -10,7 +10,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.text import number
 from flows.pipeline.results.chosen import pair
-from flows.pipeline.results.comparison import Comparison, compare_entries, difference_text
+from flows.pipeline.results.comparison import Comparison, ItemCounts, compare_entries, difference_text
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.site import write_compared
 from flows.pipeline.results.site_compare import score_text

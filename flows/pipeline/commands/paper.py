@@ -12,6 +12,7 @@ from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path
+from flows.pipeline.inputs.packets import stored_characters
 from flows.pipeline.results.expert_labels import by_code, check_labels
 from flows.pipeline.results.graded import Graded
 from flows.schema.condition import judge_of
@@ -52,6 +53,7 @@ def write(
     point: Point,
     screen: Screen,
     *,
+    project: Path,
     is_judge_chosen: bool,
 ) -> None:
     """Make the tables and figures, and say what could not be made.
@@ -62,6 +64,7 @@ def write(
         scenarios: by id.
         point: the composed options: scoring, and cap and prompt of the benchmark's condition.
         screen: output.
+        project: folder of the project.
         is_judge_chosen: True if the judge of the tables is that of `point`, and not the one with most briefs.
 
     Raises:
@@ -72,6 +75,7 @@ def write(
     from flows.pipeline.results.paper_files import write_paper
 
     settings = point.settings
+    benchmark = settings.benchmark
     labels = read_labels(wanted.labels, lambda sample: by_code(graded, scenarios, sample))
     check_labels(labels, graded)
     results = paper_results(
@@ -82,6 +86,7 @@ def write(
         prompt=settings.prompt.version,
         judge=judge_of(settings, point.changed).label if is_judge_chosen else None,
         labels=labels,
+        characters=stored_characters(project / benchmark.data, benchmark.name, scenarios.values()),
     )
     readmes, without = write_paper(results, tables=wanted.tables, figures=wanted.figures)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")

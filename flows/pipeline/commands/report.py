@@ -60,7 +60,7 @@ def report(
             raise _nothing_graded(folder)
         if graded and wanted:
             chosen = any(override.split("=")[0] == "judge" for override in overrides)
-            write(wanted, graded, scenarios, point, screen, is_judge_chosen=chosen)
+            write(wanted, graded, scenarios, point, screen, project=project, is_judge_chosen=chosen)
         elif graded:
             objects = ObjectStore(results / ".cache" / "objects")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,26 @@ def load_packet(
     about = {"key": key, "scenario_id": scenario.scenario_id, "digest": packet.digest}
     write_table(path, BLOCKS, packet_rows(packet), ["document_number", "is_notice", "number"], about)
     return packet
+
+
+def stored_characters(data: Path, benchmark: str, scenarios: Iterable[Scenario]) -> dict[str, int]:
+    """Return the characters of each packet that is stored and up to date, by scenario; nothing is built.
+
+    Args:
+        data: folder of the benchmark's scenarios.
+        benchmark: its name.
+        scenarios: whose packets.
+    """
+    found: dict[str, int] = {}
+    for scenario in scenarios:
+        name = scenario.scenario_id
+        try:
+            documents = _stored(packet_path(data, benchmark, name), packet_key(data / name, scenario))
+        except StaffbenchError:
+            continue  # a document is gone: the packet is not known to be that of today
+        if documents is not None:
+            found[name] = len(assemble_packet(name, documents).text)
+    return found
 
 
 def _unread(name: str, file: Path, data: bytes, error: StaffbenchError) -> Document:

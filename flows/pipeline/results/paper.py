@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from flows.stages.paper import (
     BRIEF_COLUMNS,
     LABEL_COLUMNS,
     REPEAT_COLUMNS,
+    SOURCE_COLUMNS,
     TASK_COLUMNS,
     VERDICT_COLUMNS,
     Results,
@@ -42,6 +44,7 @@ def paper_results(
     prompt: str,
     judge: str | None = None,
     labels: Sequence[ExpertLabel] = (),
+    characters: Mapping[str, int] = MappingProxyType({}),
 ) -> Results:
     """Build the tables that every table and figure is made from.
 
@@ -53,6 +56,7 @@ def paper_results(
         judge: label of the judge of the tables; None for the one that graded the most briefs. A stand-in
             comes after any other judge.
         labels: of experts.
+        characters: of the packets that are stored, by scenario.
 
     Raises:
         StaffbenchError: verdicts don't match their rubric.
@@ -68,6 +72,10 @@ def paper_results(
         (name, task.title, task.report_family, task.setting, _share(task.mean_score_pct))
         for name in sorted(names & scenarios.keys())
         if (task := scenarios[name].task) is not None
+    ]
+    sources = [
+        (name, len(scenarios[name].documents) or _NO_NUMBER, characters.get(name, _NO_NUMBER))
+        for name in sorted(names & scenarios.keys())
     ]
     severities = {item.severity for name in names & scenarios.keys() for item in scenarios[name].items}
     weights = {name: value for name, value in scoring.weights.items() if name in severities}
@@ -90,6 +98,7 @@ def paper_results(
         labels=pd.DataFrame(rated, columns=LABEL_COLUMNS),
         repeats=pd.DataFrame(repeats, columns=REPEAT_COLUMNS),
         tasks=pd.DataFrame(tasks, columns=TASK_COLUMNS),
+        sources=pd.DataFrame(sources, columns=SOURCE_COLUMNS),
         stand_ins=stand_ins,
     )
 

@@ -27,6 +27,7 @@ BRIEF_COLUMNS = [
 ]  # fmt: skip
 LABEL_COLUMNS = ["rater", "condition", *BRIEF, "item_id", "passed"]
 REPEAT_COLUMNS = [*ROW, *BRIEF, "item_id", "repeat", "passed"]
+SOURCE_COLUMNS = ["scenario_id", "n_documents", "n_characters"]
 TASK_COLUMNS = ["scenario_id", "title", "report_family", "setting", "published"]
 
 _FAMILY = re.compile(r"[a-z]+")
@@ -59,6 +60,8 @@ class Results:
         labels: experts' labels, `LABEL_COLUMNS`; may be empty.
         repeats: verdicts of each repeat of a judge, `REPEAT_COLUMNS`; may be empty.
         tasks: one row per report task, `TASK_COLUMNS`; empty for briefs.
+        sources: one row per scenario, `SOURCE_COLUMNS`; characters are those of the packet, NaN if it is not
+            stored. May be empty.
         stand_ins: labels of judges that are stand-ins.
     """
 
@@ -74,6 +77,7 @@ class Results:
     labels: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LABEL_COLUMNS))
     repeats: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=REPEAT_COLUMNS))
     tasks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TASK_COLUMNS))
+    sources: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_COLUMNS))
     stand_ins: frozenset[str] = frozenset()
 
     @cached_property

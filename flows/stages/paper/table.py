@@ -43,6 +43,11 @@ class Column:
     kind: Kind = "number"
 
 
+def of_kind(kind: Kind, /, **heads: str) -> tuple[Column, ...]:
+    """Return columns of one kind from their names and headings."""
+    return tuple(Column(name, head, kind) for name, head in heads.items())
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of the paper.

@@ -171,8 +171,24 @@ def test_corpus_by_counting(results):
     severities = Counter(item.severity for one in SCENARIOS.values() for item in one.items)
     tiers = Counter(item.tier for one in SCENARIOS.values() for item in one.items)
     assert table.loc["all", "n_items"] == 1260
+    assert table["n_characters"].isna().all()  # no packet is stored
     assert {name: table.loc["all", f"severity_{name}"] for name in severities} == severities
     assert {tier: table.loc["all", f"tier_{tier}"] for tier in tiers} == tiers
+
+
+def test_the_corpus_counts_documents_and_characters(graded):
+    scenarios = {name: replace(one, documents=("a", "b")) for name, one in SCENARIOS.items()}
+    sizes = {name: 1000 + place for place, name in enumerate(scenarios)}
+    arguments = {"word_cap": 3000, "prompt": "v0"}
+    whole = paper_results(graded[:1], scenarios, SEVERITY, characters=sizes, **arguments)
+    table = frame(whole, "table-03-corpus").set_index("scenario_id")
+    assert (table.loc["all", "n_documents"], table.loc["all", "n_characters"]) == (20, 10_045)
+    del sizes["scenario_03"]
+    part = frame(
+        paper_results(graded[:1], scenarios, SEVERITY, characters=sizes, **arguments), "table-03-corpus"
+    )
+    unknown = part.set_index("scenario_id")["n_characters"].isna()
+    assert list(unknown[unknown].index) == ["scenario_03", "all"]
 
 
 def test_the_cap_is_a_paired_difference(results, graded):

@@ -88,7 +88,7 @@ def modes(results: Results) -> Figure:
             x=alt.X(
                 "share:Q",
                 title="share of failed requirements",
-                axis=alt.Axis(format="%"),
+                axis=alt.Axis(format="%", tickCount=5),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             color=alt.Color(
@@ -121,12 +121,14 @@ def missing_credit(results: Results) -> Figure:
                 "share:Q",
                 title="share of the missing credit" if by == "severity" else None,
                 axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, max(0.1, float(frame["share"].max()))]),
+                scale=alt.Scale(domain=[0, max(0.1, 1.04 * float(frame["share"].max()))]),
             ),
             tooltip=["by:N", "group:N", "lost:Q", "share:Q"],
         )
         .properties(
-            width=WIDTH, height=alt.Step(ROW), title=alt.Title(f"by {by}", fontSize=12, anchor="start")
+            width=WIDTH,
+            height=alt.Step(ROW),
+            title=alt.Title(f"by {by}", fontSize=12, anchor="start", frame="group"),
         )
         for by in ("tier", "step", "severity")
         if (frame["by"] == by).any()

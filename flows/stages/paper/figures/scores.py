@@ -59,7 +59,7 @@ def corpus(results: Results) -> Figure:
         .mark_bar()
         .encode(
             y=alt.Y("scenario_id:N", sort=order, title=None),
-            x=alt.X("n:Q", stack="normalize", title="share of items", axis=alt.Axis(format="%")),
+            x=alt.X("n:Q", stack="normalize", title="share of items", axis=alt.Axis(format="%", tickCount=5)),
             color=alt.Color(
                 "severity:N",
                 sort=[name.replace("_", " ") for name in names],
@@ -84,7 +84,12 @@ def effort(results: Results) -> Figure:
     chart = alt.layer(
         base.mark_rule(color=BLUE, strokeWidth=1.5).encode(x="low:Q", x2="high:Q"),
         base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(
-            x=alt.X("difference:Q", title="change of the score, with interval"),
+            x=alt.X(
+                "difference:Q",
+                title="change of the score, with interval",
+                scale=alt.Scale(padding=12),
+                axis=alt.Axis(tickCount=6),
+            ),
             tooltip=["model:N", "label:N", "difference:Q", "low:Q", "high:Q", "p:Q"],
         ),
         alt.Chart(frame.head(1)).mark_rule(color=GREY, strokeDash=[3, 3]).encode(x="zero:Q"),
@@ -109,7 +114,12 @@ def cap(results: Results) -> Figure:
         .mark_point(filled=True, size=70, opacity=1)
         .encode(
             y=y,
-            x=alt.X("score:Q", title="weighted score", scale=alt.Scale(zero=False)),
+            x=alt.X(
+                "score:Q",
+                title="weighted score",
+                scale=alt.Scale(zero=False, padding=12),
+                axis=alt.Axis(tickCount=6),
+            ),
             color=alt.Color(
                 "which:N",
                 scale=alt.Scale(domain=[with_cap, without], range=[BLUE, ORANGE]),

@@ -9,13 +9,11 @@ import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.statistics import linear_correlation, rank_correlation, sign_flip
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 
 _LEVELS = ("none", "minimal", "low", "default", "medium", "high", "max")
 _PAIR_COLUMNS = (
-    Column("difference", "difference", "signed"),
-    Column("low", "low", "signed"),
-    Column("high", "high", "signed"),
+    *of_kind("signed", difference="difference", low="low", high="high"),
     Column("p", "p", "p"),
     Column("n_scenarios", "scenarios", "count"),
 )
@@ -57,8 +55,7 @@ def length(results: Results) -> Table:
     return Table(
         "Raw length and score",
         (
-            Column("over", "over", "text"),
-            Column("correlation", "correlation", "text"),
+            *of_kind("text", over="over", correlation="correlation"),
             Column("value", "value", "signed"),
             Column("n", "n", "count"),
         ),
@@ -96,10 +93,7 @@ def effort(results: Results) -> Table:
     return Table(
         "Reasoning effort: change of the score",
         (
-            Column("model", "model", "text"),
-            Column("word_cap", "cap", "text"),
-            Column("effort", "effort", "text"),
-            Column("against", "against", "text"),
+            *of_kind("text", model="model", word_cap="cap", effort="effort", against="against"),
             Column("condition", "", "text"),
             *_PAIR_COLUMNS,
         ),
@@ -146,9 +140,7 @@ def cap(results: Results) -> Table:
     return Table(
         "The word cap",
         (
-            Column("model", "model", "text"),
-            Column("effort", "effort", "text"),
-            Column("condition", "", "text"),
+            *of_kind("text", model="model", effort="effort", condition=""),
             Column("capped", f"cap of {results.word_cap:,}" if results.word_cap else "cap"),
             Column("rank_capped", "rank", "count"),
             Column("uncapped", "no cap"),

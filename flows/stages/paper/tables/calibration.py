@@ -20,7 +20,7 @@ from flows.stages.paper.calibration import (
     usable,
 )
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 from flows.stages.paper.tables.experts import labelled, raters
 
 _HALF = 0.5
@@ -58,11 +58,9 @@ def alternative_annotators(results: Results) -> Table:
         else [f"The authors ask for {FEWEST_RATERS} raters; here are {len(panel)}."]
     )
     columns = (
-        Column("judge", "judge", "text"),
-        Column("rater", "rater left out", "text"),
+        *of_kind("text", judge="judge", rater="rater left out"),
         Column("n", "items", "count"),
-        Column("advantage", "judge wins or ties", "share"),
-        Column("rater_wins", "rater wins or ties", "share"),
+        *of_kind("share", advantage="judge wins or ties", rater_wins="rater wins or ties"),
         Column("p", "p", "p"),
         Column("rejected", "judge as good", "text"),
         Column("winning_rate", "winning rate", "share"),
@@ -179,16 +177,12 @@ def corrected_scores(results: Results) -> Table:
     return Table(
         "Scores corrected for the judge's errors",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
+            *of_kind("text", condition="", name="model"),
             Column("score", "score"),
             Column("rank_score", "rank", "count"),
-            Column("corrected", "corrected"),
-            Column("low", "low"),
-            Column("high", "high"),
+            *of_kind("number", corrected="corrected", low="low", high="high"),
             Column("change", "change", "signed"),
-            Column("rank_corrected", "rank", "count"),
-            Column("n_scenarios", "scenarios", "count"),
+            *of_kind("count", rank_corrected="rank", n_scenarios="scenarios"),
             Column("why", "why it is not corrected", "text"),
         ),
         frame,

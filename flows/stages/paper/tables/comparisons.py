@@ -8,7 +8,7 @@ import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.statistics import holm
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 from flows.stages.paper.tables.ablations import paired
 
 _LEVEL = 0.05
@@ -20,16 +20,10 @@ def comparisons(results: Results) -> Table:
     return Table(
         "Paired comparisons",
         (
-            Column("first", "", "text"),
-            Column("second", "", "text"),
-            Column("first_name", "model", "text"),
-            Column("second_name", "other model", "text"),
-            Column("difference", "difference", "signed"),
-            Column("low", "low", "signed"),
-            Column("high", "high", "signed"),
+            *of_kind("text", first="", second="", first_name="model", second_name="other model"),
+            *of_kind("signed", difference="difference", low="low", high="high"),
             Column("n_scenarios", "scenarios", "count"),
-            Column("p", "p", "p"),
-            Column("p_holm", "p, Holm", "p"),
+            *of_kind("p", p="p", p_holm="p, Holm"),
         ),
         frame,
         (
@@ -99,12 +93,9 @@ def groups(results: Results) -> Table:
     return Table(
         "Groups that can't be told apart",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
+            *of_kind("text", condition="", name="model"),
             Column("score", "score"),
-            Column("rank", "rank", "count"),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
+            *of_kind("count", rank="rank", best_rank="best rank", worst_rank="worst rank"),
             Column("behind", "against the best", "signed"),
             Column("p_leader", "p, Holm", "p"),
             Column("with_leader", "may be the best", "text"),

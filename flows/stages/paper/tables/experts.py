@@ -18,7 +18,7 @@ from flows.stages.paper.statistics import (
     pooled,
     resampled,
 )
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 from flows.stages.paper.tables.judges import ITEM, agreement_row
 
 _HALF = 0.5
@@ -69,15 +69,10 @@ def experts(results: Results) -> Table:
     columns = (
         Column("who", "judge", "text"),
         Column("n", "items", "count"),
-        Column("agreement", "agreement with the majority", "share"),
-        Column("agreement_low", "low", "share"),
+        *of_kind("share", agreement="agreement with the majority", agreement_low="low"),
         Column("agreement_high", "high", "share"),
-        Column("kappa", "kappa"),
-        Column("kappa_low", "low"),
-        Column("kappa_high", "high"),
-        Column("ac1", "AC1"),
-        Column("panel_kappa", "Fleiss kappa of the panel"),
-        Column("panel_ac1", "panel's AC1"),
+        *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
+        *of_kind("number", panel_kappa="Fleiss kappa of the panel", panel_ac1="panel's AC1"),
         Column("panel_alpha", "panel's alpha"),
     )
     return Table(
@@ -131,19 +126,12 @@ def candidate_judges(results: Results) -> Table:
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
     columns = (
-        Column("judge", "judge", "text"),
-        Column("which", "verdicts", "text"),
+        *of_kind("text", judge="judge", which="verdicts"),
         Column("n", "items", "count"),
         Column("agreement", "agreement", "share"),
-        Column("kappa", "kappa"),
-        Column("kappa_low", "low"),
-        Column("kappa_high", "high"),
-        Column("ac1", "AC1"),
-        Column("sensitivity", "failed found", "share"),
-        Column("specificity", "passed found", "share"),
-        Column("gain", "kappa gained by the majority", "signed"),
-        Column("gain_low", "low", "signed"),
-        Column("gain_high", "high", "signed"),
+        *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
+        *of_kind("share", sensitivity="failed found", specificity="passed found"),
+        *of_kind("signed", gain="kappa gained by the majority", gain_low="low", gain_high="high"),
     )
     return Table(
         "Judges against the experts' majority",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Kind, Table, slug
+from flows.stages.paper.table import Column, Kind, Table, of_kind, slug
 from flows.stages.paper.tables.main import severities, tiers
 
 POOLED = "all"
@@ -44,12 +44,8 @@ def _by_condition(results: Results, verdicts: pd.DataFrame, by: str) -> pd.DataF
 
 
 _RATE_COLUMNS = (
-    Column("rate", "passed", "share"),
-    Column("low", "low", "share"),
-    Column("high", "high", "share"),
-    Column("n_passed", "passed", "count"),
-    Column("n", "of", "count"),
-    Column("n_ungraded", "ungraded", "count"),
+    *of_kind("share", rate="passed", low="low", high="high"),
+    *of_kind("count", n_passed="passed", n="of", n_ungraded="ungraded"),
 )
 _RATE_NOTES = (
     (
@@ -92,8 +88,7 @@ def failure_modes(results: Results) -> Table:
     return Table(
         "Failure modes",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
+            *of_kind("text", condition="", name="model"),
             Column("n_failed", "failed requirements", "count"),
             *(Column(f"share_{mode}", mode, "share") for mode in (*MODES, UNSTATED)),
             *(
@@ -197,8 +192,7 @@ def missing_credit(results: Results) -> Table:
     return Table(
         "Where the points went",
         (
-            Column("by", "by", "text"),
-            Column("group", "group", "text"),
+            *of_kind("text", by="by", group="group"),
             Column("lost", "lost, of a score of 1"),
             Column("share", "share of the missing credit", "share"),
         ),
@@ -237,8 +231,7 @@ def missing_credit_by_model(results: Results) -> Table:
     frame = frame.sort_values("condition", key=lambda own: own.map(place), ignore_index=True)
     frame["name"] = frame["condition"].map(results.names)
     head = (
-        Column("condition", "", "text"),
-        Column("name", "model", "text"),
+        *of_kind("text", condition="", name="model"),
         Column("lost", "lost, of a score of 1"),
     )
     return Table("Where each condition's points went", (*head, *columns), frame)

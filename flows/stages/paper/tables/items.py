@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 
 _FEWEST_BRIEFS = 3
 
@@ -31,10 +31,7 @@ def items(results: Results) -> Table:
     return Table(
         "Items",
         (
-            Column("scenario_id", "scenario", "text"),
-            Column("item_id", "item", "text"),
-            Column("kind", "kind", "text"),
-            Column("step", "step", "text"),
+            *of_kind("text", scenario_id="scenario", item_id="item", kind="kind", step="step"),
             Column("tier", "tier", "count"),
             Column("severity", "severity", "text"),
             Column("points", "points"),
@@ -42,8 +39,7 @@ def items(results: Results) -> Table:
             Column("rate", "passed", "share"),
             Column("discrimination", "item-rest correlation", "signed"),
             Column("disagreement", "judges disagree", "share"),
-            Column("look", "worth another look", "text"),
-            Column("requirement", "requirement", "text"),
+            *of_kind("text", look="worth another look", requirement="requirement"),
         ),
         frame,
         (

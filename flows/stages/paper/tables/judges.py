@@ -9,19 +9,13 @@ import pandas as pd
 
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family
 from flows.stages.paper.statistics import Cells, cluster_interval, count_cells, pooled, rank_correlation
-from flows.stages.paper.table import Column, Table, slug
+from flows.stages.paper.table import Column, Table, of_kind, slug
 
 ITEM = ["condition", *BRIEF, "item_id"]
 _AGREEMENT = (
     Column("n", "items", "count"),
-    Column("agreement", "agreement", "share"),
-    Column("agreement_low", "low", "share"),
-    Column("agreement_high", "high", "share"),
-    Column("kappa", "kappa"),
-    Column("kappa_low", "low"),
-    Column("kappa_high", "high"),
-    Column("ac1", "AC1"),
-    Column("alpha", "alpha"),
+    *of_kind("share", agreement="agreement", agreement_low="low", agreement_high="high"),
+    *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1", alpha="alpha"),
 )
 _NOTE = (
     "Kappa: Cohen; AC1: Gwet, which a skew of passes and fails hardly moves; alpha: Krippendorff. Intervals: "
@@ -94,8 +88,7 @@ def judge_agreement(results: Results) -> Table:
     return Table(
         "Agreement of judges",
         (
-            Column("first", "judge", "text"),
-            Column("second", "other judge", "text"),
+            *of_kind("text", first="judge", second="other judge"),
             *_AGREEMENT,
             Column("n_briefs", "briefs", "count"),
             Column("rank_correlation", "Spearman of models"),
@@ -129,12 +122,7 @@ def judge_agreement_by_group(results: Results) -> Table:
                     rows.append({**names, **agreement_row(cells)})
     if not rows:
         raise NotEnoughError("no two judges graded the same briefs")
-    head = (
-        Column("first", "judge", "text"),
-        Column("second", "other judge", "text"),
-        Column("by", "by", "text"),
-        Column("group", "group", "text"),
-    )
+    head = (*of_kind("text", first="judge", second="other judge", by="by", group="group"),)
     return Table("Agreement of judges by class of item", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
 
 
@@ -167,8 +155,7 @@ def scores_by_judge(results: Results) -> Table:
     ).reset_index()
     frame["name"] = frame["condition"].map(results.names)
     head = (
-        Column("condition", "", "text"),
-        Column("name", "model", "text"),
+        *of_kind("text", condition="", name="model"),
         Column("n_briefs", "briefs", "count"),
     )
     return Table(
@@ -193,8 +180,7 @@ def retest(results: Results) -> Table:
                 rows.append({"judge": judge, "first": first, "second": second, **agreement_row(cells)})
     head = (
         Column("judge", "judge", "text"),
-        Column("first", "repeat", "count"),
-        Column("second", "other repeat", "count"),
+        *of_kind("count", first="repeat", second="other repeat"),
     )
     return Table("Repeats of the same judge", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
 
@@ -245,12 +231,8 @@ def self_preference(results: Results) -> Table:
     return Table(
         "Judges and writers of the same family",
         (
-            Column("judge", "judge", "text"),
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
-            Column("same_family", "same family", "text"),
-            Column("excess", "excess", "signed"),
-            Column("beyond_leniency", "beyond leniency", "signed"),
+            *of_kind("text", judge="judge", condition="", name="model", same_family="same family"),
+            *of_kind("signed", excess="excess", beyond_leniency="beyond leniency"),
         ),
         frame,
         notes,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.statistics import rank_correlation
-from flows.stages.paper.table import Column, Table, slug
+from flows.stages.paper.table import Column, Table, of_kind, slug
 
 
 def main_results(results: Results) -> Table:
@@ -25,26 +25,15 @@ def main_results(results: Results) -> Table:
         "Main results",
         (
             Column("rank", "rank", "count"),
-            Column("condition", "", "text"),
-            Column("model", "model", "text"),
-            Column("effort", "effort", "text"),
+            *of_kind("text", condition="", model="model", effort="effort"),
             Column("word_cap", "cap", "count"),
-            Column("score", "score"),
-            Column("low", "low"),
-            Column("high", "high"),
+            *of_kind("number", score="score", low="low", high="high"),
             *columns,
             Column("score_clamped", "clamped"),
-            Column("correct", "correct", "share"),
-            Column("passed", "passed", "share"),
-            Column("wrong", "wrong moves"),
-            Column("score_low", "least possible"),
-            Column("score_high", "most possible"),
-            Column("n_scenarios", "scenarios", "count"),
-            Column("n_briefs", "briefs", "count"),
-            Column("n_briefs_all", "of", "count"),
-            Column("n_ungraded", "items ungraded", "count"),
-            Column("n_refused", "refusals", "count"),
-            Column("n_cut", "cut", "count"),
+            *of_kind("share", correct="correct", passed="passed"),
+            *of_kind("number", wrong="wrong moves", score_low="least possible", score_high="most possible"),
+            *of_kind("count", n_scenarios="scenarios", n_briefs="briefs", n_briefs_all="of"),
+            *of_kind("count", n_ungraded="items ungraded", n_refused="refusals", n_cut="cut"),
         ),
         frame,
         (
@@ -89,15 +78,12 @@ def weighted_unweighted(results: Results) -> Table:
     return Table(
         "Weighted and unweighted ranking",
         (
-            Column("condition", "", "text"),
-            Column("model", "model", "text"),
-            Column("effort", "effort", "text"),
+            *of_kind("text", condition="", model="model", effort="effort"),
             Column("word_cap", "cap", "count"),
             Column("score", "score"),
             Column("rank", "rank", "count"),
             Column("correct", "correct", "share"),
-            Column("rank_correct", "rank by correct", "count"),
-            Column("change", "places gained unweighted", "count"),
+            *of_kind("count", rank_correct="rank by correct", change="places gained unweighted"),
         ),
         frame,
         (f"Spearman's rank correlation of score and correct: {_shown(correlation)}, n {len(frame)}.",),
@@ -123,10 +109,8 @@ def refusals(results: Results) -> Table:
     return Table(
         "Refusals as missing, and as 0",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
-            Column("n_briefs", "briefs", "count"),
-            Column("n_refused", "refused", "count"),
+            *of_kind("text", condition="", name="model"),
+            *of_kind("count", n_briefs="briefs", n_refused="refused"),
             Column("unscored", "score, refusals unscored"),
             Column("rank_unscored", "rank", "count"),
             Column("zero", "score, refusals 0"),
@@ -164,19 +148,11 @@ def generation(results: Results) -> Table:
     return Table(
         "Length of briefs, cuts and refusals",
         (
-            Column("condition", "", "text"),
-            Column("model", "model", "text"),
-            Column("effort", "effort", "text"),
-            Column("word_cap", "cap, words", "count"),
-            Column("n_briefs", "briefs", "count"),
-            Column("mean", "words, mean", "count"),
-            Column("least", "min", "count"),
-            Column("most", "max", "count"),
-            Column("n_cut", "cut at the cap", "count"),
-            Column("n_cut_by_provider", "stopped at the output limit", "count"),
-            Column("n_refused", "refusals", "count"),
-            Column("n_empty", "empty", "count"),
-            Column("n_error", "errors", "count"),
+            *of_kind("text", condition="", model="model", effort="effort"),
+            *of_kind("count", word_cap="cap, words", n_briefs="briefs", mean="words, mean", least="min"),
+            *of_kind("count", most="max", n_cut="cut at the cap"),
+            *of_kind("count", n_cut_by_provider="stopped at the output limit", n_refused="refusals"),
+            *of_kind("count", n_empty="empty", n_error="errors"),
         ),
         frame,
         (
@@ -187,10 +163,15 @@ def generation(results: Results) -> Table:
 
 
 def corpus(results: Results) -> Table:
-    """Items by scenario, severity and tier (table 3, figure 4)."""
+    """Documents, characters and items by scenario, severity and tier (table 3, figure 4)."""
     items = results.verdicts.drop_duplicates(["scenario_id", "item_id"])
     frame = items.groupby("scenario_id", observed=True).agg(n_items=("item_id", "size"))
-    columns = [Column("scenario_id", "scenario", "text"), Column("n_items", "items", "count")]
+    sources = results.sources.set_index("scenario_id").reindex(frame.index.astype(object))
+    frame["n_documents"], frame["n_characters"] = (sources[name].to_numpy(float) for name in sources)
+    columns = [
+        Column("scenario_id", "scenario", "text"),
+        *of_kind("count", n_documents="documents", n_characters="characters", n_items="items"),
+    ]
     kinds = {"severity": list(severities(results)), "tier": tiers(results)}
     for by, groups in kinds.items():
         for group in groups:
@@ -213,9 +194,13 @@ def corpus(results: Results) -> Table:
             Column("n_penalties_points", "points"),
         ]
     frame = frame.reset_index().sort_values("scenario_id")
-    total = frame.drop(columns="scenario_id").sum()
+    total = frame.drop(columns="scenario_id").sum(skipna=False)
     frame = pd.concat([frame, pd.DataFrame([{"scenario_id": "all", **total}])], ignore_index=True)
-    return Table("Corpus", columns, frame, ("Items of the scenarios that were graded.",))
+    note = (
+        "Scenarios that were graded. Characters: of the packet as a writer gets it, all documents as text; a "
+        "dash where the packet is not stored (staffbench packets)."
+    )
+    return Table("Corpus", columns, frame, (note,))
 
 
 def severities(results: Results) -> list[str]:

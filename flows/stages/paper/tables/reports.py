@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 
 
 def _attempts(results: Results) -> pd.DataFrame:
@@ -45,17 +45,10 @@ def by_model(results: Results) -> Table:
     return Table(
         "Reports by model",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
-            Column("mean", "mean", "share"),
-            Column("low", "low", "share"),
-            Column("high", "high", "share"),
-            Column("best", "best of the attempts", "share"),
-            Column("n_perfect", "meet every criterion", "count"),
-            Column("n_perfect_unknown", "not known", "count"),
-            Column("n_missing", "no readable report", "count"),
-            Column("n_scored", "scored", "count"),
-            Column("n", "of", "count"),
+            *of_kind("text", condition="", name="model"),
+            *of_kind("share", mean="mean", low="low", high="high", best="best of the attempts"),
+            *of_kind("count", n_perfect="meet every criterion", n_perfect_unknown="not known"),
+            *of_kind("count", n_missing="no readable report", n_scored="scored", n="of"),
         ),
         frame,
         (
@@ -86,19 +79,11 @@ def by_task(results: Results) -> Table:
     return Table(
         "Reports by task and model",
         (
-            Column("scenario_id", "task", "text"),
-            Column("title", "", "text"),
-            Column("report_family", "family", "text"),
-            Column("setting", "setting", "text"),
+            *of_kind("text", scenario_id="task", title="", report_family="family", setting="setting"),
             Column("published", "published mean", "share"),
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
-            Column("mean", "mean", "share"),
-            Column("best", "best", "share"),
-            Column("least", "worst", "share"),
-            Column("n_perfect", "meet every criterion", "count"),
-            Column("n_scored", "scored", "count"),
-            Column("n", "of", "count"),
+            *of_kind("text", condition="", name="model"),
+            *of_kind("share", mean="mean", best="best", least="worst"),
+            *of_kind("count", n_perfect="meet every criterion", n_scored="scored", n="of"),
         ),
         frame,
         ("Published mean: over the nine models of the published run.",),
@@ -118,10 +103,7 @@ def by_family(results: Results) -> Table:
     return Table(
         "Reports by family and setting",
         (
-            Column("by", "by", "text"),
-            Column("group", "group", "text"),
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
+            *of_kind("text", by="by", group="group", condition="", name="model"),
             Column("mean", "mean", "share"),
             Column("n_tasks", "tasks", "count"),
         ),
@@ -143,15 +125,11 @@ def missed(results: Results) -> Table:
     return Table(
         "Missed criteria and triggered penalties",
         (
-            Column("scenario_id", "task", "text"),
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
+            *of_kind("text", scenario_id="task", condition="", name="model"),
             Column("seed", "attempt", "count"),
-            Column("item_id", "criterion", "text"),
-            Column("kind", "kind", "text"),
+            *of_kind("text", item_id="criterion", kind="kind"),
             Column("points", "points"),
-            Column("requirement", "", "text"),
-            Column("reason", "judge's reason", "text"),
+            *of_kind("text", requirement="", reason="judge's reason"),
         ),
         frame,
     )

@@ -7,7 +7,7 @@ import pandas as pd
 
 from flows.common.text import plural
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 
 
 def scenarios(results: Results) -> Table:
@@ -24,15 +24,9 @@ def scenarios(results: Results) -> Table:
     return Table(
         "Scores by scenario",
         (
-            Column("condition", "", "text"),
-            Column("name", "model", "text"),
-            Column("scenario_id", "scenario", "text"),
-            Column("mean", "mean"),
-            Column("spread", "spread over seeds"),
-            Column("least", "min"),
-            Column("most", "max"),
-            Column("n", "briefs", "count"),
-            Column("n_all", "of", "count"),
+            *of_kind("text", condition="", name="model", scenario_id="scenario"),
+            *of_kind("number", mean="mean", spread="spread over seeds", least="min", most="max"),
+            *of_kind("count", n="briefs", n_all="of"),
         ),
         frame,
         ("Spread: standard deviation over the seeds of a scenario; a dash for a single seed.",),
@@ -60,8 +54,7 @@ def variance(results: Results) -> Table:
         "Where the variance of a brief's score comes from",
         (
             Column("source", "source", "text"),
-            Column("variance", ""),
-            Column("deviation", "standard deviation"),
+            *of_kind("number", variance="", deviation="standard deviation"),
             Column("share", "share of the variance", "share"),
         ),
         frame,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.statistics import rank_correlation
-from flows.stages.paper.table import Column, Table
+from flows.stages.paper.table import Column, Table, of_kind
 
 GRID = {
     "important": (4.0, 5.5, 7.0, 9.0),
@@ -62,8 +62,7 @@ def weights_grid(results: Results) -> Table:
                 for name in results.weights
             ),
             Column("rank_correlation", "Spearman with the first"),
-            Column("n_moved", "conditions moved", "count"),
-            Column("largest_move", "largest move, places", "count"),
+            *of_kind("count", n_moved="conditions moved", largest_move="largest move, places"),
             Column("largest_change", "largest change of a score"),
             Column("best", "best", "text"),
             Column("best_score", "its score"),
