@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def read_labels(path: Path) -> list[ExpertLabel]:
     if not found:
         raise ScenarioError(path, "no label", "one or more rows with pass or fail")
     return list(found.values())
+
+
+def labels_csv(labels: Sequence[ExpertLabel]) -> str:
+    """Return labels as a file that `read_labels` reads."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("rater", *COLUMNS))
+    for one in labels:
+        place = (one.rater, one.condition, one.scenario_id, one.seed, one.item_id)
+        writer.writerow((*place, "pass" if one.passed else "fail"))
+    return out.getvalue()
 
 
 def _joined(path: Path, faults: Mapping[tuple[str, str], Sequence[str]]) -> StaffbenchError:
