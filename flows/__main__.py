@@ -134,7 +134,7 @@ def _other(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
 
         wanted = Wanted(parsed.tables, parsed.figures, tuple(parsed.labels))
         return commands.report(project, overrides, screen, versioned=parsed.versioned, wanted=wanted)
-    return commands.agreement(project, overrides, screen)
+    return commands.agreement(project, overrides, screen, from_mlflow=parsed.source == "mlflow")
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -231,11 +231,20 @@ def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], sc
 
 
 def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    from flows.pipeline.publish.export import Publication, export
+    from flows.pipeline.commands.formats import exporter
+    from flows.pipeline.publish.export import Publication
 
-    overrides = [f"benchmark={parsed.benchmark}", *overrides]
+    names = [word for word in parsed.target if "=" not in word]
+    overrides = [*(word for word in parsed.target if "=" in word), *overrides]
+    if not any(word.startswith("benchmark=") for word in overrides) and names:
+        overrides = [f"benchmark={names.pop(0)}", *overrides]
+    folder = parsed.output or (Path(names.pop(0)) if names else None)
+    if folder is None or names:
+        found = f"{names[0]!r} is one word too many" if names else "no folder"
+        raise ConfigError("export", found, "staffbench export BENCHMARK FOLDER, or -o FOLDER")
     publication = Publication(parsed.creator, parsed.url)
-    return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
+    write = exporter(parsed.to)
+    return write(project, overrides, folder, screen, allow=parsed.allow, publication=publication)
 
 
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

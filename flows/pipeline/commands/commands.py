@@ -20,7 +20,7 @@ from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
 from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
-from flows.pipeline.results.expert_labels import labels_agreement
+from flows.pipeline.results.expert_labels import labels_agreement, mlflow_labels
 from flows.pipeline.results.judge_agreement import judges_agreement, offline_agreements, pairs_agreement
 from flows.pipeline.results.leaderboard import (
     board_file,
@@ -256,18 +256,24 @@ def retract(folder: Path, scoring: ScoringSettings, problems: Sequence[Staffbenc
     return removed
 
 
-def agreement(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+def agreement(project: Path, overrides: Sequence[str], screen: Screen, *, from_mlflow: bool = False) -> int:
     """Measure how far judges agree with labels, with one another, and each with itself.
 
     Args:
         project: folder of the project.
         overrides: Hydra overrides; an argument without `=` is a file of expert labels.
+        from_mlflow: True to read labels that people gave on MLflow's pages, too.
         screen: output.
     """
     files = [Path(argument) for argument in overrides if "=" not in argument]
     labels = [label for file in files for label in read_labels(file)]
     settings = _settings(project, [argument for argument in overrides if "=" in argument])
     results = project / settings.results
+    if from_mlflow:
+        given, notes = mlflow_labels(results, settings)
+        labels += given
+        for note in notes:
+            screen.note(note)
     scenarios, broken = load_scenarios(project, settings)
     objects = ObjectStore(results / ".cache" / "objects")
     measured: list[tuple[str, Agreement]] = [

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flows.common.text import plural
+from flows.pipeline.inputs.scenarios import source_files
+from flows.readers.people import people_of
+from flows.schema.scenario import Scenario
 
 _KEY = re.compile(
     r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}"
@@ -84,6 +87,18 @@ class Finding:
         more = len(self.places) - _PLACES_SHOWN
         rest = f" and {plural(more, 'place')} more" if more > 0 else ""
         return f"{self.kind}: {self.shown}: {'; '.join(self.places[:_PLACES_SHOWN])}{rest}"
+
+
+def people_in(folder: Path, scenario: Scenario, people: dict[str, list[str]]) -> None:
+    """Add the people that a scenario's documents name to `people`, with their places.
+
+    Raises:
+        StaffbenchError: a document can't be read.
+    """
+    for document, place in source_files(scenario):
+        file = folder / place
+        for person, where in people_of(file.read_bytes(), file).names:
+            people.setdefault(person, []).append(f"{folder.name}/{document}, {where}")
 
 
 def find_private(
