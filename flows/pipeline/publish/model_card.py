@@ -91,17 +91,19 @@ def export(
 
 def _section(loaded: GradedResults, model: str, rows: Sequence[LeaderboardRow]) -> str:
     judges = {row.judge_id for row in rows}
+    others = {row.condition for row in loaded.board.rows} - {row.condition for row in rows}
     own = replace(
         loaded.board,
         rows=tuple(rows),
         judges=tuple(note for note in loaded.board.judges if note.judge_id in judges),
+        differences=tuple(
+            text for text in loaded.board.differences if not any(one in text for one in others)
+        ),
+        model_notes=tuple(note for note in loaded.board.model_notes if note[0] in (model, *judges)),
     )
-    heading = f"## {loaded.settings.benchmark.name} ({model})\n\n"
-    return heading + to_markdown(own, notes(own)).rstrip() + f"\n\n{_measured(loaded)}\n"
-
-
-def _measured(loaded: GradedResults) -> str:
-    return f"Measured with staffbench {__version__}; data {_version(loaded)}."
+    table = to_markdown(own, notes(own)).rstrip()
+    measured = f"Measured with staffbench {__version__}; data {_version(loaded)}."
+    return f"#{table}\n\n{measured}\n"  # its heading is one of a section
 
 
 def _version(loaded: GradedResults) -> str:
@@ -109,11 +111,12 @@ def _version(loaded: GradedResults) -> str:
     return sha256_text(canonical_json(dict(rubric_digests(list(loaded.scenarios.values())))))[:12]
 
 
-def _details(row: LeaderboardRow) -> str:
+def _details(row: LeaderboardRow, metric: str = "score") -> str:
+    interval = f"interval {row.interval_text}; " if metric == "score" else ""
     cap = "no cap" if row.word_cap is None else f"cap {row.word_cap}"
     return (
         f"effort {row.effort}, {cap}, prompt {row.prompt}, harness {row.harness}, judge {row.judge_id}; "
-        f"interval {row.interval_text}; {row.briefs_text} scored, {row.n_ungraded} items without a verdict"
+        f"{interval}{row.briefs_text} scored, {row.n_ungraded} items without a verdict"
     )
 
 
@@ -131,11 +134,11 @@ def _model_index(
             dataset_type=hub[1] if hub else name,
             dataset_name=name,
             dataset_config=f"{row.condition}, judge {row.judge_id}",
-            dataset_revision=_version(loaded),
+            dataset_args={"data": _version(loaded)},
             metric_type=metric,
             metric_name=shown,
             metric_value=value,
-            metric_config=_details(row),
+            metric_config=_details(row, metric),
             source_name=f"staffbench {__version__}" if publication.url else None,
             source_url=publication.url,
         )
