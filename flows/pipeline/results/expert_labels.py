@@ -104,7 +104,7 @@ def mlflow_labels(results: Path, settings: Settings) -> tuple[list[ExpertLabel],
     path = results / name / "labels" / "mlflow.csv"
     if labels:
         write_whole(path, labels_csv(labels))
-        notes.append(f"{plural(len(labels), 'label')}, kept in {path}")
+        notes.append(f"{plural(len(labels), 'label')}, kept in {results.name}/{name}/labels/{path.name}")
     return labels, [f"MLflow: {note}" for note in notes or ["nobody has labelled an item of this benchmark"]]
 
 
