@@ -16,7 +16,7 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help setup run local smoke test slow coverage check docs packets validate report ui prefect track lock clean
+.PHONY: help setup run local eee smoke test slow coverage check docs packets validate report ui prefect track lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,8 @@ run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=
 	@echo 'Pages: results/$(benchmark)/site/index.html    MLflow: make ui'
 
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
+
+eee: .eee/.installed  ## the validator of Every Eval Ever, beside us in .eee: it needs Python 3.12
 
 smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, and no result
 	$(BIN)/staffbench run +experiment=smoke
@@ -100,6 +102,13 @@ $(STAMP): requirements.lock pyproject.toml $(OTHER:other=.another-python)
 
 .PHONY: .another-python
 .another-python:
+
+.eee/.installed: $(STAMP)
+	@$(BIN)/uv venv --quiet --allow-existing --python "$$(for p in $(BIN)/python python3.13 python3.12 \
+	  ~/.pyenv/versions/3.1[23]*/bin/python; do \
+	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2> /dev/null && echo $$p && exit; done; echo 3.12)" .eee
+	@$(BIN)/uv pip install --quiet --python .eee/bin/python every-eval-ever==0.3.0
+	@touch $@
 
 # Wheels only, and without dependencies: what is needed of them is in the lock already.
 $(LOCAL): requirements-local.lock $(STAMP)

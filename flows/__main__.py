@@ -163,7 +163,7 @@ def _agreement(parsed: argparse.Namespace, project: Path, overrides: list[str], 
     from flows.pipeline.commands.agreement import Sample, agreement
 
     sample = Sample(parsed.raters, parsed.briefs, parsed.items, parsed.shared, parsed.draw)
-    return agreement(project, overrides, sample, screen)
+    return agreement(project, overrides, sample, screen, from_mlflow=parsed.source == "mlflow")
 
 
 def _run(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -262,16 +262,20 @@ def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], sc
 
 
 def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
-    overrides = [f"benchmark={parsed.benchmark}", *overrides]
-    if parsed.to == "inspect":
-        require_inspect()
-        from flows.pipeline.inspect.export import export_inspect
+    from flows.pipeline.commands.formats import exporter
+    from flows.pipeline.publish.export import Publication
 
-        return export_inspect(project, overrides, parsed.folder, screen)
-    from flows.pipeline.publish.export import Publication, export
-
+    names = [word for word in parsed.target if "=" not in word]
+    overrides = [*(word for word in parsed.target if "=" in word), *overrides]
+    if not any(word.startswith("benchmark=") for word in overrides) and names:
+        overrides = [f"benchmark={names.pop(0)}", *overrides]
+    folder = parsed.output or (Path(names.pop(0)) if names else None)
+    if folder is None or names:
+        found = f"{names[0]!r} is one word too many" if names else "no folder"
+        raise ConfigError("export", found, "staffbench export BENCHMARK FOLDER, or -o FOLDER")
     publication = Publication(parsed.creator, parsed.url)
-    return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
+    write = exporter(parsed.to)
+    return write(project, overrides, folder, screen, allow=parsed.allow, publication=publication)
 
 
 def _store(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

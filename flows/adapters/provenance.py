@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from flows.common.digests import sha256_file
 from flows.common.version import __version__
 
 _LIBRARIES = ("python-docx", "pdfplumber", "openpyxl", "litellm", "pyarrow", "numpy")
@@ -39,6 +40,15 @@ def environment() -> dict[str, str]:
         except PackageNotFoundError:
             found[library] = "not installed"
     return found
+
+
+@cache
+def lock_digests(project: Path) -> dict[str, str]:
+    """Return the first digits of the SHA-256 of the files that pin data and packages, where there are any."""
+    files = {"dvc_lock": "dvc.lock", "requirements_lock": "requirements.lock"}
+    return {
+        name: sha256_file(project / file)[:12] for name, file in files.items() if (project / file).is_file()
+    }
 
 
 def _git(project: Path, *arguments: str) -> str:

@@ -294,10 +294,15 @@ class TrackingSettings(Strict):
     Attributes:
         enabled: False to log nothing.
         experiment: MLflow's name of the experiment.
+        traces: how many briefs of one command are logged as traces, shared by its conditions.
+        wait_s: seconds to wait at the end for a store that `MLFLOW_TRACKING_URI` names.
     """
 
     enabled: bool
     experiment: str
+    # Defaults for callers that don't use `conf/`.
+    traces: int = 1_000
+    wait_s: float = 120.0
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -17,6 +17,7 @@ from flows.common.errors import StoreError
 def record(identity, score=0.5):
     return RunRecord(
         name=f"condition {identity}",
+        key=f"key {identity}",
         identity=identity,
         params={"model": "strong", "word_cap": "3000"},
         metrics={"score": score, "score.scenario/alder": score},
@@ -39,7 +40,9 @@ def started(folder):
 def log_all(tracker, *records):
     for one in records:
         tracker.log(one)
-    return tracker.finish()
+    logged, notes = tracker.finish()
+    assert notes == []
+    return logged
 
 
 def test_processes_that_meet_on_a_fresh_store_all_log_and_nothing_twice(tmp_path):
@@ -65,16 +68,17 @@ def test_more_records_than_a_pipe_holds_do_not_hold_the_run_up(tmp_path):
     for one in many:
         tracker.log(one)
     handed_over = time.monotonic() - before
-    assert tracker.finish() == 8
+    assert tracker.finish() == (8, [])
     assert handed_over < (time.monotonic() - before) / 2
 
 
 def test_what_a_killed_run_had_handed_over_is_logged_and_half_a_record_is_not(tmp_path):
-    lines = [json.dumps(vars(record(name))) for name in "abc"]
-    command = [sys.executable, "-m", "flows.adapters.tracking", str(tmp_path), "staffbench", '["sweep", {}]']
+    lines = [json.dumps(asdict(record(name))) for name in "abc"]
+    words = ["--log", str(tmp_path), "staffbench", '["sweep", {}]']
+    command = [sys.executable, "-m", "flows.adapters.tracking", *words]
     cut = f"{lines[0]}\n{lines[1]}\n{lines[2][:100]}"
     done = subprocess.run(command, input=cut, capture_output=True, text=True, check=True)
-    assert done.stdout == "2\n"
+    assert json.loads(done.stdout)["logged"] == 2
     assert rows(tmp_path, "select name, status from runs") == [
         ("condition a", "FINISHED"),
         ("condition b", "FINISHED"),
@@ -90,7 +94,7 @@ def test_children_with_the_same_records_log_each_once(tmp_path):
     for identity in "abcd":
         for tracker in trackers:
             tracker.log(record(identity))
-    assert sum(tracker.finish() for tracker in trackers) == 5
+    assert sum(tracker.finish()[0] for tracker in trackers) == 5
     names = rows(tmp_path, "select name from runs where name like 'condition%' and status = 'FINISHED'")
     assert [name for (name,) in names] == [f"condition {n}" for n in ("a", "b", "c", "d", "warm-up")]
 

@@ -17,7 +17,9 @@ NOT_RUN = {
     "docs/how-to/compare.md": 1,  # the same
     "docs/how-to/data.md": 1,  # a worker that stays
     "docs/how-to/prefect.md": 3,  # a server and a worker that stay
+    "docs/how-to/export.md": 1,  # a validator that make eee installs
     "docs/how-to/local.md": 2,  # a model that is downloaded
+    "docs/how-to/mlflow.md": 1,  # a page that is served until Ctrl-C
     "docs/how-to/own.md": 1,  # the endpoint
     "docs/how-to/resume.md": 1,  # the endpoint
     "docs/how-to/store.md": 1,  # the same

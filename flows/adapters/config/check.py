@@ -132,6 +132,8 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "budget.max_calls": s.budget.max_calls,
         "budget.max_tokens": s.budget.max_tokens,
         "harness.nudges": s.harness.nudges,
+        "tracking.traces": s.tracking.traces,
+        "tracking.wait_s": s.tracking.wait_s,
         "runner.backoff_s": s.runner.backoff_s,
         "runner.backoff_max_s": s.runner.backoff_max_s,
         **{f"{where}.tokens_per_item": judge.tokens_per_item for where, judge in judges},

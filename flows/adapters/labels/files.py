@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def read_labels(
     if problems:
         raise problems[0] if len(problems) == 1 else Problems.of("labels", problems)
     return list(found.values())
+
+
+def labels_csv(labels: Sequence[ExpertLabel]) -> str:
+    """Return labels as a file that `read_labels` reads."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("rater", *COLUMNS))
+    for one in labels:
+        place = (one.rater, one.condition, one.scenario_id, one.seed, one.item_id)
+        writer.writerow((*place, "pass" if one.passed else "fail"))
+    return out.getvalue()
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

@@ -17,7 +17,7 @@ from flows.pipeline.commands.packets import fail
 from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
-from flows.pipeline.results.expert_labels import by_code, labels_agreement, stored_briefs
+from flows.pipeline.results.expert_labels import by_code, labels_agreement, mlflow_labels, stored_briefs
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.judge_agreement import judges_agreement
 from flows.pipeline.results.leaderboard import build_leaderboard
@@ -52,7 +52,9 @@ class Sample:
     draw: int | None = None
 
 
-def agreement(project: Path, overrides: Sequence[str], sample: Sample, screen: Screen) -> int:
+def agreement(
+    project: Path, overrides: Sequence[str], sample: Sample, screen: Screen, *, from_mlflow: bool = False
+) -> int:
     """Measure how far judges agree with labels, with one another, and each with itself; or draw a sample.
 
     Args:
@@ -61,6 +63,7 @@ def agreement(project: Path, overrides: Sequence[str], sample: Sample, screen: S
             the word `sheet` the folder to write.
         sample: what to draw.
         screen: output.
+        from_mlflow: True to read labels that people gave on MLflow's pages, too.
     """
     paths = [argument for argument in overrides if "=" not in argument]
     settings = compose_points(project, [one for one in overrides if "=" in one], multirun=False)[0].settings
@@ -80,6 +83,11 @@ def agreement(project: Path, overrides: Sequence[str], sample: Sample, screen: S
         raise ConfigError("--raters", "no sheet to draw", f"staffbench agreement {SHEET} FOLDER")
     else:
         labels = read_labels([Path(path) for path in paths], lambda name: by_code(graded, scenarios, name))
+        if from_mlflow:
+            given, notes = mlflow_labels(project / settings.results, settings)
+            labels += given
+            for note in notes:
+                screen.note(note)
         _measure(project, settings, graded, scenarios, screen=screen, labels=labels)
     return fail(problems, screen)
 

@@ -11,6 +11,7 @@ from typing import Any
 from flows.adapters.config.described import AXES, options, overrides_to_complete
 from flows.common.errors import StaffbenchError
 from flows.common.version import __version__
+from flows.pipeline.commands.formats import FORMATS
 from flows.pipeline.commands.own import command_line as own_commands
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
@@ -21,7 +22,7 @@ COMMANDS = {
     "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
     "compare": "two conditions: their paired difference, and the items on which they differ",
-    "export": "write a benchmark as a folder to publish: Parquet, data card, licence, croissant.json",
+    "export": "write a benchmark as a folder to publish, or its results for other programs or a model card",
     "import": "take logs of Inspect: of our tasks and exports as results, of others as briefs to grade",
     "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
     "list": "the options of an axis, such as models and judges, or the graded conditions",
@@ -95,7 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
     own_commands.add_arguments(parsers, _OVERRIDES)
     _add_harbor(parsers["harbor"])
     for name, one in parsers.items():
-        if name not in ("harbor", "list", "completion", "rubric", "store"):
+        if name not in ("harbor", "list", "completion", "rubric", "store", "export"):
             _add_overrides(one)
     for name in ("run", "plan", "grade"):
         parsers[name].epilog = axes_text()
@@ -132,12 +133,17 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         parsers["compare"].add_argument(name, metavar=name.upper(), help=names)
     parsers["compare"].add_argument("--all", action="store_true", help="show items with equal verdicts too")
     parsers["export"].add_argument(
-        "benchmark", metavar="BENCHMARK", help="the benchmark's name in conf/benchmark"
+        "target",
+        nargs="*",
+        metavar="BENCHMARK FOLDER",
+        help="the benchmark's name in conf/benchmark; a folder",
     )
     parsers["export"].add_argument(
-        "folder", type=Path, metavar="FOLDER", help="new or empty, or an earlier export"
+        "-o", "--output", type=Path, metavar="FOLDER", help="the folder: new or empty, or an earlier export"
     )
-    parsers["export"].add_argument("--to", choices=["inspect"], help="another program's format")
+    parsers["export"].add_argument(
+        "--to", choices=list(FORMATS), default="parquet", help="what is written (default: %(default)s)"
+    )
     parsers["export"].add_argument("--allow", action="store_true", help="export despite what the check finds")
     parsers["export"].add_argument("--creator", metavar="NAME", help="who made it, for croissant.json")
     parsers["export"].add_argument(
@@ -216,6 +222,12 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         ("draw", "number of the draw: another one gives another sample (1)"),
     ):
         sheet.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    parsers["agreement"].add_argument(
+        "--from",
+        dest="source",
+        choices=["mlflow"],
+        help="also labels that people gave on MLflow's pages; they are kept in results/<benchmark>/labels/",
+    )
     parsers["ui"].add_argument(
         "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
     )

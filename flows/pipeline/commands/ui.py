@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.adapters.tracking import serve_command
+from flows.adapters.tracking import is_foreign, serve_command, shown_uri, store_uri
 from flows.common.errors import StaffbenchError
 from flows.pipeline.evaluate.showing import prefect_command
 
@@ -24,6 +24,12 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     """
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
+    if is_foreign():
+        raise StaffbenchError(
+            "MLFLOW_TRACKING_URI",
+            f"runs are logged to {shown_uri(store_uri(results))}",
+            remedy="open that address in a browser; without the variable, this serves the project's own",
+        )
     if not (results / "mlflow.db").is_file():
         raise StaffbenchError(results / "mlflow.db", "not there", remedy="staffbench run first")
     with socket.socket() as probe:

@@ -126,7 +126,10 @@ def build_job(
         if page is not None:
             page.estimates[evaluation.name] = outcome.estimate
         if tracker is not None:
-            tracker.log(run_record(context.project, evaluation, outcome, files))
+            most = evaluation.settings.tracking.traces
+            # Shared by the conditions, so that a sweep of thousands of briefs is logged in a minute.
+            share = -(-most // len(context.evaluations))
+            tracker.log(run_record(context.project, evaluation, outcome, files, share))
 
     def report(finished: Finished) -> Board | None:
         if not finished.outcomes:

@@ -34,7 +34,7 @@ from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
 from flows.pipeline.work.stores import Stores
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, TrackingSettings, Transport, Writer
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -83,7 +83,7 @@ def run_points(
     folder = results / settings.benchmark.name
     title, params = title_of(evaluations)
     with ExitStack() as stack:
-        tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
+        tracker = _tracker(results, settings.tracking)
         if tracker is not None:
             stack.callback(tracker.close)
         stores = Stores.of(project, settings)
@@ -109,6 +109,10 @@ def run_points(
             lost = _run_flow(job, signals, asked, server, screen=screen)
         _show(context, job.finished, screen)
         return _ended(context, job.finished, lost, tracker, screen)
+
+
+def _tracker(results: Path, tracking: TrackingSettings) -> Tracker | None:
+    return Tracker(results, tracking.experiment, tracking.wait_s) if tracking.enabled else None
 
 
 def _client(stores: Stores, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
@@ -172,10 +176,12 @@ def _ended(
     """Wait for MLflow and return the exit code."""
     if tracker is not None and finished.outcomes:
         try:
-            tracker.finish()
+            _, notes = tracker.finish()
         except StaffbenchError as error:
             screen.fault(str(error))
             return error.exit_code
+        for note in notes:
+            screen.note(note)
         _hint(context, finished, "MLflow's page on these runs", "ui", screen)
     if lost is not None:
         screen.fault(str(lost))

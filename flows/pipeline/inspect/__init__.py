@@ -1,8 +1,16 @@
 """Inspect: our benchmarks as its tasks, our results as its logs, and its logs as our results."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.common.errors import ConfigError
+
+if TYPE_CHECKING:
+    from flows.adapters.screen import Screen
 
 
 def require_inspect() -> None:
@@ -14,3 +22,13 @@ def require_inspect() -> None:
     if find_spec("inspect_ai") is None:
         remedy = "pip install 'staffbench[inspect]'"
         raise ConfigError("inspect_ai", "not installed, and Inspect's logs need it", remedy=remedy)
+
+
+def export_logs(
+    project: Path, overrides: Sequence[str], folder: Path, screen: Screen, **_others: object
+) -> int:
+    """Write logs as `export_inspect` does; called as the other formats of `staffbench export --to` are."""
+    require_inspect()
+    from flows.pipeline.inspect.export import export_inspect
+
+    return export_inspect(project, overrides, folder, screen)

@@ -19,13 +19,11 @@ from flows.common.files import unwritable, write_whole
 from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.inputs.scenarios import source_files
-from flows.pipeline.publish.findings import SOFTWARE, Finding, as_table, find_private
+from flows.pipeline.publish.findings import SOFTWARE, Finding, as_table, find_private, people_in
 from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
 from flows.pipeline.publish.target import CANARY, earlier_canary, put
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
-from flows.readers.people import people_of
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
@@ -131,10 +129,7 @@ def _load(project: Path, overrides: Sequence[str], screen: Screen) -> _Benchmark
         path = packet_path(data, settings.benchmark.name, name)
         try:
             packets.append(load_packet(data / name, scenario, path, screen.say))
-            for document, place in source_files(scenario):
-                file = data / name / place
-                for person, where in people_of(file.read_bytes(), file).names:
-                    people.setdefault(person, []).append(f"{name}/{document}, {where}")
+            people_in(data / name, scenario, people)
         except StaffbenchError as error:
             problems.append(error)
     if problems:

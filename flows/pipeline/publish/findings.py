@@ -12,6 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from flows.pipeline.inputs.scenarios import source_files
+from flows.readers.people import people_of
+from flows.schema.scenario import Scenario
+
 _KEY = re.compile(
     r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}"
     r"|\bhf_[A-Za-z0-9]{20,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{35}|\bxox[abeprs]-[\w-]{10,}"
@@ -89,6 +93,18 @@ def as_table(found: Sequence[Finding]) -> tuple[list[tuple[str, str, str, str]],
             names = "; ".join(one.shown.partition(" (")[0] for one in others)
             rest.append(f"{kind}, {len(others)} more: {names}")
     return rows, rest
+
+
+def people_in(folder: Path, scenario: Scenario, people: dict[str, list[str]]) -> None:
+    """Add the people that a scenario's documents name to `people`, with their places.
+
+    Raises:
+        StaffbenchError: a document can't be read.
+    """
+    for document, place in source_files(scenario):
+        file = folder / place
+        for person, where in people_of(file.read_bytes(), file).names:
+            people.setdefault(person, []).append(f"{folder.name}/{document}, {where}")
 
 
 def find_private(

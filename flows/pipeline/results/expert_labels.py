@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
+from flows.adapters.labels import labels_csv
+from flows.adapters.tracking import read_human_labels
+from flows.common.files import write_whole
+from flows.common.text import plural
 from flows.pipeline.results.graded import Graded
 from flows.adapters.labels import SheetBrief
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.schema.scenario import Item, Scenario
+from flows.schema.settings import Settings
 from flows.schema.verdict import Agreement, ExpertLabel
 from flows.stages.label_sample import Brief
 from flows.stages.agreement import LabelledVerdict, Repeated, compare_verdicts, measure_agreement, window_overlap
@@ -121,6 +127,25 @@ def labels_agreement(
         if both:
             found.append((first, compare_verdicts(f"labels of {second}", both)))
     return found
+
+
+def mlflow_labels(results: Path, settings: Settings) -> tuple[list[ExpertLabel], list[str]]:
+    """Read what people said of items on MLflow's pages, and keep it as a file of labels.
+
+    Returns:
+        The labels, and what to say of them.
+
+    Raises:
+        StaffbenchError: MLflow's store can't be read, or the file can't be written.
+    """
+    name = settings.benchmark.name
+    found, notes = read_human_labels(results, settings.tracking.experiment, name)
+    labels = [ExpertLabel(**vars(label)) for label in found]
+    path = results / name / "labels" / "mlflow.csv"
+    if labels:
+        write_whole(path, labels_csv(labels))
+        notes.append(f"{plural(len(labels), 'label')}, kept in {results.name}/{name}/labels/{path.name}")
+    return labels, [f"MLflow: {note}" for note in notes or ["nobody has labelled an item of this benchmark"]]
 
 
 def _place(label: ExpertLabel) -> _Place:

@@ -4,39 +4,48 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.provenance import environment, git_revision, now
-from flows.adapters.tracking import RunRecord
+from flows.adapters.provenance import environment, git_revision, lock_digests, now
+from flows.adapters.tracking import BriefTrace, RunRecord
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.pipeline.results.settings_file import as_yaml, changed_keys
 from flows.common.digests import canonical_json, sha256_text
+from flows.common.text import number
+from flows.pipeline.work.digests import rubric_digests
 from flows.schema.completion import Spent
 from flows.schema.rows import as_row
+from flows.schema.settings import JudgeKind
+from flows.schema.verdict import VerdictStatus
 from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
+from flows.stages.figure import Rate, RateRow, rate_figure
 from flows.stages.shown import changed_values
 
+_RECORD_VERSION = 2  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
+_GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity")
 
 
-def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> RunRecord:
-    """Build the MLflow record of an evaluation: parameters, metrics, tags and files."""
+def run_record(
+    project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles, n_traces: int
+) -> RunRecord:
+    """Build the MLflow record of an evaluation: parameters, metrics, tags, files and traces.
+
+    Args:
+        project: folder of the project.
+        evaluation: what was run.
+        outcome: its results.
+        files: its tables.
+        n_traces: how many briefs are to be logged as traces; the first seeds of all scenarios come first.
+    """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate
-    identity = sha256_text(
-        canonical_json(
-            [
-                condition.digest,
-                judge.digest,
-                asdict(settings.scoring),
-                [as_row(score) for score in outcome.scores],
-            ]
-        )
-    )
     cap = "none" if condition.word_cap is None else str(condition.word_cap)
     params = {
         "benchmark": condition.benchmark,
@@ -57,38 +66,69 @@ def run_record(project: Path, evaluation: Evaluation, outcome: Outcome, files: R
         # What was overridden: else MLflow's comparison of two runs would show no difference.
         **changed_values(asdict(settings), changed_keys(evaluation)),
     }
+    params = {name: value[:_LONGEST_PARAM] for name, value in params.items()}
     tags = {
         "condition": condition.label,
+        "mlflow.note.content": _note(evaluation, outcome),
+        "mlflow.source.name": "staffbench",
         "judge_id": judge.label,
         "judge_is_stand_in": str(judge.is_stand_in).lower(),
         "self_judged": str(evaluation.self_judged).lower(),
         "complete": str(outcome.is_whole).lower(),
         "git_revision": git_revision(project) or "none",
         "logged_at": now(),
+        "prompt_digest": sha256_text(canonical_json(asdict(settings.prompt)))[:12],
+        "judge_prompt_digest": sha256_text(canonical_json(asdict(settings.judge_prompt)))[:12],
+        **lock_digests(project),
         **{f"version.{name}": found for name, found in environment().items()},
     }
+    if revision := git_revision(project):
+        tags["mlflow.source.git.commit"] = revision.removesuffix("+")
     for tag, found in (("answered_by", outcome.served), ("judged_by", outcome.judge_served)):
         if others := found.get("answered_by"):
             tags[tag] = ", ".join(f"{name} ({count})" for name, count in others.items())
     if estimate.interval is not None:
         tags["ci_method"] = estimate.interval.method
+    key = sha256_text(canonical_json([condition.digest, judge.digest, asdict(settings.scoring), params]))
+    scores = [as_row(score) for score in outcome.scores]
+    rubrics = rubric_digests(evaluation.scenarios)
     return RunRecord(
         name=f"{condition.label} · {judge.label}",
-        identity=identity,
-        params={name: value[:_LONGEST_PARAM] for name, value in params.items()},
+        key=key,
+        identity=sha256_text(canonical_json([_RECORD_VERSION, key, scores])),
+        params=params,
         metrics=_metrics(evaluation, outcome),
         tags=tags,
         texts={
             "settings.yaml": as_yaml(asdict(settings)),
             # MLflow's page shows CSV files; Parquet files it only offers to download.
-            "scores.csv": _as_csv([as_row(score) for score in outcome.scores]),
+            "scores.csv": _as_csv(scores),
             "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
+            "verdicts.json": _as_table(_verdict_rows(evaluation, outcome)),
+            **_figures(evaluation, outcome),
         },
-        files=[
-            str(files.scores),
-            str(files.verdicts),
-            *([str(files.reports)] if outcome.submissions else []),
-        ],
+        tables=["verdicts.json"],
+        dataset={
+            "name": condition.benchmark,
+            "digest": sha256_text(canonical_json(dict(rubrics)))[:16],
+            "source_type": "local",
+            "source": canonical_json({"uri": settings.benchmark.data}),
+            "profile": canonical_json(
+                {
+                    "num_scenarios": len(evaluation.scenarios),
+                    "num_items": sum(len(scenario.items) for scenario in evaluation.scenarios),
+                }
+            ),
+        },
+        model=f"{condition.benchmark}-{condition.label}",
+        judge=(judge.label, settings.judge.kind is not JudgeKind.offline),
+        traces=_traces(evaluation, outcome, n_traces),
+        n_briefs=len(outcome.briefs),
+        files={
+            "scores": str(files.scores),
+            "verdicts": str(files.verdicts),
+            **({"reports": str(files.reports)} if outcome.submissions else {}),
+        },
     )
 
 
@@ -110,14 +150,16 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         "n_briefs": estimate.n_briefs,
         "n_ungraded": estimate.n_ungraded,
         "n_cut": sum(brief.cut for brief in outcome.briefs),
-        "n_refused": sum(brief.status.value == "refused" for brief in outcome.briefs),
+        **{
+            f"n_{status}": sum(brief.status.value == status for brief in outcome.briefs)
+            for status in ("refused", "error", "empty")
+        },
         "n_canary_missed": outcome.n_canary_missed,
         **{f"writer.{name}": value for name, value in asdict(outcome.spent or Spent()).items() if outcome.spent},
         **{f"judge.{name}": value for name, value in asdict(outcome.judge_spent).items()},
     }
     by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
-    groupings: tuple[Grouping, ...] = ("step", "tier", "severity")
-    for by, counts in breakdowns(by_scenario, outcome.verdicts, groupings).items():
+    for by, counts in breakdowns(by_scenario, outcome.verdicts, _GROUPINGS).items():
         for count in counts:
             if count.group != UNCLASSED and (count.kind == "requirement" or by == "severity"):
                 found[f"passed.{by}/{count.group}"] = count.rate
@@ -130,7 +172,87 @@ def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
         ]
         scores = [value for value in counted if value is not None]
         found[f"score.scenario/{scenario.scenario_id}"] = sum(scores) / len(scores) if scores else None
-    return {name: float(value) for name, value in found.items() if value is not None}
+    return {name: float(value) for name, value in found.items() if value is not None and isfinite(value)}
+
+
+def _note(evaluation: Evaluation, outcome: Outcome) -> str:
+    """Return what MLflow's page shows as the description of a run."""
+    estimate, interval = outcome.estimate, outcome.estimate.interval
+    ends = f" ({number(interval.low)} to {number(interval.high)}, {interval.method})" if interval else ""
+    stand_in = ", a stand-in: no number to publish" if evaluation.judge.is_stand_in else ""
+    return (
+        f"Score **{number(estimate.score)}**{ends}, judge {evaluation.judge.label}{stand_in}. "
+        f"{estimate.n_briefs} of {estimate.n_briefs_all} briefs scored, {estimate.n_ungraded} items without "
+        "a verdict. MLflow is a view: the results are in the results folder."
+    )
+
+
+def _verdict_rows(evaluation: Evaluation, outcome: Outcome) -> list[dict[str, Any]]:
+    """Return the verdicts with what they are about, failed ones first, for the table on MLflow's page."""
+    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
+    rows: list[dict[str, Any]] = []
+    for verdict in sorted(outcome.verdicts, key=lambda verdict: verdict.passed is not False):
+        item = items[verdict.scenario_id, verdict.item_id]
+        kept = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
+        row = {name: value for name, value in as_row(verdict).items() if name in kept}
+        classes = {"requirement": item.requirement, "step": item.step, "tier": item.tier}
+        rows.append({**row, **classes, "severity": item.severity})
+    return rows
+
+
+def _as_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the JSON that MLflow's page shows as a table."""
+    columns = list(rows[0]) if rows else []
+    return json.dumps({"columns": columns, "data": [[row[name] for name in columns] for row in rows]})
+
+
+def _figures(evaluation: Evaluation, outcome: Outcome) -> dict[str, str]:
+    by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
+    found: dict[str, str] = {}
+    for by, counts in breakdowns(by_scenario, outcome.verdicts, _GROUPINGS).items():
+        kept = [one for one in counts if one.group != UNCLASSED and one.kind == "requirement"]
+        cells = tuple(Rate(one.passed, one.n, one.ungraded) for one in kept)
+        if kept:
+            found[f"figures/passed_by_{by}.svg"] = rate_figure(
+                [RateRow(evaluation.condition.label, cells)],
+                [one.group.replace("_", " ") for one in kept],
+                name=f"passed-by-{by}",
+                title=f"Requirements passed by {by}",
+                judge=evaluation.judge.label,
+            )
+    return found
+
+
+def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTrace]:
+    """Return briefs with their verdicts; items that the judge does not grade by its rules are left out.
+
+    An assessment has the name of the item's severity, so that MLflow's page shows the share of each that
+    passed; criteria, which have none, are requirements and penalties.
+    """
+    scenarios = {scenario.scenario_id: scenario for scenario in evaluation.scenarios}
+    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
+    verdicts: dict[tuple[str, int], list[tuple[str, str, bool | None, str, str]]] = {}
+    for one in outcome.verdicts:
+        item = items[one.scenario_id, one.item_id]
+        if one.status is not VerdictStatus.abstained:
+            name = item.severity or ("penalty" if item.is_error else "requirement")
+            text = f"{item.requirement}\n{one.reason}".strip()
+            entry = (one.item_id, name, one.passed, text, one.status.value)
+            verdicts.setdefault((one.scenario_id, one.seed), []).append(entry)
+    scores = {(one.scenario_id, one.seed): one.score for one in outcome.scores}
+    chosen = sorted(outcome.briefs, key=lambda brief: (brief.seed, brief.scenario_id))[:most]
+    return [
+        BriefTrace(
+            brief.scenario_id,
+            brief.seed,
+            f"{brief.scenario_id}/{brief.seed}: {scenarios[brief.scenario_id].assignment}",
+            brief.text,
+            brief.detail or brief.status.value,
+            scores.get((brief.scenario_id, brief.seed)),
+            verdicts.get((brief.scenario_id, brief.seed), []),
+        )
+        for brief in chosen
+    ]
 
 
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

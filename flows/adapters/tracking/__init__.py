@@ -1,0 +1,264 @@
+"""Log runs to MLflow for comparison; it is not a source of truth. The only package that imports mlflow.
+
+MLflow takes seconds to import and to create its database, so a child process does that during the run and
+logs each condition as it ends. `MLFLOW_TRACKING_URI` names another store, such as a server; without it the
+store is `results/mlflow.db`. Only `python -m flows.adapters.tracking` imports mlflow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from flows.common.errors import StaffbenchError, StoreError
+
+STORE = "mlflow.db"
+URI = "MLFLOW_TRACKING_URI"
+
+
+@dataclass(frozen=True)
+class BriefTrace:
+    """One brief with its verdicts, for MLflow's pages of traces and evaluations.
+
+    Attributes:
+        scenario_id, seed: the brief.
+        request: what was asked, in short.
+        text: the graded text; None if there is none.
+        problem: why there is no text; may be empty.
+        score: of the brief; None if it has none.
+        verdicts: item_id, class (the name of the assessment), passed, rationale, and status of each.
+    """
+
+    scenario_id: str
+    seed: int
+    request: str
+    text: str | None
+    problem: str
+    score: float | None
+    verdicts: Sequence[tuple[str, str, bool | None, str, str]]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The log entry of one condition under one judge.
+
+    Attributes:
+        name: name of the MLflow run.
+        key: digest of condition, judge, scoring and parameters: a run with it is updated.
+        identity: digest of the key and the scores: a run with it is left as it is.
+        params: the varied settings.
+        metrics: the results; unknown ones are left out.
+        tags: for filtering.
+        texts: small artifacts, path to content.
+        files: further artifacts: folder among the artifacts, and path.
+        tables: paths in `texts` that MLflow's page shows as tables.
+        dataset: name, digest, source and profile of the scenarios; empty for none.
+        model: name of the logged model, which stands for the condition; empty for none.
+        judge: label of the judge, and whether a model grades.
+        traces: briefs with their verdicts, as many as are to be logged.
+        n_briefs: number of all briefs.
+    """
+
+    name: str
+    key: str
+    identity: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    tables: Sequence[str] = ()
+    dataset: Mapping[str, str] = field(default_factory=dict[str, str])
+    model: str = ""
+    judge: tuple[str, bool] = ("", False)
+    traces: Sequence[BriefTrace] = ()
+    n_briefs: int = 0
+
+
+@dataclass(frozen=True)
+class HumanLabel:
+    """What a person said of one item of one brief on MLflow's pages.
+
+    Attributes:
+        rater: as MLflow names the person.
+        condition, scenario_id, seed, item_id: the item of the brief.
+        passed: as in a verdict.
+    """
+
+    rater: str
+    condition: str
+    scenario_id: str
+    seed: int
+    item_id: str
+    passed: bool
+
+
+def store_uri(results: Path) -> str:
+    """Return the URI of the store: what `MLFLOW_TRACKING_URI` names, or the project's own."""
+    return os.environ.get(URI) or f"sqlite:///{results.resolve() / STORE}"
+
+
+def is_foreign() -> bool:
+    """True if `MLFLOW_TRACKING_URI` names a store that is not the project's own."""
+    return bool(os.environ.get(URI))
+
+
+def shown_uri(uri: str) -> str:
+    """Return an address without the user and password that it may hold."""
+    parts = urlsplit(uri)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if parts.netloc else uri
+
+
+class Tracker:
+    """The parent's side of the logging process."""
+
+    def __init__(self, results: Path, experiment: str, wait_s: float | None = None) -> None:
+        """Take `wait_s`: seconds that `finish` waits for a store that is not the project's own."""
+        self._results = results
+        self._experiment = experiment
+        self._wait_s = wait_s if is_foreign() else None
+        self._log = results / ".cache" / "mlflow.log"
+        self._child: subprocess.Popen[str] | None = None
+
+    def start(self, title: str, params: Mapping[str, str]) -> None:
+        """Start the child, which prepares the store.
+
+        Args:
+            title: title of the parent run, if there is more than one condition.
+            params: of the parent run, such as the command and the swept values.
+
+        Raises:
+            StoreError: its folder can't be written.
+        """
+        command = [*_child("--log", self._results, self._experiment), json.dumps([title, dict(params)])]
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            log = self._log.open("wb")
+        except OSError as error:
+            raise StoreError(
+                self._log,
+                f"can't be written ({error.strerror})",
+                remedy="free disk space or fix the permissions; tracking=none runs without MLflow",
+            ) from error
+        with log:
+            self._child = subprocess.Popen(  # noqa: S603 -- this package
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+
+    def log(self, record: RunRecord) -> None:
+        """Send `record` to the child, which logs it during the run. `finish` reports errors."""
+        assert self._child is not None
+        assert self._child.stdin is not None
+        with suppress(BrokenPipeError):  # the child has failed
+            self._child.stdin.write(json.dumps(asdict(record)) + "\n")
+            self._child.stdin.flush()
+
+    def finish(self) -> tuple[int, list[str]]:
+        """Wait until everything is logged.
+
+        Returns:
+            The number of new or updated runs, and notes: what was sampled, and what a foreign store did not
+            take. Results are complete without it.
+
+        Raises:
+            StoreError: the project's own store could not log them; the results are complete.
+        """
+        assert self._child is not None
+        child, self._child = self._child, None
+        try:
+            answer, _ = child.communicate(timeout=self._wait_s)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return 0, [_not_logged(f"no end of it after {self._wait_s:g} s")]
+        lines = answer.splitlines()
+        if child.returncode == 0 and lines:
+            found = json.loads(lines[-1])
+            return found["logged"], [
+                *([_not_logged(found["problem"])] if found["problem"] else []),
+                *found["notes"],
+            ]
+        if is_foreign():
+            return 0, [_not_logged(f"see {self._log}")]
+        raise StoreError(
+            self._results / STORE,
+            "MLflow could not log the runs",
+            remedy=f"see {self._log}; results are complete without it; tracking=none disables it. "
+            f"A damaged {STORE} may be deleted: the same command logs its runs again",
+        )
+
+    def close(self) -> None:
+        """Stop the child, if `finish` has not."""
+        if self._child is not None:
+            child, self._child = self._child, None
+            try:
+                child.communicate(timeout=self._wait_s)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.communicate()
+
+
+def _not_logged(problem: str) -> str:
+    where = shown_uri(os.environ[URI])
+    return (
+        f"MLflow at {where} did not take all runs: {problem}. The results are complete without it; the same "
+        "command logs what is missing"
+    )
+
+
+def read_human_labels(results: Path, experiment: str, benchmark: str) -> tuple[list[HumanLabel], list[str]]:
+    """Read what people said of items on MLflow's pages; the last word of each rater on each item counts.
+
+    Args:
+        results: folder of the project's own store.
+        experiment: MLflow's name of the experiment.
+        benchmark: only its briefs.
+
+    Returns:
+        The labels, and notes on what was left out.
+
+    Raises:
+        StaffbenchError: the store can't be read.
+    """
+    if not is_foreign() and not (results / STORE).is_file():
+        raise StaffbenchError(results / STORE, "not there", remedy="staffbench run first")
+    command = [*_child("--labels", results, experiment), benchmark]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603 -- this package
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise StaffbenchError(shown_uri(store_uri(results)), f"MLflow can't be read ({redacted(last)})")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return [HumanLabel(**label) for label in found["labels"]], found["notes"]
+
+
+def redacted(text: str) -> str:
+    """Return a message in one line, without the password of the store's address or its token."""
+    uri = os.environ.get(URI, "")
+    text = text.replace(uri, shown_uri(uri)) if uri else text
+    for name in ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD"):
+        if secret := os.environ.get(name):
+            text = text.replace(secret, "...")
+    return " ".join(text.split())[:300]
+
+
+def serve_command(results: Path, experiment: str, port: int) -> list[str]:
+    """Return the command that serves MLflow's page; it prints the page's address once it can."""
+    return [*_child("--serve", results, experiment), str(port)]
+
+
+def _child(what: str, results: Path, experiment: str) -> list[str]:
+    return [sys.executable, "-m", "flows.adapters.tracking", what, str(results), experiment]

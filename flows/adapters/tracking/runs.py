@@ -1,0 +1,170 @@
+"""Runs of conditions: created once, updated later, under one parent if a command has several."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelOutput, Metric, Param
+
+from flows.adapters.tracking import RunRecord
+from flows.adapters.tracking.store import Opened
+from flows.adapters.tracking.traces import Place, log_traces
+from flows.common.digests import sha256_text
+from flows.common.locks import locked
+
+_TRACES_S = 45.0
+"""Seconds that traces may take in one command, after which the rest are left out."""
+_NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
+_NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
+_LONGEST_NAME = 250
+_OF_MODEL = ("score", "ci_low", "ci_high", "correct", "passed", "wrong", "n_briefs")
+
+
+@dataclass
+class Logged:
+    """What was done.
+
+    Attributes:
+        runs: ids of new and updated runs.
+        notes: what a person should know.
+        problem: why not all was logged; empty if it was.
+        traces_s: seconds spent on traces.
+    """
+
+    runs: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+    problem: str = ""
+    traces_s: float = 0.0
+
+
+def log_all(
+    opened: Opened,
+    parent_run: tuple[str, Mapping[str, str]],
+    records: Iterable[RunRecord],
+    logged: Logged,
+) -> None:
+    """Log records as they arrive, new runs under one parent if there are several."""
+    client, experiment_id = opened.client, opened.experiment_id
+    new: list[Any] = []
+    counts = [0, 0]
+    for record in records:
+        with locked(opened.lock):  # another process may log the same record
+            run, is_new = _run_of(client, experiment_id, record)
+            if run is None:
+                continue
+            n_traces = _log_one(client, experiment_id, run, record, logged)
+        logged.runs.append(run.info.run_id)
+        new += [run] if is_new else []
+        counts = [counts[0] + n_traces, counts[1] + record.n_briefs]
+    if counts[0] < counts[1]:
+        logged.notes.append(
+            f"MLflow has {counts[0]:,} of {counts[1]:,} briefs as traces (tracking.traces); its runs and "
+            "tables have all of them."
+        )
+    if len(new) > 1:
+        tags = {"staffbench.kind": "sweep"}
+        first = min(run.info.start_time for run in new)
+        title, params = parent_run
+        parent = client.create_run(experiment_id, first, tags, run_name=title).info.run_id
+        for name, value in params.items():
+            client.log_param(parent, name, value)
+        for run in new:
+            client.set_tag(run.info.run_id, "mlflow.parentRunId", parent)
+        client.set_terminated(parent)
+
+
+def _run_of(client: Any, experiment_id: str, record: RunRecord) -> tuple[Any | None, bool]:
+    """Return the run to write, and whether it is new; None if it is logged as it is.
+
+    A run that another process began and did not finish is finished: no one is writing it, we hold the lock.
+    """
+    found = client.search_runs([experiment_id], f"tags.`staffbench.key` = '{record.key}'")
+    done = [run for run in found if run.info.status == "FINISHED"]
+    if any(run.data.tags.get("staffbench.identity") == record.identity for run in done):
+        return None, False
+    if run := next(iter([*done, *found]), None):
+        client.update_run(run.info.run_id, status="RUNNING")
+        return run, False
+    # With tags from the start, so that a partial run can be identified.
+    tags = {"staffbench.key": record.key, "staffbench.kind": "condition"}
+    return client.create_run(experiment_id, run_name=record.name, tags=tags), True
+
+
+def _log_one(client: Any, experiment_id: str, run: Any, record: RunRecord, logged: Logged) -> int:
+    """Write everything of a record, its identity last; return the number of its traces."""
+    run_id = run.info.run_id
+    now = int(time.time() * 1000)
+    step = int(run.data.tags.get("staffbench.updates", "0"))
+    model_id = _model_of(client, experiment_id, run_id, record)
+    metrics = metric_names(record.metrics)
+    names: list[str] = list(metrics)
+    for start in range(0, max(1, len(names)), 900):  # MLflow takes 1,000 a request
+        client.log_batch(
+            run_id,
+            metrics=[
+                Metric(name, metrics[name], now, step, model_id=model_id if name in _OF_MODEL else None)
+                for name in names[start : start + 900]
+            ],
+            params=[Param(name, value) for name, value in record.params.items()] if not start else (),
+        )
+    if model_id and not (run.outputs and run.outputs.model_outputs):  # MLflow takes it once
+        client.log_outputs(run_id, [LoggedModelOutput(model_id, step)])
+    if record.dataset:
+        context = [InputTag("mlflow.data.context", "eval")]
+        client.log_inputs(run_id, [DatasetInput(Dataset(**record.dataset), context)])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in record.texts.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        client.log_artifacts(run_id, folder)
+    for folder, file in record.files.items():
+        client.log_artifact(run_id, file, folder)
+    before = time.monotonic()
+    seconds = max(0.0, _TRACES_S - logged.traces_s)
+    n_traces = log_traces(Place(client, experiment_id, run_id, model_id), record, seconds)
+    logged.traces_s += time.monotonic() - before
+    tables = json.dumps([{"path": path, "type": "table"} for path in record.tables])
+    tags = {
+        **record.tags,
+        **({"mlflow.loggedArtifacts": tables} if record.tables else {}),
+        "traces": f"{n_traces} of {record.n_briefs} briefs",
+        "staffbench.updates": str(step + 1),
+        "staffbench.identity": record.identity,
+    }
+    for name, value in tags.items():
+        client.set_tag(run_id, name, value)
+    client.set_terminated(run_id)
+    return n_traces
+
+
+def _model_of(client: Any, experiment_id: str, run_id: str, record: RunRecord) -> str | None:
+    """Return the id of the logged model that stands for the condition."""
+    if not record.model:
+        return None
+    name = _NOT_IN_MODELS.sub("_", record.model)
+    found = client.search_logged_models([experiment_id], filter_string=f"name = '{name}'", max_results=1)
+    if found:
+        return found[0].model_id
+    params = {key: value for key, value in record.params.items() if not key.startswith("judge")}
+    model = client.create_logged_model(experiment_id, name, run_id, params=params, model_type="condition")
+    client.finalize_logged_model(model.model_id, "READY")
+    return model.model_id
+
+
+def metric_names(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics under names that MLflow takes; a name that was changed ends in its own digest."""
+    found: dict[str, float] = {}
+    for name, value in metrics.items():
+        legal = "/".join(part.strip(". ") or "_" for part in _NOT_IN_METRICS.sub("_", name).split("/"))
+        if legal != name or len(legal) > _LONGEST_NAME:
+            legal = f"{legal[: _LONGEST_NAME - 9]}-{sha256_text(name)[:8]}"
+        found[legal] = value
+    return found

@@ -1,0 +1,156 @@
+"""`staffbench export --to every-eval-ever`: records for the Every Eval Ever datastore, schema 0.3.0.
+
+One aggregate record a condition and judge, and beside it one row a brief and one a verdict. Values that are
+not known are left out, as are briefs and items without a verdict: the schema has no missing score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.adapters.screen import Screen
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.text import plural
+from flows.common.version import __version__
+from flows.pipeline.publish.eee.describe import UNSTATED, model_info, texts
+from flows.pipeline.publish.eee.results import results as results_of
+from flows.pipeline.publish.eee.samples import rows as rows_of
+from flows.pipeline.publish.export import Publication
+from flows.pipeline.publish.graded_results import GradedResults, load_results, write_folder
+from flows.pipeline.results.graded import Graded
+from flows.stages.notes import notes
+
+SCHEMA_VERSION = "0.3.0"
+_ABOUT = """Check them with `every_eval_ever validate 'data/*/*/*/*.json*'` (package `every-eval-ever`, Python 3.12).
+
+A row of `_samples.jsonl` is a brief (result `score`; correct if every item passed) or a verdict (result `correct`),
+which names its brief in `metadata`. The packet of documents is no part of a row. Briefs without a score and items
+without a verdict have no row; they are counted here and in the record."""  # noqa: E501 -- Markdown
+_NOT_IN_PATHS = re.compile(r'[<>:"\\|?*/\x00-\x1f]')
+
+
+def export(
+    project: Path,
+    overrides: Sequence[str],
+    folder: Path,
+    screen: Screen,
+    *,
+    allow: bool,
+    publication: Publication,
+) -> int:
+    """Write a record for every graded condition; arguments, result and errors as of the Parquet export."""
+    loaded = load_results(project, overrides)
+    files: dict[str, str] = {}
+    lines: list[str] = []
+    stamp = str(int(time.time()))
+    for entry in loaded.graded:
+        record, samples, left_out = _record(loaded, entry, publication, stamp)
+        path = Path(record["detailed_evaluation_results"]["file_path"]) if samples else None
+        place = path or Path(_place(loaded, record["model_info"], entry) + "_samples.jsonl")
+        name = str(place).removesuffix("_samples.jsonl") + ".json"
+        files[name] = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        if path:
+            files[str(path)] = samples
+        lines.append(f"- `{name}`: {entry.condition}, judge {entry.judge}{left_out}")
+    files["README.md"] = _readme(loaded, lines)
+    code = write_folder(folder, "every-eval-ever", files, loaded, screen, project=project, allow=allow)
+    screen.note(
+        f"Written: {folder}/ ({plural(len(loaded.graded), 'record')}, Every Eval Ever {SCHEMA_VERSION})"
+    )
+    if any(f"/{UNSTATED}/" in name for name in files):
+        screen.note(
+            f"Models whose name does not say who made them are below {UNSTATED}/: name one DEVELOPER/NAME."
+        )
+    if publication.creator is None:
+        screen.note("The records do not say who ran the evaluation: --creator would.")
+    return code
+
+
+def _readme(loaded: GradedResults, lines: Sequence[str]) -> str:
+    return "\n".join(
+        [
+            f"# {loaded.settings.benchmark.name}: records for Every Eval Ever, schema {SCHEMA_VERSION}",
+            "",
+            _ABOUT,
+            "",
+            *lines,
+            "",
+            *(f"- {note}" for note in notes(loaded.board)),
+            "",
+        ]
+    )
+
+
+def _record(
+    loaded: GradedResults, entry: Graded, publication: Publication, stamp: str
+) -> tuple[dict[str, Any], str, str]:
+    """Return the aggregate record, the rows as JSON lines, and what has no row, as text."""
+    settings: Mapping[str, Any] = (entry.settings or {}).get("settings", {})
+    condition = entry.about["condition"]
+    model = model_info(settings.get("model", {}), condition["model"], effort=condition["effort"])
+    name = f"{condition['benchmark']}_{entry.condition}_{entry.judge}"
+    evaluation_id = f"{name}/{model['id']}/{stamp}"
+    results = results_of(loaded, entry, settings, evaluation_id, publication)
+    ids = {one["evaluation_result_id"].rpartition("#")[2] for one in results}
+    rows: list[str] = []
+    n_without = {"brief": 0, "item": 0}
+    for kind, row in rows_of(loaded, entry, ids):
+        if row is None:
+            n_without[kind] += 1
+            continue
+        head = {"schema_version": SCHEMA_VERSION, "evaluation_id": evaluation_id, "model_id": model["id"]}
+        row["evaluation_result_id"] = f"{evaluation_id}#{row['evaluation_result_id']}"
+        rows.append(json.dumps({**head, **row}, ensure_ascii=False, allow_nan=False))
+    left_out = ", ".join(plural(n, kind) for kind, n in n_without.items() if n)
+    record: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation_id,
+        "retrieved_timestamp": stamp,
+        "source_metadata": {
+            "source_name": f"staffbench results of {condition['benchmark']}",
+            "source_type": "evaluation_run",
+            "source_organization_name": publication.creator or "not stated",
+            "evaluator_relationship": "third_party" if publication.creator else "other",
+            **({"source_organization_url": publication.url} if publication.url else {}),
+        },
+        "eval_library": {
+            "name": "staffbench",
+            "version": __version__,
+            "additional_details": {"scoring": loaded.settings.scoring.name, "harness": condition["harness"]},
+        },
+        "model_info": model,
+        "evaluation_results": results,
+    }
+    samples = "".join(f"{row}\n" for row in rows)
+    if rows:
+        record["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": _place(loaded, model, entry) + "_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": sha256_text(samples),
+            "total_rows": len(rows),
+            "additional_details": texts(
+                {f"n_{kind}s_without_a_row": n for kind, n in n_without.items()}
+                | {"without_a_row": "refused, failed or not graded; missing is never scored"}
+            ),
+        }
+    return record, samples, f"; without a row: {left_out}" if left_out else ""
+
+
+def _place(loaded: GradedResults, model: Mapping[str, Any], entry: Graded) -> str:
+    """Return the path in the datastore, without a suffix; the same results have the same name."""
+    developer, _, name = model["id"].partition("/")
+    found = [entry.about["condition"]["digest"], entry.about["judge"]["digest"], _results_digest(entry)]
+    file = uuid.UUID(sha256_text(canonical_json(found))[:32], version=4)
+    parts = (loaded.settings.benchmark.name, developer, name)
+    return "/".join(["data", *(_NOT_IN_PATHS.sub("_", part) for part in parts), str(file)])
+
+
+def _results_digest(entry: Graded) -> str:
+    return sha256_text(canonical_json([[v.scenario_id, v.seed, v.item_id, v.passed] for v in entry.verdicts]))

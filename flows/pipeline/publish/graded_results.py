@@ -1,0 +1,146 @@
+"""What formats of results share: what was graded, and a folder of texts, checked and replaced as a whole."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.adapters.config.compose import compose_points
+from flows.adapters.objects import ObjectStore
+from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError, StaffbenchError
+from flows.common.files import unwritable, write_whole
+from flows.common.text import plural
+from flows.pipeline.publish.findings import find_private, people_in
+from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.leaderboard import build_leaderboard
+from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
+from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.scenario import Scenario
+from flows.schema.settings import Settings
+
+
+@dataclass(frozen=True)
+class GradedResults:
+    """What was graded of a benchmark.
+
+    Attributes:
+        settings: names the benchmark and the scoring.
+        scenarios: by id.
+        graded: all conditions, each under one judge.
+        board: their leaderboard.
+        problems: what was left out.
+        people: names in the documents, with their places.
+    """
+
+    settings: Settings
+    scenarios: Mapping[str, Scenario]
+    graded: Sequence[Graded]
+    board: Leaderboard
+    problems: Sequence[StaffbenchError]
+    people: Mapping[str, Sequence[str]]
+
+    def row(self, entry: Graded) -> LeaderboardRow:
+        """Return the row of a condition under its judge."""
+        names = (entry.condition, entry.judge)
+        return next(row for row in self.board.rows if (row.condition, row.judge_id) == names)
+
+
+def load_results(project: Path, overrides: Sequence[str]) -> GradedResults:
+    """Load what was graded.
+
+    Raises:
+        StaffbenchError: nothing was.
+    """
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    results = project / settings.results
+    folder = results / settings.benchmark.name
+    scenarios, broken = load_scenarios(project, settings)
+    if not (folder / "verdicts").is_dir():
+        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
+    with results_lock(results):
+        graded, problems = load_graded(folder, scenarios)
+        problems = [*broken, *problems]
+        if not graded:
+            raise problems[0] if problems else StaffbenchError(folder, "nothing graded here")
+        objects = ObjectStore(results / ".cache" / "objects")
+        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+    people: dict[str, list[str]] = {}
+    for name, scenario in scenarios.items():
+        if scenario.task is None:
+            people_in(project / settings.benchmark.data / name, scenario, people)
+    return GradedResults(settings, scenarios, graded, board, problems, people)
+
+
+def write_folder(
+    folder: Path,
+    kind: str,
+    files: Mapping[str, str],
+    loaded: GradedResults,
+    screen: Screen,
+    *,
+    project: Path,
+    allow: bool,
+) -> int:
+    """Write texts as a folder, all of it or nothing.
+
+    Args:
+        folder: new or empty, or an earlier export of the same kind, which is replaced.
+        kind: the format's name.
+        files: relative path to content; `README.md` is one of them.
+        loaded: what was exported.
+        screen: output.
+        project: folder of the project, which no text may name.
+        allow: True to export despite findings.
+
+    Returns:
+        0; 1 if results were left out.
+
+    Raises:
+        ConfigError: `folder` holds something else.
+        StaffbenchError: findings that are not allowed, or the folder can't be written.
+    """
+    folder = folder.resolve()
+    mark = f"<!-- staffbench export: {kind} -->\n"
+    _check(folder, mark)
+    found = find_private(files.items(), loaded.people, project)
+    for one in found:
+        screen.fault(str(one))
+    if found and not allow:
+        remedy = "remove it from the documents or the results, or add --allow"
+        raise StaffbenchError("export", f"{plural(len(found), 'finding')}; nothing was written", "", remedy)
+    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
+    old = part.with_suffix(".old")
+    try:
+        for name, text in files.items():
+            write_whole(part / name, mark + text if name == "README.md" else text)
+        _check(folder, mark)  # nobody put anything there meanwhile
+        if folder.is_dir():
+            folder.rename(old)
+        part.rename(folder)
+    except OSError as error:
+        if old.is_dir() and not folder.exists():
+            old.rename(folder)
+        raise unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if folder.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+    for problem in loaded.problems:
+        screen.fault(f"left out of the export: {problem}")
+    return 1 if loaded.problems else 0
+
+
+def _check(folder: Path, mark: str) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(folder, "a file", "a new or empty folder")
+    readme = folder / "README.md"
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not readme.is_file() or not readme.read_text(encoding="utf-8", errors="replace").startswith(mark):
+        raise ConfigError(
+            folder, "no earlier export of this format", "a new or empty folder, or an earlier export"
+        )
