@@ -162,7 +162,9 @@ def test_an_automation_tells_of_a_run_that_failed(tmp_path, project, monkeypatch
         )
         bench = Project(tmp_path, project / "conf", environment)
         (tmp_path / "data" / "ma_bench" / "alder" / "documents" / "01-order.txt").write_bytes(b"\xff\x00")
-        assert bench("run", "model=strong", "tracking=none").code == 1
+        process = bench.start("run", "model=strong", "tracking=none")
+        out, err = process.communicate(timeout=500)
+        assert process.returncode == 1, out + err
         assert came.wait(300)
         assert told[0].startswith("ma_bench · strong-default-3000-v0 · offline: ")
     finally:

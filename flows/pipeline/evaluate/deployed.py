@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -20,7 +21,7 @@ from flows.adapters.scenario_files import find_project
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.pipeline.evaluate.run import run_points
-from flows.pipeline.orchestration.cached_tasks import records
+from flows.pipeline.orchestration.records import RecordFolder
 from flows.pipeline.orchestration.server import configure
 
 Override = Annotated[str, Field(pattern=r"^[+~]*[A-Za-z_][\w./@-]*=|^~", examples=["model=strong"])]
@@ -42,6 +43,7 @@ def deployed(overrides: list[Override], sweep: bool = False) -> State[Any]:
         Completed with a verdict on every item, Cancelled where a budget or a person stopped it, else Failed.
     """
     project = find_project(Path.cwd())
+    configure(project, project / "results")
 
     def run() -> int:
         points = compose_points(project, overrides, multirun=sweep)
@@ -68,5 +70,6 @@ def _is_in_a_loop() -> bool:
     return False
 
 
-configure(Path.cwd(), Path.cwd() / "results")  # where a run by command keeps its finished stages
-deployed.result_storage = records()  # the decorator takes only storage that the server knows
+# Where a run by command keeps its finished stages. The decorator takes only storage that the server knows.
+_RECORDS = Path(os.environ.get("PREFECT_LOCAL_STORAGE_PATH", "results/.cache/prefect"))
+deployed.result_storage = RecordFolder(basepath=str(_RECORDS.expanduser().absolute()))
