@@ -162,14 +162,13 @@ def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[lis
     found, params = _grid(project, known, [*source.overrides, *mode], chosen)
     if swept and not multirun and found != "MULTIRUN":
         raise _without_m(swept[0], known)
+    pairs: list[list[str]] = [[]]
     if multirun or found != "RUN":
         given = {o.lstrip("+~").split("=", 1)[0] for o in overrides}
         overrides = [
             f"{key}={value}" for key, value in params.items() if key not in given | {TOGETHER}
         ] + overrides
         pairs = _together(params.get(TOGETHER, ""), given)
-    else:
-        pairs = [[]]
     jobs: list[list[str]] = []
     try:
         _refuse_grids(project, source, parser.parse_overrides(overrides))

@@ -58,6 +58,7 @@ class RunRecord:
         metrics: the results; unknown ones are left out.
         tags: for filtering.
         texts: small artifacts, path to content.
+        charts: Vega-Lite specifications by the path of the SVG that is drawn of each.
         files: further artifacts: folder among the artifacts, and path.
         tables: paths in `texts` that MLflow's page shows as tables.
         dataset: name, digest, source and profile of the scenarios; empty for none.
@@ -74,6 +75,7 @@ class RunRecord:
     metrics: Mapping[str, float]
     tags: Mapping[str, str]
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    charts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     tables: Sequence[str] = ()
     dataset: Mapping[str, str] = field(default_factory=dict[str, str])

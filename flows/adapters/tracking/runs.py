@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelOutput, Metric, Param
+from vl_convert import vegalite_to_svg
 
 from flows.adapters.tracking import RunRecord
 from flows.adapters.tracking.store import Opened
@@ -120,7 +121,8 @@ def _log_one(client: Any, experiment_id: str, run: Any, record: RunRecord, logge
         context = [InputTag("mlflow.data.context", "eval")]
         client.log_inputs(run_id, [DatasetInput(Dataset(**record.dataset), context)])
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in record.texts.items():
+        charts = {name: vegalite_to_svg(dict(spec)) for name, spec in record.charts.items()}
+        for name, text in {**record.texts, **charts}.items():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

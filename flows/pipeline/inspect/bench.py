@@ -10,11 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import Model, get_model, model_roles
 
-from flows.adapters.config.compose import compose_points, composed_yaml
+from flows.adapters.config.compose import compose_points
 from flows.adapters.scenario_files import find_project
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.telemetry import turn_off_telemetry
@@ -26,6 +25,7 @@ from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.grade_one import context_of
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.scenario import Scenario
+from flows.schema.settings import JudgeKind
 
 SCORER = "staffbench_judge"
 _OWN = {"transport": "litellm", "provider": "inspect", "stream": "false", "note": "'called by Inspect'"}
@@ -133,11 +133,10 @@ def _bench(
 
 def _judging(project: Path, fixed: Sequence[str]) -> dict[str, str]:
     """Return the roles whose models judge, each with its key in the settings."""
-    judge = yaml.safe_load(composed_yaml(project, fixed))["judge"]
-    members = {name: f"judge.members.{name}" for name in judge.get("members") or ()}
-    found = members or {"judge": "judge"}
-    kinds = {name: one["kind"] for name, one in (judge.get("members") or {"judge": judge}).items()}
-    return {name: key for name, key in found.items() if kinds[name] != "offline"}
+    judge = compose_points(project, fixed, multirun=False)[0].settings.judge
+    members = {name: (f"judge.members.{name}", one) for name, one in (judge.members or {}).items()}
+    found = members or {"judge": ("judge", judge)}
+    return {name: key for name, (key, one) in found.items() if one.kind is not JudgeKind.offline}
 
 
 def _named(key: str, model: Model) -> list[str]:

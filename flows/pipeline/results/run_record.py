@@ -24,7 +24,6 @@ from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
 from flows.schema.verdict import VerdictStatus
 from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
-from flows.stages.figure import Rate, RateRow, rate_figure
 from flows.stages.shown import changed_values
 
 _RECORD_VERSION = 2  # raise it to have runs logged again that are logged already
@@ -105,8 +104,8 @@ def run_record(
             "scores.csv": _as_csv(scores),
             "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
             "verdicts.json": _as_table(_verdict_rows(evaluation, outcome)),
-            **_figures(evaluation, outcome),
         },
+        charts=_figures(evaluation, outcome),
         tables=["verdicts.json"],
         dataset={
             "name": condition.benchmark,
@@ -206,21 +205,36 @@ def _as_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return json.dumps({"columns": columns, "data": [[row[name] for name in columns] for row in rows]})
 
 
-def _figures(evaluation: Evaluation, outcome: Outcome) -> dict[str, str]:
+def _figures(evaluation: Evaluation, outcome: Outcome) -> dict[str, dict[str, Any]]:
+    """Return the share of requirements passed by step, tier and severity as Vega-Lite charts, by path."""
     by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
-    found: dict[str, str] = {}
+    label, judge = evaluation.condition.label, evaluation.judge.label
+    found: dict[str, dict[str, Any]] = {}
     for by, counts in breakdowns(by_scenario, outcome.verdicts, _GROUPINGS).items():
-        kept = [one for one in counts if one.group != UNCLASSED and one.kind == "requirement"]
-        cells = tuple(Rate(one.passed, one.n, one.ungraded) for one in kept)
-        if kept:
-            found[f"figures/passed_by_{by}.svg"] = rate_figure(
-                [RateRow(evaluation.condition.label, cells)],
-                [one.group.replace("_", " ") for one in kept],
-                name=f"passed-by-{by}",
-                title=f"Requirements passed by {by}",
-                judge=evaluation.judge.label,
-            )
+        kept = [one for one in counts if one.group != UNCLASSED and one.kind == "requirement" and one.n]
+        rows = [
+            {by: one.group.replace("_", " "), "share": one.passed / one.n, "count": f"{one.passed} of {one.n}"}
+            for one in kept
+        ]
+        if rows:
+            found[f"figures/passed_by_{by}.svg"] = _bars(rows, by, label, judge)
     return found
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], by: str, label: str, judge: str) -> dict[str, Any]:
+    across = {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
+    across["title"] = "requirements passed, of those with a verdict"
+    encoding = {"y": {"field": by, "type": "nominal", "sort": None}, "x": across}
+    return {
+        "title": {"text": f"Requirements passed by {by}", "subtitle": f"{label}, judge {judge}"},
+        "data": {"values": list(rows)},
+        "width": 360,
+        "encoding": encoding,
+        "layer": [
+            {"mark": "bar"},
+            {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "count"}}},
+        ],
+    }
 
 
 def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTrace]:
