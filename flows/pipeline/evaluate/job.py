@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
+from flows.pipeline.evaluate.chain import OpenChains, RunChain, in_process
 from flows.pipeline.evaluate.run_page import RunPage
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
@@ -91,6 +94,7 @@ class Job:
         on_step: called after each stage with its name and whether it was skipped.
         log: called with each completed evaluation, its outcome and its files.
         report: called at the end; writes and returns the leaderboard, None if it has no row.
+        chains: opens what runs the chains.
     """
 
     context: RunContext
@@ -98,6 +102,7 @@ class Job:
     on_step: Callable[[str, bool], None]
     log: Callable[[Evaluation, Outcome, ResultFiles], None]
     report: Callable[[Finished], Board | None]
+    chains: Callable[[], AbstractAsyncContextManager[RunChain]]
     finished: Finished = field(default_factory=Finished)
 
 
@@ -112,6 +117,7 @@ def build_job(
     screen: Screen,
     *,
     on_start: Callable[[], None],
+    chains: OpenChains = in_process,
 ) -> Job:
     """Build the flow's input."""
     first = context.evaluations[0]
@@ -139,7 +145,7 @@ def build_job(
             write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         return Board(board, graded, scenarios)
 
-    return Job(context, on_start, progress.step, log, report)
+    return Job(context, on_start, progress.step, log, report, partial(chains, context, progress.step))
 
 
 def counts(context: RunContext) -> CallCounts:

@@ -36,11 +36,12 @@ from flows.pipeline.orchestration.lost import PrefectError, as_lost, has_ended, 
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
+from flows.schema.settings import Engine, JudgeKind, ModelSettings, Settings, Transport, Writer
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
+    from flows.pipeline.evaluate.crew import Crew
     from flows.pipeline.evaluate.flow import Finished, Job
 
 
@@ -74,6 +75,7 @@ def run_points(
     Raises:
         StaffbenchError: the points can't be run, or not together; no model was called.
     """
+    from flows.pipeline.evaluate.chain import in_process
     from flows.pipeline.evaluate.job import build_job, counts, expected, title_of
 
     forget_pandas()
@@ -88,11 +90,12 @@ def run_points(
         tracker = Tracker(results, settings.tracking.experiment) if settings.tracking.enabled else None
         if tracker is not None:
             stack.callback(tracker.close)
+        crew = _crew(settings, server, screen, stack)
         context = RunContext(
             project,
             results,
             evaluations,
-            _client(results, [evaluation.settings for evaluation in evaluations], stack),
+            _client(results, [evaluation.settings for evaluation in evaluations], crew, stack),
             ObjectStore(results / ".cache" / "objects"),
             ReportStore(folder / "reports" / "files"),
             Renders(folder / "renders"),
@@ -101,7 +104,8 @@ def run_points(
         names = [evaluation.name for evaluation in evaluations]
         page = RunPage(folder / "run.html", title, progress, names) if watch else None
         signals = Signals(context, screen)
-        job = build_job(context, progress, tracker, page, screen, on_start=signals.take)
+        chains = crew.open if crew else in_process
+        job = build_job(context, progress, tracker, page, screen, on_start=signals.take, chains=chains)
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
             tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
@@ -113,7 +117,25 @@ def run_points(
         return _ended(context, job.finished, lost, tracker, screen)
 
 
-def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
+def _crew(settings: Settings, server: Server | None, screen: Screen, stack: ExitStack) -> Crew | None:
+    """Start or find the workers of a cluster; None if this process does the work."""
+    if settings.runner.engine is not Engine.dask:
+        return None
+    if settings.runner.scheduler is not None and server is not None and server.is_embedded:
+        raise ConfigError(
+            "runner.scheduler",
+            "its workers would not see the page of a server that lives as long as this command",
+            "PREFECT_API_URL, the address of one server for all",
+            "start one with make cluster, or with make prefect",
+        )
+    from flows.pipeline.evaluate.crew import Crew
+
+    return Crew(settings, screen, stack)
+
+
+def _client(
+    results: Path, points: Sequence[Settings], crew: Crew | None, stack: ExitStack
+) -> ThreadedClient | None:
     """Return a client if a point calls a model; `stack` closes its store."""
     remote = [point for point in points if _called(point)]
     for point in remote:
@@ -129,7 +151,8 @@ def _client(results: Path, points: Sequence[Settings], stack: ExitStack) -> Thre
         return None
     store = CompletionStore(results / "completions")
     stack.callback(store.close)
-    return ThreadedClient(Client(store, points[0].runner, points[0].budget, points[0].retry))
+    client = Client(store, points[0].runner, points[0].budget, points[0].retry)
+    return crew.client(client, store) if crew else ThreadedClient(client)
 
 
 def _await(server: Server, screen: Screen) -> None:

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.context import TaskRunContext
+from prefect.settings import get_current_settings
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.objects import ObjectStore
@@ -29,10 +31,14 @@ from flows.pipeline.orchestration.records import RecordFolder
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 
-@cache
 def records() -> RecordFolder:
-    """Prefect's cache, used as the flow's result storage."""
-    return RecordFolder.of_settings()
+    """Prefect's cache, used as the flow's result storage. A worker may serve runs of several folders."""
+    return _folder(get_current_settings().results.local_storage_path)
+
+
+@cache
+def _folder(path: Path) -> RecordFolder:
+    return RecordFolder(basepath=str(path.expanduser().absolute()))
 
 
 class TaskRuns:

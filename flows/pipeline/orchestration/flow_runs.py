@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import fcntl
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import UUID
 
+import prefect.settings
+from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import LogCreate
+from prefect.client.schemas.objects import FlowRun
+from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectException
+from prefect.results import ResultStore
+from prefect.settings import temporary_settings
 from prefect.states import Crashed
+
+from flows.pipeline.orchestration.cached_tasks import records
 
 _UNREACHED = (OSError, PrefectException)
 
@@ -36,6 +44,44 @@ async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
     with suppress(httpx.HTTPError, *_UNREACHED):
         async with get_client() as client:
             await client.create_logs([line])
+
+
+def flow_run_here() -> dict[str, str]:
+    """Return what `enter_flow_run` needs to know of the current flow run."""
+    context = FlowRunContext.get()
+    assert context is not None
+    assert context.flow_run is not None
+    run = context.flow_run
+    return {"id": str(run.id), "flow_id": str(run.flow_id), "name": run.name}
+
+
+def enter_flow_run(
+    flow_run: Mapping[str, str], flow: Flow[..., Any], settings: Mapping[str, str], stack: ExitStack
+) -> None:
+    """Make task runs of the current context part of a flow run of another process, until `stack` is closed.
+
+    Args:
+        flow_run: from `flow_run_here`.
+        flow: its flow.
+        settings: Prefect's settings by the names of their environment variables.
+        stack: holds what is entered.
+    """
+    named = {getattr(prefect.settings, name): value for name, value in settings.items()}
+    stack.enter_context(temporary_settings(updates=named))
+    stack.enter_context(
+        FlowRunContext(
+            flow=flow,
+            flow_run=FlowRun(
+                id=UUID(flow_run["id"]), flow_id=UUID(flow_run["flow_id"]), name=flow_run["name"]
+            ),
+            client=get_client(sync_client=True),
+            task_runner=stack.enter_context(flow.task_runner.duplicate()),
+            result_store=ResultStore(result_storage=records()),
+            persist_result=True,
+            parameters={},
+            detached=True,
+        )
+    )
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from typing import Any, cast
 
 from prefect.filesystems import LocalFileSystem
 from prefect.serializers import JSONSerializer
-from prefect.settings import get_current_settings
 
 from flows.common.files import write_whole
 
@@ -28,11 +27,6 @@ class RecordFolder(LocalFileSystem):
     """Task records in one folder, by key. Used as a flow's `result_storage`."""
 
     _block_type_name = "staffbench records"
-
-    @classmethod
-    def of_settings(cls) -> RecordFolder:
-        """Open the folder that `PREFECT_LOCAL_STORAGE_PATH` names."""
-        return cls(basepath=str(get_current_settings().results.local_storage_path.expanduser().absolute()))
 
     def _resolve_path(self, path: str) -> Path:
         """Join folder and key. Keys are digests or random names, so none leads out of the folder."""
