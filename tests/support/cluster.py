@@ -46,6 +46,7 @@ class Cluster:
         self.database_port = free_port()
         self.threads = threads
         self.pids: dict[str, tuple[int, float]] = {}
+        self._children: list[subprocess.Popen] = []
         self.environment = {**_SETTINGS, **os.environ, "PREFECT_HOME": str(folder), **self.client_environment}
         self.environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = "10"
         self.environment.setdefault("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "60s")
@@ -91,6 +92,7 @@ class Cluster:
         for process in self._processes(part):
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(how)
+                process.wait(60)
 
     def worker_process(self, part: str) -> psutil.Process:
         """The process of a worker that does the work; its parent is the nanny that replaces it."""
@@ -108,6 +110,8 @@ class Cluster:
             for process in alive:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
+        for child in self._children:
+            child.wait()
         self.pids.clear()
         (self.folder / "cluster.json").unlink(missing_ok=True)
 
@@ -154,6 +158,7 @@ class Cluster:
                 stderr=log,
                 start_new_session=True,
             )
+        self._children.append(process)
         self.pids[part] = process.pid, psutil.Process(process.pid).create_time()
         state = {"pids": self.pids, "api_url": self.api_url, "scheduler": self.scheduler}
         (self.folder / "cluster.json").write_text(json.dumps(state))

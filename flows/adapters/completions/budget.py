@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from flows.adapters.completions.shares import AMOUNTS, Grant, Need, limited
+from flows.adapters.completions.shares import Grant, Need, amounts
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target, resolve_if_pending
 from flows.common.errors import BudgetReached, ConfigError
 from flows.schema.call import estimated_input_tokens
@@ -116,12 +116,12 @@ class Budget:
         self._in_flight: list[Reservation] = []
         self._waiting: dict[asyncio.Future[None], Cost] = {}
         self._ask = ask
-        self._limits = limited(settings, AMOUNTS)
+        self._limits = amounts(settings)
         self._grants = {name: Grant(0.0 if ask else limit) for name, limit in self._limits.items()}
         self._heard: dict[str, _ReplyStatistics] = {}
 
     def needs(self) -> dict[str, Need]:
-        """See `Lessee`; by the names of `AMOUNTS`."""
+        """See `Lessee`."""
         found: dict[str, Need] = {}
         waiting = [cost for future, cost in self._waiting.items() if not future.done()]
         for name in self._limits:
@@ -256,15 +256,13 @@ class Budget:
             of_all: measure by the limits and by what all workers have spent, not by the own share.
         """
         units = {"max_usd": "US dollars", "max_calls": "calls", "max_tokens": "tokens"}
-        for name, unit in units.items():
-            if (limit := getattr(self._settings, name)) is None:
-                continue
+        for name, limit in self._limits.items():
             spent, wanted, grant = self._spent(name), _amount(name, cost), self._grants[name]
             held = sum(_amount(name, one.most) for one in self._in_flight)
             spent += type(spent)(grant.others) if of_all else 0
             if spent + held + wanted <= (limit if of_all else grant.share):
                 continue
-            shown = f"reached: {_shown(spent)} {unit} in this run"
+            shown = f"reached: {_shown(spent)} {units[name]} in this run"
             if self._uncounted and name != "max_calls":
                 shown += f", {self._uncounted} calls without the provider's count estimated"
             if name != "max_calls" and spent < limit:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from flows.adapters.completions.shares import LEVELS, Grant, Need, limited
+from flows.adapters.completions.shares import Grant, Need, levels
 from flows.adapters.completions.stop_conditions import StopConditions, Target
 from flows.schema.settings import RunnerSettings
 
@@ -101,7 +101,7 @@ class ProviderLimits:
         self._ceiling = float(runner.concurrency)
         self._provider = provider
         self._ask = ask
-        self._limits = limited(runner, LEVELS)
+        self._limits = levels(runner)
         self._shares = dict.fromkeys(self._limits, 0.0) if ask else self._limits
         self._valid_until = math.inf
         self._reported = 0
@@ -116,7 +116,7 @@ class ProviderLimits:
         self._loop = asyncio.get_running_loop()
 
     def needs(self) -> dict[str, Need]:
-        """See `Lessee`; `|` and the provider follow the names of `LEVELS`."""
+        """See `Lessee`."""
         now = self._loop.time()
         self._expire(now)
         self._drop_old(now)

@@ -14,18 +14,13 @@ the budget counts as spent, as nobody knows what it paid for.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flows.schema.settings import BudgetSettings, RunnerSettings
 
 TERM_S = 10.0
 """Seconds without a renewal after which a worker counts as dead."""
-
-LEVELS = ("concurrency", "requests_per_minute", "tokens_per_minute")
-"""Limits of `RunnerSettings`, one of each for each provider: `concurrency|openai`."""
-AMOUNTS = ("max_usd", "max_calls", "max_tokens")
-"""Limits of `BudgetSettings`."""
 
 _MINUTE_S = 60.0
 _CLOSE = 1e-9  # sums of dollars are inexact
@@ -80,8 +75,7 @@ class Shares:
     def __init__(self, runner: RunnerSettings, budget: BudgetSettings, term_s: float = TERM_S) -> None:
         """Divide these limits; see `TERM_S`."""
         self.term_s = term_s
-        self._runner = runner
-        self._budget = budget
+        self._levels, self._amounts = levels(runner), amounts(budget)
         self._holders: dict[str, _Holder] = {}
 
     def renew(self, worker: str, needs: Mapping[str, Need], now: float) -> dict[str, Grant]:
@@ -104,7 +98,7 @@ class Shares:
         free = total - sum(holder.held(name) for holder in holders)
         target = self._targets(name, total)[worker]
         share = target if target <= held else min(target, held + max(0.0, free))
-        if _limit(name) not in AMOUNTS:
+        if _limit(name) not in self._amounts:
             share = float(math.floor(share + _CLOSE))
         me.shares[name] = share
         spent = sum(holder.needs[name].firm for holder in holders if name in holder.needs)
@@ -116,7 +110,7 @@ class Shares:
         What nobody wants of calls and tokens is divided too, so that a worker need not ask before it uses
         more. Of the budget nothing is given in advance, as a dead worker's share is lost.
         """
-        is_amount = _limit(name) in AMOUNTS
+        is_amount = _limit(name) in self._amounts
         needs = {worker: holder.needs.get(name, Need()) for worker, holder in self._holders.items()}
         given = {worker: need.used if is_amount else 0.0 for worker, need in needs.items()}
         free = total - sum(given.values())
@@ -144,7 +138,7 @@ class Shares:
 
     def _total(self, name: str) -> float:
         limit = _limit(name)
-        return float(getattr(self._budget if limit in AMOUNTS else self._runner, limit))
+        return self._amounts[limit] if limit in self._amounts else self._levels[limit]
 
     def _forget(self, now: float) -> None:
         """Free what dead workers held."""
@@ -155,7 +149,7 @@ class Shares:
             left: dict[str, Need] = {}
             for name in {*holder.needs, *holder.shares}:
                 held = holder.held(name)
-                if _limit(name) in AMOUNTS:
+                if _limit(name) in self._amounts:
                     left[name] = Need(used=held, firm=held, want=held)
                 elif _limit(name) != "concurrency" and silent <= self.term_s + _MINUTE_S:
                     left[name] = Need(used=held, want=held)
@@ -173,6 +167,19 @@ def _whole(amount: float, step: float) -> float:
     return math.floor(max(0.0, amount) / step + _CLOSE) * step if step > 0 else 0.0
 
 
-def limited(settings: RunnerSettings | BudgetSettings, names: Iterable[str]) -> dict[str, float]:
-    """Return those of `names` that have a limit."""
-    return {name: float(value) for name in names if (value := getattr(settings, name)) is not None}
+def levels(runner: RunnerSettings) -> dict[str, float]:
+    """Return the limits of a provider that are set. `|` and the provider's name follow in a ledger."""
+    return _given(
+        concurrency=runner.concurrency,
+        requests_per_minute=runner.requests_per_minute,
+        tokens_per_minute=runner.tokens_per_minute,
+    )
+
+
+def amounts(budget: BudgetSettings) -> dict[str, float]:
+    """Return the limits of a budget that are set."""
+    return _given(max_usd=budget.max_usd, max_calls=budget.max_calls, max_tokens=budget.max_tokens)
+
+
+def _given(**limits: float | None) -> dict[str, float]:
+    return {name: limit for name, limit in limits.items() if limit is not None}

@@ -281,7 +281,7 @@ class _Run:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        self._entered.close()
+        self._base.run(self._entered.close)
         EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now
 
 

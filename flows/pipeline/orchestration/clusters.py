@@ -54,8 +54,8 @@ def open_cluster(runner: RunnerSettings, chains: int, stack: ExitStack) -> str:
     return cluster.scheduler_address
 
 
-def start_cluster(runner: RunnerSettings, chains: int) -> Any:
-    """Start the cluster of `runner.cluster`; see `open_cluster`."""
+def start_cluster(runner: RunnerSettings, chains: int, *, submit: bool = True) -> Any:
+    """Start the cluster of `runner.cluster`; see `open_cluster`. `submit=False` sends no job to SLURM."""
     workers = runner.workers or os.cpu_count() or 1
     # One more than its part, since a chain that waits for another's call has a place too.
     threads = runner.chains_per_worker or chains // workers + 1
@@ -72,7 +72,7 @@ def start_cluster(runner: RunnerSettings, chains: int) -> Any:
         raise ConfigError(
             f"runner.cluster={runner.cluster.value}", str(error), f"what {kind} takes as its options"
         ) from error
-    if runner.cluster is ClusterKind.slurm:
+    if runner.cluster is ClusterKind.slurm and submit:
         cluster.scale(workers)
     return cluster
 
