@@ -121,7 +121,7 @@ class Budget:
         self._heard: dict[str, _ReplyStatistics] = {}
 
     def needs(self) -> dict[str, Need]:
-        """See `Lessee`."""
+        """Return what it needs of each limit."""
         found: dict[str, Need] = {}
         waiting = [cost for future, cost in self._waiting.items() if not future.done()]
         for name in self._limits:
@@ -134,7 +134,7 @@ class Budget:
         return found
 
     def take(self, grants: Mapping[str, Grant], valid_until: float) -> None:  # noqa: ARG002 -- what is granted counts as spent
-        """See `Lessee`."""
+        """Live by these shares."""
         self._grants |= {name: grants[name] for name in self._limits if name in grants}
         self._wake()
 

@@ -12,7 +12,7 @@ from flows.adapters.completions.batches import Ledger, batch_price, check_batche
 from flows.adapters.completions.budget import Budget
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
-from flows.adapters.completions.leases import Lease, LeaseAddress, Lessee
+from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
@@ -85,7 +85,11 @@ class Client:
             leases: where shares of the limits are leased; None if this client has them all.
         """
         self.totals = Totals()
-        self._lease = Lease(leases, self._lessees, self.totals, self._halt) if leases else None
+        self._lease = (
+            Lease(leases, lambda: [self._budget, *self._limits.values()], self.totals, self._halt)
+            if leases
+            else None
+        )
         ask = self._lease.ask if self._lease else None
         self._store = store
         self._runner = runner
@@ -181,9 +185,6 @@ class Client:
         self._senders.clear()
         if self._batches is not None:
             self._batches.close()
-
-    def _lessees(self) -> list[Lessee]:
-        return [self._budget, *self._limits.values()]
 
     def _halt(self, reason: StaffbenchError) -> None:
         self._halts.set(EVERYTHING, reason)

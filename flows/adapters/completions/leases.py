@@ -12,7 +12,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
@@ -59,11 +59,9 @@ class LeaseServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="leases", daemon=True)
         self._thread.start()
-        started = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._serve, bind or host, port), self._loop
-        )
+        listening = asyncio.start_server(self._serve, bind or host, port)
         try:
-            self._server = started.result()
+            self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         except OSError as error:
             self._end()
             raise ConfigError(
@@ -114,16 +112,11 @@ class LeaseServer:
         return {name: asdict(grant) for name, grant in grants.items()}
 
 
-class Lessee(Protocol):
-    """Lives by shares."""
+class _Lessee(Protocol):
+    """Reports what it needs of each limit, and lives by its shares until a time of `time.monotonic`."""
 
-    def needs(self) -> Mapping[str, Need]:
-        """Return what it needs of each limit."""
-        ...
-
-    def take(self, grants: Mapping[str, Grant], valid_until: float) -> None:
-        """Live by these shares until `valid_until` of `time.monotonic`."""
-        ...
+    def needs(self) -> Mapping[str, Need]: ...
+    def take(self, grants: Mapping[str, Grant], valid_until: float) -> None: ...
 
 
 class Lease:
@@ -132,7 +125,7 @@ class Lease:
     def __init__(
         self,
         address: LeaseAddress,
-        lessees: Callable[[], list[Lessee]],
+        lessees: Callable[[], Sequence[_Lessee]],
         totals: Totals,
         stop: Callable[[StaffbenchError], None],
     ) -> None:
@@ -185,14 +178,8 @@ class Lease:
             except (OSError, ValueError, TimeoutError) as error:
                 gone = isinstance(error, ConnectionRefusedError)
                 if gone or time.monotonic() - renewed > self._address.term_s:
-                    self._halt(
-                        Stopped(
-                            "run",
-                            f"the process that started it does not answer at "
-                            f"{self._address.host}:{self._address.port}",
-                            remedy="the same command resumes",
-                        )
-                    )
+                    at = f"{self._address.host}:{self._address.port}"
+                    self._halt(Stopped("run", f"its process at {at} does not answer"))
                     return
             # Not once a call: what comes within this time shares a renewal.
             await asyncio.sleep(_SHORT_S)

@@ -116,7 +116,7 @@ class ProviderLimits:
         self._loop = asyncio.get_running_loop()
 
     def needs(self) -> dict[str, Need]:
-        """See `Lessee`."""
+        """Return what it needs of each limit, by its name, `|` and the provider."""
         now = self._loop.time()
         self._expire(now)
         self._drop_old(now)
@@ -138,7 +138,7 @@ class ProviderLimits:
         return found
 
     def take(self, grants: Mapping[str, Grant], valid_until: float) -> None:
-        """See `Lessee`."""
+        """Live by these shares until `valid_until` of the event loop's clock."""
         for name in self._limits:
             if (grant := grants.get(f"{name}|{self._provider}")) is not None:
                 self._shares[name] = grant.share

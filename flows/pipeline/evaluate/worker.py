@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import hashlib
+import importlib
 import json
 import os
 import threading
@@ -44,62 +45,43 @@ _DRAIN_S = 5.0
 
 @dataclass(frozen=True)
 class Order:
-    """A run, as each task names it.
+    """A run, as each task names it: all that a worker must know to begin."""
 
-    Attributes:
-        run: a name of this run of the command.
-        versions: what `versions` gave where the run was started.
-        project, results: their folders, at the same place on every machine.
-        content: address of the run's evaluations in the object store.
-        flow_run: id and name of the flow run, and the flow's id.
-        leases: where shares of the limits are leased; None if no model is called.
-        prefect: settings of Prefect, as environment variables.
-    """
-
-    run: str
-    versions: Mapping[str, str]
-    project: str
+    run: str  # of this command, never used again
+    versions: Mapping[str, str]  # where the run was started
+    project: str  # folders, at the same place on every machine
     results: str
-    content: str
-    flow_run: Mapping[str, str]
-    leases: LeaseAddress | None
-    prefect: Mapping[str, str]
+    content: str  # address of the run's evaluations in the object store
+    flow_run: Mapping[str, str]  # see `flow_run_here`
+    leases: LeaseAddress | None  # None if no model is called
+    prefect: Mapping[str, str]  # settings, as environment variables
 
 
 class OtherVersion(ConfigError):  # noqa: N818 -- of a worker, which is replaced
     """A worker has another version."""
 
 
+# What each rule's version is called, and where it stands.
+_RULES = {
+    "readers": ("flows.readers.read", "READER_VERSIONS"),
+    "request rule": ("flows.schema.completion", "PROTOCOL_VERSION"),
+    "prompt rule": ("flows.stages.generate", "GENERATE_VERSION"),
+    "word rule": ("flows.stages.truncate", "WORD_COUNTER"),
+    "judge rule": ("flows.stages.judge", "JUDGE_VERSION"),
+    "offline judge": ("flows.stages.offline", "OFFLINE_VERSION"),
+    "score rule": ("flows.stages.score", "SCORE_VERSION"),
+}
+
+
 @cache
 def versions() -> dict[str, str]:
     """Return what must be the same on all machines: the package's version, its rules and its code."""
-    from flows.readers.read import READER_VERSIONS
-    from flows.schema.completion import PROTOCOL_VERSION
-    from flows.stages.aggregate import AGGREGATE_VERSION
-    from flows.stages.generate import GENERATE_VERSION
-    from flows.stages.judge import JUDGE_VERSION
-    from flows.stages.judge.vote import VOTE_VERSION
-    from flows.stages.offline import OFFLINE_VERSION
-    from flows.stages.offline.reference import REFERENCE_VERSION
-    from flows.stages.score import SCORE_VERSION
-    from flows.stages.truncate import WORD_COUNTER
-
     code = hashlib.sha256()
     package = Path(__file__).resolve().parents[2]
     for path in sorted(package.rglob("*.py")):
         code.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
-    return {
-        "staffbench": __version__,
-        "readers": "-".join(f"{name}{number}" for name, number in sorted(READER_VERSIONS.items())),
-        "protocol": PROTOCOL_VERSION,
-        "prompt rule": GENERATE_VERSION,
-        "word rule": WORD_COUNTER,
-        "judge rule": f"{JUDGE_VERSION}, panel {VOTE_VERSION}",
-        "offline judge": f"{OFFLINE_VERSION}, reports {REFERENCE_VERSION}",
-        "score rule": SCORE_VERSION,
-        "aggregate rule": AGGREGATE_VERSION,
-        "code": code.hexdigest()[:12],
-    }
+    rules = {name: str(getattr(importlib.import_module(at), what)) for name, (at, what) in _RULES.items()}
+    return {"staffbench": __version__, **rules, "code": code.hexdigest()[:12]}
 
 
 def refused(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> OtherVersion | None:
@@ -195,7 +177,8 @@ class _Run:
     """A run on this worker: its context, and the event loop of its stages."""
 
     def __init__(self, order: Order) -> None:
-        own = {key: os.environ[key] for key in order.prefect if key in os.environ}  # of this machine
+        # A machine may see the server at another address.
+        url = os.environ.get("PREFECT_API_URL", order.prefect["PREFECT_API_URL"])
         configure(Path(order.project), Path(order.results))
         from flows.adapters.completions.client import Client
         from flows.adapters.completions.store import CompletionStore
@@ -231,7 +214,9 @@ class _Run:
         self._tasks: set[asyncio.Task[None]] = set()
         self._entered = ExitStack()
         self._base = contextvars.Context()
-        self._base.run(enter_flow_run, order.flow_run, evaluate, {**order.prefect, **own}, self._entered)
+        self._base.run(
+            enter_flow_run, order.flow_run, evaluate, {**order.prefect, "PREFECT_API_URL": url}, self._entered
+        )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="stages", daemon=True)
         self._thread.start()
