@@ -24,7 +24,8 @@ from flows.common.errors import ConfigError, StaffbenchError, Stopped
 
 _RENEW_S = 1.0
 _SHORT_S = 0.1  # between renewals of a worker that waits for more
-_ANSWER_S = 5.0
+_ANSWER_S = 20.0
+_PATIENCE_S = 600.0  # for a process that lives and does not answer; nothing is sent without a lease
 
 
 @dataclass(frozen=True)
@@ -85,24 +86,34 @@ class LeaseServer:
 
     def close(self) -> None:
         """End: workers find nobody, and stop."""
-        self._loop.call_soon_threadsafe(self._server.close)
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result()
         self._end()
 
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
+
+    async def _hang_up(self) -> None:
+        self._server.close()
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, ValueError, LookupError, TypeError, asyncio.IncompleteReadError):
-            while line := await reader.readline():
-                report = json.loads(line)
-                if not hmac.compare_digest(str(report["token"]), self._token):
-                    break
-                stop = self._stop and [type(self._stop).__name__, *self._stop.__reduce__()[1]]
-                reply = {"stop": stop, "grants": self._renew(report)}
-                writer.write(json.dumps(reply).encode() + b"\n")
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                while line := await reader.readline():
+                    report = json.loads(line)
+                    if not hmac.compare_digest(str(report["token"]), self._token):
+                        break
+                    stop = self._stop and [type(self._stop).__name__, *self._stop.__reduce__()[1]]
+                    reply = {"stop": stop, "grants": self._renew(report)}
+                    writer.write(json.dumps(reply).encode() + b"\n")
+                    await writer.drain()
+        finally:
+            writer.close()
 
     def _renew(self, report: Mapping[str, Any]) -> dict[str, Any]:
         worker = str(report["worker"])
@@ -177,7 +188,7 @@ class Lease:
                 renewed = await self._renew()
             except (OSError, ValueError, TimeoutError) as error:
                 gone = isinstance(error, ConnectionRefusedError)
-                if gone or time.monotonic() - renewed > self._address.term_s:
+                if gone or time.monotonic() - renewed > _PATIENCE_S:
                     at = f"{self._address.host}:{self._address.port}"
                     self._halt(Stopped("run", f"its process at {at} does not answer"))
                     return

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from flows.schema.settings import BudgetSettings, RunnerSettings
 
-TERM_S = 10.0
+TERM_S = 30.0
 """Seconds without a renewal after which a worker counts as dead."""
 
 _MINUTE_S = 60.0

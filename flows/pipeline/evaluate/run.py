@@ -119,7 +119,9 @@ def run_points(
 
 def _crew(settings: Settings, server: Server | None, screen: Screen, stack: ExitStack) -> Crew | None:
     """Start or find the workers of a cluster; None if this process does the work."""
-    if settings.runner.engine is not Engine.dask:
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+    if settings.runner.engine is not Engine.dask or not TaskRuns.enabled:  # one brief needs no cluster
         return None
     if settings.runner.scheduler is not None and server is not None and server.is_embedded:
         raise ConfigError(

@@ -15,6 +15,7 @@ import hashlib
 import importlib
 import json
 import os
+import signal
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -113,6 +114,17 @@ async def work(order: Order, evaluation: int, scenario: int, packet: str) -> Ste
         return type(error)(f"worker {name}: {error.where}", error.found, error.expected, error.remedy)
     except StaffbenchError as error:
         return error
+
+
+def dask_setup(_: object) -> None:
+    """Called by Dask when a worker of `runner.cluster=local` starts.
+
+    Ctrl-C in a terminal reaches it too, and is for the command, which lets calls in flight end. What a run
+    needs is imported while Prefect's server starts.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    importlib.import_module("flows.pipeline.evaluate.flow")
 
 
 async def end(run: str) -> None:

@@ -85,7 +85,7 @@ def _keywords(runner: RunnerSettings, workers: int, threads: int) -> dict[str, A
             "n_workers": workers,
             "threads_per_worker": threads,
             "dashboard_address": ":0",
-            "preload": ["flows.pipeline.evaluate.flow"],  # imports while Prefect's server starts
+            "preload": ["flows.pipeline.evaluate.worker"],  # see `dask_setup`
         },
         ClusterKind.slurm: {"worker_extra_args": ["--nthreads", str(threads)]},
         ClusterKind.kubernetes: {
