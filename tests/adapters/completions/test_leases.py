@@ -91,7 +91,10 @@ def test_the_share_of_a_worker_that_is_silent_goes_to_the_other_within_the_term(
         began = time.monotonic()
         await ask(other, endpoint, range(6))
         waited = time.monotonic() - began
-        hanging.cancel()
+        for task in dead._tasks:
+            task.cancel()
+        await hanging
+        await dead.aclose()
         await other.aclose()
         return waited
 
