@@ -279,7 +279,7 @@ class _Run:
         self._thread.join()
         self._loop.close()
         self._base.run(self._entered.close)
-        EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now
+        EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now, and the server may be lost
 
 
 def _unheard(stage: str, skipped: bool) -> None:
