@@ -16,10 +16,10 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help setup run local eee smoke test slow coverage check docs packets validate report ui prefect track lock clean
+.PHONY: help setup run local eee smoke test slow coverage check docs packets validate report ui prefect cluster cluster-stop track lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## the environment in .venv, and no more
 
@@ -74,6 +74,12 @@ ui: $(STAMP)  ## MLflow's page on the project's runs
 prefect: $(STAMP)  ## keep Prefect's server and page running
 	@echo 'In another terminal: export PREFECT_API_URL=http://127.0.0.1:4200/api'
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
+
+cluster: $(STAMP)  ## PostgreSQL, Prefect's server on it, a Dask scheduler and two workers, on this machine
+	$(BIN)/python -m tests.support.cluster start
+
+cluster-stop: $(STAMP)  ## end what make cluster started
+	$(BIN)/python -m tests.support.cluster stop
 
 track: $(STAMP)  ## put results of runs made outside DVC under its control
 	$(BIN)/staffbench track benchmark=$(benchmark)

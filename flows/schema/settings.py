@@ -7,8 +7,10 @@ exceptions here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from flows.schema.models import (
     Effort,
@@ -25,8 +27,8 @@ from flows.schema.models import (
 from flows.schema.scenario import Dimensions
 
 __all__ = [
-    "BenchmarkSettings", "BudgetSettings", "Clock", "Effort", "EffortSettings", "Harness",
-    "HarnessSettings", "IntervalMethod", "JudgeHarness", "JudgeKind", "JudgeMode",
+    "BenchmarkSettings", "BudgetSettings", "Clock", "ClusterKind", "Effort", "EffortSettings", "Engine",
+    "Harness", "HarnessSettings", "IntervalMethod", "JudgeHarness", "JudgeKind", "JudgeMode",
     "JudgePromptSettings", "JudgeSettings", "ModelSettings", "Price", "PromptSettings", "ProtocolName",
     "Refusals", "Retry", "RunnerSettings",
     "ScoringSettings", "Settings", "TrackingSettings", "Transport", "WordCapSettings", "Writer",
@@ -78,6 +80,22 @@ class Harness(StrEnum):
 
     single_prompt = "single_prompt"  # one prompt with the whole packet, one reply
     native = "native"  # our own tool loop in a scratch folder
+
+
+class Engine(StrEnum):
+    """Where the stages of a run are computed. Results do not depend on it."""
+
+    process = "process"  # in the process of the command
+    dask = "dask"  # on the workers of a Dask cluster
+
+
+class ClusterKind(StrEnum):
+    """Who starts the workers of a Dask cluster."""
+
+    local = "local"  # this command: processes of this machine
+    slurm = "slurm"  # dask-jobqueue
+    kubernetes = "kubernetes"  # dask-kubernetes
+    ssh = "ssh"  # dask.distributed, by asyncssh
 
 
 class Clock(StrEnum):
@@ -254,6 +272,14 @@ class RunnerSettings(Strict):
         batch_wait_s: seconds without a new call after which a batch is submitted.
         batch_poll_s: seconds between polls of a running batch.
         batch_max_requests: maximum calls per batch.
+        engine: where stages are computed.
+        scheduler: address of a running Dask scheduler, `tcp://HOST:PORT`; None to start a cluster.
+        cluster: who starts the workers; unused with `scheduler`.
+        cluster_options: keywords of that cluster's class, as its documentation has them.
+        workers: number of worker processes; None for one for each core of this machine.
+        chains_per_worker: scenarios that a worker processes at once; None for what fills every call.
+        contact: `HOST:PORT` of this process that workers reach, to lease shares of the limits; None for the
+            address towards the scheduler and any free port.
     """
 
     concurrency: int
@@ -270,6 +296,13 @@ class RunnerSettings(Strict):
     batch_wait_s: float = 10.0
     batch_poll_s: float = 60.0
     batch_max_requests: int = 10_000
+    engine: Engine = Engine.process
+    scheduler: str | None = None
+    cluster: ClusterKind = ClusterKind.local
+    cluster_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    workers: int | None = None
+    chains_per_worker: int | None = None
+    contact: str | None = None
 
 
 @dataclass(frozen=True)

@@ -113,23 +113,33 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def role(process: psutil.Process) -> str:
+    """What a process does: by what was started."""
+    command = " ".join(process.cmdline())
+    names = {"orchestration.server": "server", "resource_tracker": "", "spawn_main": "workers"}
+    return next((name for part, name in names.items() if part in command), "tracker")
+
+
 def measure(command, environment) -> dict[str, float]:
     """Wall and CPU seconds, and the peak of resident memory, of a command and all that it starts."""
     started = time.monotonic()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     main = psutil.Process(process.pid)
-    peak_main = peak_all = 0
+    peak_all = 0
     cpu: dict[int, float] = {}
+    peak: dict[int, int] = {}
+    roles = {main.pid: "run"}
     while process.poll() is None:
         total = 0
         try:
             for one in [main, *main.children(recursive=True)]:
                 memory = one.memory_info().rss
                 times = one.cpu_times()
+                if one.pid not in roles or cpu.get(one.pid, 0) < 1:  # it may not have begun
+                    roles[one.pid] = "run" if one.pid == main.pid else role(one)
                 cpu[one.pid] = times.user + times.system
+                peak[one.pid] = max(peak.get(one.pid, 0), memory)
                 total += memory
-                if one.pid == main.pid:
-                    peak_main = max(peak_main, memory)
         except psutil.Error:
             continue
         peak_all = max(peak_all, total)
@@ -137,13 +147,14 @@ def measure(command, environment) -> dict[str, float]:
     out = process.communicate()[0]
     if process.returncode:
         raise SystemExit(f"failed with {process.returncode}:\n{out}")
-    return {
-        "wall_s": round(time.monotonic() - started, 2),
-        "cpu_run_s": round(cpu.get(main.pid, 0.0), 2),
-        "cpu_all_s": round(sum(cpu.values()), 2),
-        "peak_run_mb": peak_main >> 20,
-        "peak_all_mb": peak_all >> 20,
-    }
+    found: dict[str, float] = {"wall_s": round(time.monotonic() - started, 2)}
+    found["cpu_all_s"] = round(sum(cpu.values()), 2)
+    found["peak_all_mb"] = peak_all >> 20
+    for name in dict.fromkeys(filter(None, roles.values())):
+        those = [pid for pid, which in roles.items() if which == name]
+        found[f"cpu_{name}_s"] = round(sum(cpu.get(pid, 0.0) for pid in those), 2)
+        found[f"peak_{name}_mb"] = max(peak.get(pid, 0) for pid in those) >> 20
+    return found
 
 
 def main() -> None:
@@ -158,6 +169,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=100)
     parser.add_argument("--folder", type=Path, help="keep everything here (default: a temporary folder)")
     parser.add_argument("--again", type=int, default=1, help="how often the same command is run again")
+    parser.add_argument("--more", nargs="*", default=[], help="further overrides, such as runner=dask")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="staffbench-"))
     if not (folder / "scenarios").is_dir():
@@ -178,6 +190,7 @@ def main() -> None:
             f"judge.api_base={base}",
             f"seeds={options.seeds}",
             f"runner.concurrency={options.concurrency}",
+            *options.more,
         ]
         briefs = len(SIZES) * options.seeds * options.conditions
         for number in range(1 + options.again):

@@ -102,6 +102,10 @@ PARTS = {
         ["pipeline.harbor", "adapters.harbor_jobs", "stages.harbor_summary"],
         ["__main__.py"],
     ),
+    "the cluster": (
+        ["pipeline.orchestration.clusters", "pipeline.evaluate.crew", "pipeline.evaluate.worker"],
+        ["pipeline/evaluate/run.py"],
+    ),
     "the Word writer": (
         ["adapters.report_docx"],
         ["pipeline/native/writing.py"],
@@ -136,9 +140,9 @@ WALK = {
     "pipeline/work/evaluations.py": [("build_evaluations", "evaluation_of")],
     "pipeline/evaluate/flow.py": [
         ("evaluate", "_evaluate_one"),
-        ("_evaluate_one", "_chain"),
-        ("_chain", "read"),
+        ("_evaluate_one", "run"),
     ],
+    "pipeline/evaluate/chain.py": [("run", "run_chain"), ("run_chain", "read")],
     "pipeline/work/briefs.py": [("read", "truncate")],
     "stages/truncate.py": [],
 }

@@ -4,14 +4,19 @@ A call is only sent if its maximum cost fits, in addition to what was spent and 
 flight. Otherwise it waits for those to end; if none is left, the run stops. So a limit is exceeded by at most
 what one reply costs beyond its requested output limit: before a model's first reply no second call is sent,
 and if a provider ignores the output limit, each call is assumed to cost as much as the longest reply so far.
+
+With several workers each has a share (`flows.adapters.completions.shares`), and these rules hold in each of
+them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from flows.adapters.completions.shares import Grant, Need, amounts
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target, resolve_if_pending
 from flows.common.errors import BudgetReached, ConfigError
 from flows.schema.call import estimated_input_tokens
@@ -84,13 +89,22 @@ class _ReplyStatistics:
 class Budget:
     """The budget of a run. Use it from one event loop only."""
 
-    def __init__(self, settings: BudgetSettings, halts: StopConditions, *, first_alone: bool = True) -> None:
+    def __init__(
+        self,
+        settings: BudgetSettings,
+        halts: StopConditions,
+        *,
+        first_alone: bool = True,
+        ask: Callable[[], None] | None = None,
+    ) -> None:
         """Create a budget with nothing spent.
 
         Args:
             settings: the limits.
             halts: the stop conditions.
             first_alone: whether to wait for a model's first reply; False for batches.
+            ask: called when a call waits for a larger share; None if no other worker spends of the budget.
+                Otherwise nothing is admitted before the first `take`.
         """
         self._settings = settings
         self._halts = halts
@@ -100,8 +114,29 @@ class Budget:
         self._tokens = 0
         self._usd = 0.0
         self._in_flight: list[Reservation] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], Cost] = {}
+        self._ask = ask
+        self._limits = amounts(settings)
+        self._grants = {name: Grant(0.0 if ask else limit) for name, limit in self._limits.items()}
         self._heard: dict[str, _ReplyStatistics] = {}
+
+    def needs(self) -> dict[str, Need]:
+        """Return what it needs of each limit."""
+        found: dict[str, Need] = {}
+        waiting = [cost for future, cost in self._waiting.items() if not future.done()]
+        for name in self._limits:
+            spent, held = self._spent(name), sum(_amount(name, one.most) for one in self._in_flight)
+            lacking = [_amount(name, cost) for cost in waiting]
+            # As much again as is in flight: with that, calls go on while the next renewal is under way.
+            want = spent + 2 * held + sum(lacking)
+            step = min(lacking, default=0.0)
+            found[name] = Need(spent + held, spent, want, step, self._grants[name].share)
+        return found
+
+    def take(self, grants: Mapping[str, Grant], valid_until: float) -> None:  # noqa: ARG002 -- what is granted counts as spent
+        """Live by these shares."""
+        self._grants |= {name: grants[name] for name in self._limits if name in grants}
+        self._wake()
 
     def check_price(self, model: ModelSettings) -> None:
         """Reject a limit in dollars that can't be enforced.
@@ -143,17 +178,18 @@ class Budget:
             most = self._cost(request, model, max(limit or _UNDECLARED_TOKENS, heard.longest))
             if not self._in_flight:
                 alone = most if limit is not None else self._cost(request, model, heard.longest)
-                if not (short := self._lacking(alone)):
+                if not self._lacking(alone):
                     break
-                self._halts.set(EVERYTHING, short)
+                if final := self._lacking(alone, of_all=True):
+                    self._halts.set(EVERYTHING, final)
+                    continue
+                await self._wait(alone, target)  # what other workers hold may come back
                 continue
             unheard = self._first_alone and model.label not in self._heard
             beside = not unheard or all(other.label != model.label for other in self._in_flight)
             if beside and not self._lacking(most):
                 break
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(future)
-            await self._halts.wait(future, target)
+            await self._wait(most, target)
         uncounted = most if limit is not None else self.estimate(request, model)
         held = Reservation(model.label, most, uncounted)
         self._in_flight.append(held)
@@ -187,33 +223,46 @@ class Budget:
                 heard.longest = max(heard.longest, usage.output_tokens)
             if usage.input_tokens and (estimated := estimated_input_tokens(request)):
                 heard.ratio = max(heard.ratio, usage.input_tokens / estimated)
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
+        self._wake()
+
+    async def _wait(self, cost: Cost, target: Target) -> None:
+        """Wait until a call ends or the share grows; `cost` is reported until then."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[future] = cost
+        if self._ask is not None:
+            self._ask()
+        try:
+            await self._halts.wait(future, target)
+        finally:
+            self._waiting.pop(future, None)
+
+    def _wake(self) -> None:
+        for future in tuple(self._waiting):
             resolve_if_pending(future)()
+
+    def _spent(self, name: str) -> float:
+        return {"max_usd": self._usd, "max_calls": self._calls, "max_tokens": self._tokens}[name]
 
     def _cost(self, request: Request, model: ModelSettings, output_tokens: int) -> Cost:
         ratio = self._heard.get(model.label, _ReplyStatistics()).ratio
         usage = Usage(math.ceil(estimated_input_tokens(request) * ratio), output_tokens)
         return Cost(total_tokens(usage) or 0, price_usd(usage, model.price) or 0.0)
 
-    def _lacking(self, cost: Cost) -> BudgetReached | None:
-        """Return why there is no room for a call in addition to those in flight; None if there is."""
-        limits, out = self._settings, [held.most for held in self._in_flight]
-        for name, limit, spent, held, wanted, unit in (
-            ("max_usd", limits.max_usd, self._usd, sum(c.usd for c in out), cost.usd, "US dollars"),
-            ("max_calls", limits.max_calls, self._calls, len(out), 1, "calls"),
-            (
-                "max_tokens",
-                limits.max_tokens,
-                self._tokens,
-                sum(c.tokens for c in out),
-                cost.tokens,
-                "tokens",
-            ),
-        ):
-            if limit is None or spent + held + wanted <= limit:
+    def _lacking(self, cost: Cost, *, of_all: bool = False) -> BudgetReached | None:
+        """Return why there is no room for a call in addition to those in flight; None if there is.
+
+        Args:
+            cost: of the call.
+            of_all: measure by the limits and by what all workers have spent, not by the own share.
+        """
+        units = {"max_usd": "US dollars", "max_calls": "calls", "max_tokens": "tokens"}
+        for name, limit in self._limits.items():
+            spent, wanted, grant = self._spent(name), _amount(name, cost), self._grants[name]
+            held = sum(_amount(name, one.most) for one in self._in_flight)
+            spent += type(spent)(grant.others) if of_all else 0
+            if spent + held + wanted <= (limit if of_all else grant.share):
                 continue
-            shown = f"reached: {_shown(spent)} {unit} in this run"
+            shown = f"reached: {_shown(spent)} {units[name]} in this run"
             if self._uncounted and name != "max_calls":
                 shown += f", {self._uncounted} calls without the provider's count estimated"
             if name != "max_calls" and spent < limit:
@@ -225,6 +274,10 @@ class Budget:
                 "model.output_tokens lets more calls fit",
             )
         return None
+
+
+def _amount(name: str, cost: Cost) -> float:
+    return {"max_usd": cost.usd, "max_calls": 1, "max_tokens": cost.tokens}[name]
 
 
 def _output_limit(request: Request, model: ModelSettings) -> int | None:

@@ -12,6 +12,7 @@ from flows.adapters.completions.batches import Ledger, batch_price, check_batche
 from flows.adapters.completions.budget import Budget
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
+from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
 from flows.adapters.completions.records import check_storable
 from flows.adapters.completions.senders import new_sender
@@ -20,7 +21,7 @@ from flows.adapters.completions.stop_conditions import EVERYTHING, StopCondition
 from flows.adapters.completions.tries import Call, Sender, Tries
 from flows.adapters.completions.turns import check_turns
 from flows.common.digests import canonical_json
-from flows.common.errors import ConfigError, Stopped, StoreError
+from flows.common.errors import ConfigError, StaffbenchError, Stopped, StoreError
 from flows.schema.call import stands
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
@@ -71,6 +72,7 @@ class Client:
         retry: Retry,
         *,
         on_event: Callable[[CallEvent], None] | None = None,
+        leases: LeaseAddress | None = None,
     ) -> None:
         """Create a client; nothing is opened before the first paid call.
 
@@ -80,14 +82,21 @@ class Client:
             budget: spending limits of this run.
             retry: which stored outcomes are retried.
             on_event: called for each event; must be fast.
+            leases: where shares of the limits are leased; None if this client has them all.
         """
         self.totals = Totals()
+        self._lease = (
+            Lease(leases, lambda: [self._budget, *self._limits.values()], self.totals, self._halt)
+            if leases
+            else None
+        )
+        ask = self._lease.ask if self._lease else None
         self._store = store
         self._runner = runner
         self._retry = retry
         self._on_event = on_event
         self._halts = StopConditions()
-        self._budget = Budget(budget, self._halts, first_alone=not runner.batch)
+        self._budget = Budget(budget, self._halts, first_alone=not runner.batch, ask=ask)
         self._attempts = Tries(runner, self._budget, self._halts, self.totals, self._emit)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
@@ -96,6 +105,11 @@ class Client:
         self._tasks: set[asyncio.Task[CallOutcome]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._probed = False
+
+    @property
+    def stopped(self) -> bool:
+        """True once nothing more is sent."""
+        return self._halts.has(EVERYTHING)
 
     async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
         """Return the completion of `request` from the store, or pay for it and store it.
@@ -115,6 +129,8 @@ class Client:
             Stopped: the user stopped the run.
         """
         key = _key(request)
+        if self._lease is not None:
+            self._lease.start()
         stored = await self._fetched(key)
         if stored is not None and stands(stored, self._retry):
             return self._replay(stored, model)
@@ -167,11 +183,16 @@ class Client:
         """Wait for calls in flight to be stored, then close the connections."""
         self._halts.set(EVERYTHING, Stopped("client", "closed"))
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._lease is not None:
+            await self._lease.end()
         for sender in self._senders.values():
             await sender.aclose()
         self._senders.clear()
         if self._batches is not None:
             self._batches.close()
+
+    def _halt(self, reason: StaffbenchError) -> None:
+        self._halts.set(EVERYTHING, reason)
 
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
         """Pay for a call, unless the previous holder of its lock has; a fault of the store stops all."""
@@ -260,7 +281,9 @@ class Client:
         if slot not in self._senders:
             self._senders[slot] = self._new_sender(model)
         if model.provider not in self._limits:
-            self._limits[model.provider] = ProviderLimits(self._runner, self._halts)
+            ask = self._lease.ask if self._lease else None
+            limits = ProviderLimits(self._runner, self._halts, provider=model.provider, ask=ask)
+            self._limits[model.provider] = limits
         return self._senders[slot], self._limits[model.provider]
 
     def _new_sender(self, model: ModelSettings) -> Sender:

@@ -6,14 +6,20 @@ in eleven is throttled. (Halving it at each 429, as in TCP, would leave only a f
 random 429s in a hundred.) If a call is throttled while no other is in flight, the provider is closed: nothing
 is sent until the requested pause is over, and then the limit doubles from one, like TCP slow start, until the
 next 429.
+
+With several workers each has a share of these limits (`flows.adapters.completions.shares`), and keeps to its
+share as to a limit of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from flows.adapters.completions.shares import Grant, Need, levels
 from flows.adapters.completions.stop_conditions import StopConditions, Target
 from flows.schema.settings import RunnerSettings
 
@@ -70,20 +76,35 @@ class ProviderLimits:
         closings: times it was closed since it last served a call.
     """
 
-    def __init__(self, runner: RunnerSettings, halts: StopConditions, window_s: float = WINDOW_S) -> None:
+    def __init__(
+        self,
+        runner: RunnerSettings,
+        halts: StopConditions,
+        window_s: float = WINDOW_S,
+        *,
+        provider: str = "",
+        ask: Callable[[], None] | None = None,
+    ) -> None:
         """Set the limits.
 
         Args:
             runner: the limits.
             halts: what ends the waiting.
             window_s: length of "a minute" in seconds.
+            provider: its name, of which shares are leased.
+            ask: called when somebody waits; None if the limits are not shared with other workers. Otherwise
+                nothing is sent before the first `take`.
         """
         self.concurrency = float(runner.concurrency)
         self.in_flight = 0
         self.closings = 0
         self._ceiling = float(runner.concurrency)
-        self._requests = runner.requests_per_minute
-        self._tokens = runner.tokens_per_minute
+        self._provider = provider
+        self._ask = ask
+        self._limits = levels(runner)
+        self._shares = dict.fromkeys(self._limits, 0.0) if ask else self._limits
+        self._valid_until = math.inf
+        self._reported = 0
         self._halts = halts
         self._window_s = window_s
         self._window: deque[_Sent] = deque()
@@ -93,6 +114,36 @@ class ProviderLimits:
         self._doubling = False
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
+
+    def needs(self) -> dict[str, Need]:
+        """Return what it needs of each limit, by its name, `|` and the provider."""
+        now = self._loop.time()
+        self._expire(now)
+        self._drop_old(now)
+        waiting = [waiter.tokens for waiter in self._queue if not waiter.ready.done()]
+        in_use = {
+            "concurrency": (self.in_flight, len(waiting), 1),
+            "requests_per_minute": (len(self._window), len(waiting), 1),
+            "tokens_per_minute": (self._window_tokens, sum(waiting), max(waiting, default=0)),
+        }
+        found: dict[str, Need] = {}
+        for name, limit in self._limits.items():
+            used, more, step = in_use[name]
+            # What a provider throttles is not asked for.
+            most = min(limit, int(self.concurrency)) if name == "concurrency" else limit
+            want = max(used, min(used + more, most))
+            step = min(step, limit) if waiting else 0
+            found[f"{name}|{self._provider}"] = Need(used, 0, want, step, self._shares[name])
+        self._reported = int(found[f"concurrency|{self._provider}"].want)
+        return found
+
+    def take(self, grants: Mapping[str, Grant], valid_until: float) -> None:
+        """Live by these shares until `valid_until` of the event loop's clock."""
+        for name in self._limits:
+            if (grant := grants.get(f"{name}|{self._provider}")) is not None:
+                self._shares[name] = grant.share
+        self._valid_until = valid_until
+        self._pump()
 
     async def acquire(self, tokens: int, target: Target, *, first: bool) -> Lease:
         """Wait for permission to send one request.
@@ -131,7 +182,7 @@ class ProviderLimits:
     def throttled(self, sent: _Sent, pause_s: float) -> None:
         """See `Lease.throttled`."""
         self._correct(sent, 0)
-        self.concurrency = max(1.0, self.concurrency - 1.0)
+        self.concurrency = max(1.0, min(self.concurrency, self._shares["concurrency"]) - 1.0)
         self._doubling = self.in_flight == 1
         if self._doubling:
             self.closings += 1
@@ -168,12 +219,16 @@ class ProviderLimits:
             if waiter.ready.done():
                 self._queue.popleft()
                 continue
-            if self.in_flight >= int(self.concurrency):
-                return
             now = self._loop.time()
+            self._expire(now)
+            if self.in_flight >= min(int(self.concurrency), self._shares["concurrency"]):
+                self._ask_for_more()
+                return
             at = self._possible_at(waiter.tokens, now)
             if at > now:
-                self._timer = self._loop.call_at(at, self._pump)
+                self._ask_for_more()
+                if at < math.inf:
+                    self._timer = self._loop.call_at(at, self._pump)
                 return
             self._queue.popleft()
             sent = _Sent(now, waiter.tokens)
@@ -183,19 +238,40 @@ class ProviderLimits:
             waiter.lease = Lease(self, sent)
             waiter.ready.set_result(None)
 
-    def _possible_at(self, tokens: int, now: float) -> float:
+    def _ask_for_more(self) -> None:
+        """Ask if the ledger does not know of this need. Otherwise it is answered about once a second."""
+        wanted = min(self.in_flight + len(self._queue), int(self._limits["concurrency"]))
+        if self._ask is not None and wanted > self._reported:
+            self._reported = wanted
+            self._ask()
+
+    def _expire(self, now: float) -> None:
+        """Send nothing more once the lease has ended: others may have got the shares."""
+        if now >= self._valid_until:
+            self._shares = dict.fromkeys(self._limits, 0.0)
+
+    def _drop_old(self, now: float) -> None:
         while self._window and self._window[0].at <= now - self._window_s:
             left = self._window.popleft()
             left.counted = False
             self._window_tokens -= left.tokens
+
+    def _possible_at(self, tokens: int, now: float) -> float:
+        """Return when a call may go; infinity if only a larger share would let it."""
+        self._drop_old(now)
         at = self._closed_until
-        if self._requests is not None and len(self._window) >= self._requests:
-            at = max(at, self._window[-self._requests].at + self._window_s)
-        if self._tokens is not None:
-            # A call larger than the limit may go alone in a window.
+        requests, limit = self._shares.get("requests_per_minute"), self._shares.get("tokens_per_minute")
+        if requests is not None and len(self._window) >= requests:
+            if not requests:
+                return math.inf
+            at = max(at, self._window[-int(requests)].at + self._window_s)
+        if limit is not None:
+            # A call larger than the whole limit may go alone in a window.
+            if limit < min(tokens, self._limits["tokens_per_minute"]):
+                return math.inf
             used = self._window_tokens
             for sent in self._window:
-                if used + tokens <= self._tokens:
+                if used + tokens <= limit:
                     break
                 used -= sent.tokens
                 at = max(at, sent.at + self._window_s)

@@ -51,6 +51,10 @@ class StopConditions:
             if error is not None and not future.done():
                 future.set_exception(error)
 
+    def has(self, scope: tuple[str, ...]) -> bool:
+        """True if everything in `scope` is stopped."""
+        return scope in self._reasons
+
     def check(self, target: Target) -> None:
         """Raise the reason to send nothing to `target`, if there is one.
 

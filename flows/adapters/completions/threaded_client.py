@@ -34,6 +34,11 @@ class ThreadedClient:
         """See `Client`."""
         return self._client.totals
 
+    @property
+    def stopped(self) -> bool:
+        """See `Client`."""
+        return self._client.stopped
+
     async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
         """See `Client.complete`."""
         work = self._client.complete(request, model, asked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -21,8 +21,11 @@ from flows.adapters.config.secrets import check_address, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.condition import as_asked
 from flows.schema.settings import (
+    ClusterKind,
     Effort,
+    Engine,
     ModelSettings,
+    RunnerSettings,
     Settings,
     Transport,
     Writer,
@@ -114,6 +117,8 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         "runner.connect_timeout_s": s.runner.connect_timeout_s,
         "runner.idle_timeout_s": s.runner.idle_timeout_s,
         "runner.total_timeout_s": s.runner.total_timeout_s,
+        "runner.workers": s.runner.workers,
+        "runner.chains_per_worker": s.runner.chains_per_worker,
         "harness.max_steps": s.harness.max_steps,
         "harness.max_tokens": s.harness.max_tokens,
         "harness.max_minutes": s.harness.max_minutes,
@@ -158,7 +163,7 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
         found.append(("scoring.min_coverage", str(s.scoring.min_coverage), "0 to 1"))
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
         found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
-    found += unfit_protocol(s)
+    found += [*_unfit_runner(s.runner), *unfit_protocol(s)]
     efforts: list[tuple[str, Effort, ModelSettings]] = [("effort", s.effort.level, s.model)]
     efforts += [(f"{where}.effort", judge.effort, judge) for where, judge in judges]
     found += [
@@ -175,6 +180,31 @@ def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
             )
         found += unfit_agent(where, judge if where == "judge" else as_asked(s.judge, judge), s)
     return found
+
+
+def _unfit_runner(runner: RunnerSettings) -> Iterator[tuple[str, str, str]]:
+    """Find settings of a cluster that don't fit together."""
+    of_cluster = {
+        "scheduler": runner.scheduler is not None,
+        "cluster": runner.cluster is not ClusterKind.local,
+        "workers": runner.workers is not None,
+        "chains_per_worker": runner.chains_per_worker is not None,
+        "contact": runner.contact is not None,
+    }
+    if runner.engine is not Engine.dask:
+        for key in (key for key, given in of_cluster.items() if given):
+            yield f"runner.{key}", "set, and there is no cluster", "runner=dask, or null"
+        return
+    if runner.batch:
+        yield "runner.batch", "true, on a cluster", "runner=batch: one process collects batches"
+    if runner.scheduler is not None:
+        if not re.fullmatch(r"(tcp|tls|ws|wss)://\S+:\d+", runner.scheduler):
+            yield "runner.scheduler", repr(runner.scheduler), "tcp://HOST:PORT"
+        for key in ("cluster", "workers", "chains_per_worker"):
+            if of_cluster[key]:
+                yield f"runner.{key}", "set, and runner.scheduler has its workers", "one of the two"
+    if runner.contact is not None and not re.fullmatch(r"[^\s:/]+:\d{1,5}", runner.contact):
+        yield "runner.contact", repr(runner.contact), "HOST:PORT"
 
 
 def refuse_unknown(overrides: Sequence[str], known: Mapping[str, list[str]]) -> None:
@@ -242,7 +272,7 @@ def is_member(key: str) -> bool:
 
 def below_free_key(name: str) -> bool:
     """True for a key below one that may hold whatever an endpoint takes: `model.parameters.top_p`."""
-    return any(f".{free}." in name for free in ("parameters", "efforts", "headers"))
+    return any(f".{free}." in name for free in ("parameters", "efforts", "headers", "cluster_options"))
 
 
 def is_weight(name: str) -> bool:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from prefect import flow
@@ -23,9 +21,9 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.common.gather import gather_then_raise
 from flows.common.text import number
+from flows.pipeline.evaluate.chain import RunChain
 from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
 from flows.pipeline.orchestration.cached_tasks import (
-    StageResult,
     TaskRuns,
     run_cached,
     show_skipped,
@@ -41,18 +39,17 @@ from flows.pipeline.results.leaderboard import board_file
 from flows.pipeline.results.record import Outcome, write_results
 from flows.pipeline.results.served import other_models, replies_behind, served, writer_spent
 from flows.pipeline.results.stored import results_lock
-from flows.pipeline.work.judging import Judged, judge_work, judged_of
-from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
+from flows.pipeline.work.judging import Judged
+from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.stages import (
     aggregate_work,
     packet_work,
-    score_work,
     take_packet,
 )
-from flows.schema.brief import Brief, BriefStatus
-from flows.schema.rows import from_row, from_rows
+from flows.schema.brief import BriefStatus
+from flows.schema.rows import from_row
 from flows.schema.scenario import Scenario
-from flows.schema.verdict import BriefScore, Estimate, Verdict
+from flows.schema.verdict import Estimate, Verdict
 from flows.stages.notes import notes
 from flows.stages.table import to_markdown
 
@@ -88,11 +85,11 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
         before = TaskRuns.count
         async with shown:
             packets = await _read_packets(job)
-            slots = asyncio.Semaphore(_chains_at_once(job.context))
-            results = await asyncio.gather(
-                *(_evaluate_one(job, run_id, e, packets, slots) for e in job.context.evaluations),
-                return_exceptions=True,
-            )
+            async with job.chains() as run:
+                results = await asyncio.gather(
+                    *(_evaluate_one(job, run_id, e, packets, run) for e in job.context.evaluations),
+                    return_exceptions=True,
+                )
         job.finished.task_runs = TaskRuns.count - before
         await _report(job, title, run_id, results)
         state = _state(job.finished)
@@ -165,23 +162,12 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
     return dict(zip(wanted, faults, strict=True))
 
 
-def _chains_at_once(context: RunContext) -> int:
-    """Maximum number of concurrent chains: three times what fills every call slot.
-
-    Without a limit all texts and verdicts of a sweep would be in memory together. With a factor of two, call
-    slots were idle near the end of a sweep: all chains had begun and none was ready for its judge.
-    """
-    settings = context.evaluations[0].settings
-    calls = settings.runner.concurrency
-    return max(4, 3 * math.ceil(calls / settings.seeds))
-
-
 async def _evaluate_one(
     job: Job,
     run_id: str,
     evaluation: Evaluation,
     packets: dict[str, StaffbenchError | None],
-    slots: asyncio.Semaphore,
+    run: RunChain,
 ) -> Ended:
     context = job.context
     for scenario in evaluation.scenarios:
@@ -189,18 +175,14 @@ async def _evaluate_one(
         if fault is not None:
             raise fault
 
-    async def in_slot(scenario: Scenario) -> _Chain:
-        async with slots:
-            return await _chain(job, evaluation, scenario)
-
-    chains = await gather_then_raise([in_slot(scenario) for scenario in evaluation.scenarios])
+    chains = await gather_then_raise([run(evaluation, scenario) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
-    work = aggregate_work(evaluation, scores, [chain.address for chain in chains])
+    work = aggregate_work(evaluation, scores, [chain.steps["score"].address for chain in chains])
     result = await run_cached(context.objects, evaluation.name, work, [evaluation.name])
     job.on_step("aggregate", result.skipped)
     skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
-        skipped.update(chain.skipped)
+        skipped.update(stage for stage, step in chain.steps.items() if step.skipped)
     await show_skipped(evaluation.name, skipped)
     briefs = [brief for chain in chains for brief in chain.briefs]
     asked = evaluation.settings.model.name
@@ -247,53 +229,3 @@ def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
 def _judge_served(evaluation: Evaluation, judged: Sequence[Judged]) -> dict[str, Any]:
     names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
     return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")
-
-
-@dataclass(frozen=True)
-class _Chain:
-    scenario_id: str
-    briefs: Sequence[Brief]
-    judged: Judged
-    scores: Sequence[BriefScore]
-    address: str
-    submissions: Sequence[Submission]
-    skipped: Sequence[str]  # stages done by an earlier run
-
-
-async def _chain(job: Job, evaluation: Evaluation, scenario: Scenario) -> _Chain:
-    context = job.context
-    name = f"{scenario.scenario_id} · {evaluation.name}"
-    names = [scenario.scenario_id, evaluation.name]
-    skipped: list[str] = []
-
-    def done(stage: str, result: StageResult) -> StageResult:
-        job.on_step(stage, result.skipped)
-        skipped.extend([stage] * result.skipped)
-        return result
-
-    if context.stopping:
-        raise Stopped("run", "stopped before everything was done", remedy="The same command resumes.")
-    packet, kind = take_packet(context, evaluation, scenario), evaluation.kind
-    wrote = done(
-        "generate",
-        await run_cached(context.objects, name, kind.write(context, evaluation, scenario, packet), names),
-    )
-    cut = done(
-        "truncate",
-        await run_cached(context.objects, name, kind.read(context, evaluation, scenario, wrote), names),
-    )
-    briefs = kind.briefs(cut.value)
-    work = judge_work(context, evaluation, scenario, briefs, cut.address, files=kind.files(context))
-    judged = done("judge", await run_cached(context.objects, name, work, names))
-    found = judged_of(judged.value)
-    work = score_work(evaluation, scenario, briefs, found.verdicts, judged.address)
-    scored = done("score", await run_cached(context.objects, name, work, names))
-    return _Chain(
-        scenario.scenario_id,
-        briefs,
-        found,
-        from_rows(BriefScore, scored.value),
-        scored.address,
-        kind.submissions(wrote.value, cut.value),
-        skipped,
-    )

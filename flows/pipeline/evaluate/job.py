@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
+from flows.pipeline.evaluate.chain import OpenChains, RunChain, in_process
 from flows.pipeline.evaluate.run_page import RunPage
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
@@ -93,6 +96,7 @@ class Job:
         report: called at the end; writes and returns the leaderboard, None if it has no row.
         title: name of the run.
         progress: of the run.
+        chains: opens what runs the chains.
     """
 
     context: RunContext
@@ -102,6 +106,7 @@ class Job:
     report: Callable[[Finished], Board | None]
     title: str
     progress: Progress
+    chains: Callable[[], AbstractAsyncContextManager[RunChain]]
     finished: Finished = field(default_factory=Finished)
 
 
@@ -117,6 +122,7 @@ def build_job(
     *,
     title: str,
     on_start: Callable[[], None],
+    chains: OpenChains = in_process,
 ) -> Job:
     """Build the flow's input."""
     first = context.evaluations[0]
@@ -147,7 +153,8 @@ def build_job(
             write_task_table(folder, board, graded, scenarios, first.settings.scoring)
         return Board(board, graded, scenarios)
 
-    return Job(context, on_start, progress.step, log, report, title, progress)
+    opened = partial(chains, context, progress.step)
+    return Job(context, on_start, progress.step, log, report, title, progress, opened)
 
 
 def counts(context: RunContext) -> CallCounts:

@@ -34,11 +34,20 @@ from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.run_context import RunContext
 from flows.pipeline.work.stores import Stores
-from flows.schema.settings import JudgeKind, ModelSettings, Settings, TrackingSettings, Transport, Writer
+from flows.schema.settings import (
+    Engine,
+    JudgeKind,
+    ModelSettings,
+    Settings,
+    TrackingSettings,
+    Transport,
+    Writer,
+)
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
+    from flows.pipeline.evaluate.crew import Crew
     from flows.pipeline.evaluate.flow import Finished, Job
 
 
@@ -72,6 +81,7 @@ def run_points(
     Raises:
         StaffbenchError: the points can't be run, or not together; no model was called.
     """
+    from flows.pipeline.evaluate.chain import in_process
     from flows.pipeline.evaluate.job import build_job, counts, expected, title_of
 
     forget_pandas()
@@ -87,11 +97,12 @@ def run_points(
         if tracker is not None:
             stack.callback(tracker.close)
         stores = Stores.of(project, settings)
+        crew = _crew(settings, server, screen, stack)
         context = RunContext(
             project,
             results,
             evaluations,
-            _client(stores, [evaluation.settings for evaluation in evaluations], stack),
+            _client(stores, [evaluation.settings for evaluation in evaluations], crew, stack),
             stores.objects(),
             stores.reports(settings.benchmark.name),
             stores.renders(settings.benchmark.name),
@@ -99,7 +110,10 @@ def run_points(
         progress = Progress(expected(context), (lambda: counts(context)) if context.client else None)
         page = RunPage(folder / "run.html", title, progress, evaluations) if watch else None
         signals = Signals(context, screen)
-        job = build_job(context, progress, tracker, page, screen, title=title, on_start=signals.take)
+        chains = crew.open if crew else in_process
+        job = build_job(
+            context, progress, tracker, page, screen, title=title, on_start=signals.take, chains=chains
+        )
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
             tracker.start(title, params)  # not earlier: it would slow down the start of Prefect's server
@@ -115,7 +129,27 @@ def _tracker(results: Path, tracking: TrackingSettings) -> Tracker | None:
     return Tracker(results, tracking.experiment, tracking.wait_s) if tracking.enabled else None
 
 
-def _client(stores: Stores, points: Sequence[Settings], stack: ExitStack) -> ThreadedClient | None:
+def _crew(settings: Settings, server: Server | None, screen: Screen, stack: ExitStack) -> Crew | None:
+    """Start or find the workers of a cluster; None if this process does the work."""
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+    if settings.runner.engine is not Engine.dask or not TaskRuns.enabled:  # one brief needs no cluster
+        return None
+    if settings.runner.scheduler is not None and server is not None and server.is_embedded:
+        raise ConfigError(
+            "runner.scheduler",
+            "its workers would not see the page of a server that lives as long as this command",
+            "PREFECT_API_URL, the address of one server for all",
+            "start one with make cluster, or with make prefect",
+        )
+    from flows.pipeline.evaluate.crew import Crew
+
+    return Crew(settings, screen, stack)
+
+
+def _client(
+    stores: Stores, points: Sequence[Settings], crew: Crew | None, stack: ExitStack
+) -> ThreadedClient | None:
     """Return a client if a point calls a model; `stack` closes its store."""
     remote = [point for point in points if _called(point)]
     for point in remote:
@@ -131,7 +165,8 @@ def _client(stores: Stores, points: Sequence[Settings], stack: ExitStack) -> Thr
         return None
     store = stores.completions()
     stack.callback(store.close)
-    return ThreadedClient(Client(store, points[0].runner, points[0].budget, points[0].retry))
+    client = Client(store, points[0].runner, points[0].budget, points[0].retry)
+    return crew.client(client, store) if crew else ThreadedClient(client)
 
 
 def _await(server: Server, screen: Screen, project: Path) -> None:

@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
 from prefect import Task, tags, task
@@ -33,10 +35,28 @@ _Result = TypeVar("_Result")
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 
-@cache
+_OWN_FOLDER: ContextVar[Path | None] = ContextVar("folder of a run's records", default=None)
+
+
 def records() -> RecordFolder:
     """Prefect's cache, used as the flow's result storage."""
+    named = _OWN_FOLDER.get()
+    return _of_settings() if named is None else _folder(named)
+
+
+def keep_records_in(folder: Path) -> None:
+    """Keep the records of this context's tasks in a folder: a worker serves runs of several."""
+    _OWN_FOLDER.set(folder)
+
+
+@cache
+def _of_settings() -> RecordFolder:
     return RecordFolder.of_settings()
+
+
+@cache
+def _folder(path: Path) -> RecordFolder:
+    return RecordFolder(basepath=str(path.expanduser().absolute()))
 
 
 class TaskRuns:

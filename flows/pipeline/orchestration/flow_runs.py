@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from uuid import UUID
 
+import prefect.settings
+from prefect import Flow
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import LogCreate
+from prefect.client.schemas.objects import FlowRun
+from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectException
+from prefect.results import ResultStore
 from prefect.runtime import flow_run
+from prefect.settings import temporary_settings
 from prefect.states import Crashed
+
+from flows.pipeline.orchestration.cached_tasks import keep_records_in, records
 
 _PROGRESS_EVERY_S = 2.0
 _LAST_S = 5.0
@@ -89,6 +97,45 @@ async def progress_shown(flow_run_id: str, state: Callable[[], tuple[float, str]
         ended.set()
         await asyncio.wait({following}, timeout=_LAST_S)  # a lost server would be waited for
         following.cancel()
+
+
+def flow_run_here() -> dict[str, str]:
+    """Return what `enter_flow_run` needs to know of the current flow run."""
+    context = FlowRunContext.get()
+    assert context is not None
+    assert context.flow_run is not None
+    run = context.flow_run
+    return {"id": str(run.id), "flow_id": str(run.flow_id), "name": run.name}
+
+
+def enter_flow_run(
+    flow_run: Mapping[str, str], flow: Flow[..., Any], settings: Mapping[str, str], stack: ExitStack
+) -> None:
+    """Make task runs of the current context part of a flow run of another process, until `stack` is closed.
+
+    Args:
+        flow_run: from `flow_run_here`.
+        flow: its flow.
+        settings: Prefect's settings by the names of their environment variables.
+        stack: holds what is entered.
+    """
+    keep_records_in(Path(settings["PREFECT_LOCAL_STORAGE_PATH"]))
+    named = {getattr(prefect.settings, name): value for name, value in settings.items()}
+    stack.enter_context(temporary_settings(updates=named))
+    stack.enter_context(
+        FlowRunContext(
+            flow=flow,
+            flow_run=FlowRun(
+                id=UUID(flow_run["id"]), flow_id=UUID(flow_run["flow_id"]), name=flow_run["name"]
+            ),
+            client=get_client(sync_client=True),
+            task_runner=stack.enter_context(flow.task_runner.duplicate()),
+            result_store=ResultStore(result_storage=records()),
+            persist_result=True,
+            parameters={},
+            detached=True,
+        )
+    )
 
 
 @contextmanager

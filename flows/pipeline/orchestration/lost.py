@@ -45,13 +45,13 @@ async def watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bo
     """Stop Prefect from sending events to a server that has ended. Runs until cancelled.
 
     Args:
-        server: the embedded server.
+        server: the server.
         run: the task that runs the flow; it is cancelled once only events are left to send.
         is_done: returns True from then on.
     """
     while True:
         await asyncio.sleep(_LOOK_EVERY_S)
-        if server.has_ended:
+        if await asyncio.to_thread(lambda: server.has_ended):
             forget_events()
             if is_done():
                 run.cancel()

@@ -85,8 +85,18 @@ class Server:
 
     @property
     def has_ended(self) -> bool:
-        """True if this process started it and it has ended."""
-        return self._process is not None and self._process.poll() is not None
+        """True if it has ended: the process that was started here, or nobody listens at its address."""
+        if self._process is not None:
+            return self._process.poll() is not None
+        parts = urllib.parse.urlsplit(self.url)
+        try:
+            address = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+            socket.create_connection(address, timeout=1).close()
+        except ConnectionRefusedError:
+            return True
+        except OSError:  # it may be reachable through a proxy only
+            return False
+        return False
 
     def start(self) -> None:
         """Start the server unless `PREFECT_API_URL` names one. Returns at once; see `wait`.

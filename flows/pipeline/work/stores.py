@@ -39,8 +39,17 @@ class Stores:
         Raises:
             StaffbenchError: the shared store can't be used.
         """
-        address = None if settings.store is None else StoreAddress.of(settings.store, project)
-        return cls(project / settings.results, None if address is None else open_blobs(address))
+        return cls.at(project, project / settings.results, settings.store)
+
+    @classmethod
+    def at(cls, project: Path, results: Path, store: str | None) -> Stores:
+        """Open the stores of the folder `results`, or the shared store with the address `store`.
+
+        Raises:
+            StaffbenchError: the shared store can't be used.
+        """
+        address = None if store is None else StoreAddress.of(store, project)
+        return cls(results, None if address is None else open_blobs(address))
 
     @property
     def cache(self) -> Path:

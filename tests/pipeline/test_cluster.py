@@ -1,0 +1,203 @@
+"""A run on a Dask cluster: its results, its limits, and what is left when parts are killed."""
+
+import dataclasses
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from flows.common.errors import ConfigError
+from flows.pipeline.evaluate import worker
+from flows.pipeline.orchestration.clusters import start_cluster
+from flows.schema.settings import ClusterKind
+from tests.adapters.completions.helpers import RUNNER
+from tests.support.bench import Project, answer, remote
+from tests.support.cluster import Cluster
+from tests.support.scripted_server import Say, ScriptedServer
+
+IN_FLIGHT = 6
+
+
+def wait_until(condition, seconds=180):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def slow(call):
+    said = answer(call)
+    return Say(said.text, delay_s=0.2)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """All five parts, once: PostgreSQL, Prefect's server, a scheduler and two workers."""
+    # Not below pytest's folder, which the user that PostgreSQL runs as can't enter.
+    folder = Path(tempfile.mkdtemp(prefix="staffbench-cluster-"))
+    folder.chmod(0o755)
+    made = Cluster(folder)
+    made.environment["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"] = "10s"
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def on_cluster(tmp_path, project, cluster):
+    return Project(tmp_path, project / "conf", {**cluster.environment})
+
+
+def overrides(server, cluster, *more):
+    where = ["runner=dask", f"runner.scheduler={cluster.scheduler}", f"runner.concurrency={IN_FLIGHT}"]
+    return ["-m", *remote(server, *where, "model.name=w1,w2,w3,w4", "seeds=8", *more)]
+
+
+def calls_of(seeds):
+    """Of four writers on two scenarios; they write the same, so the judge is asked once for all."""
+    return 4 * 2 * seeds + 2 * seeds
+
+
+CALLS = calls_of(8)
+
+
+def check_tables(bench, seeds=8):
+    """Every brief has its verdicts once, and all pass."""
+    rows = bench.board()
+    assert [(row["n_briefs"], row["n_ungraded"], row["score"]) for row in rows] == [(2 * seeds, 0, 1.0)] * 4
+
+
+def paid_twice(server, seeds=8):
+    bodies = Counter(json.dumps(call.body, sort_keys=True) for call in server.billed)
+    assert len(bodies) == calls_of(seeds)
+    return len(server.billed) - calls_of(seeds)
+
+
+def test_a_run_on_two_workers_never_passes_the_limit_and_shows_its_task_runs(on_cluster, cluster):
+    with ScriptedServer(slow) as server:
+        done = on_cluster("run", *overrides(server, cluster))
+        assert done.code == 0, done.err
+        assert (done.paid, server.peak) == (CALLS, IN_FLIGHT)
+        assert paid_twice(server) == 0
+        check_tables(on_cluster)
+        board = on_cluster.board()
+        again = on_cluster("run", *overrides(server, cluster))
+        assert (again.code, again.paid, len(server.billed)) == (0, 0, CALLS)
+        assert on_cluster.board() == board
+
+
+def test_a_budget_is_one_for_all_workers(on_cluster, cluster):
+    with ScriptedServer(slow) as server:
+        done = on_cluster("run", *overrides(server, cluster, "budget.max_calls=40"))
+        assert (done.code, len(server.billed)) == (3, 40)
+        assert "budget.max_calls=40: reached: 40 calls in this run" in done.err
+        assert on_cluster("run", *overrides(server, cluster)).code == 0
+        assert paid_twice(server) == 0
+
+
+PARTS = ("worker-1", "scheduler", "prefect", "postgres", "flow")
+
+
+def test_after_kills_of_every_part_the_tables_are_those_of_an_unbroken_run(on_cluster, cluster):
+    kill_and_resume(on_cluster, cluster, PARTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_killed_three_times_loses_nothing(on_cluster, cluster, part):
+    kill_and_resume(on_cluster, cluster, [part] * 3)
+
+
+def kill_and_resume(bench, cluster, parts):
+    """Kill one part in the middle of a run of two more seeds, and so on; then run the last command again."""
+    with ScriptedServer(slow) as server:
+        for number, part in enumerate(parts, 1):
+            command = overrides(server, cluster, f"seeds={2 * number}")
+            process, had = bench.start("run", *command), len(server.billed)
+            wait_until(lambda had=had: len(server.billed) >= had + 6)
+            if part == "flow":
+                process.kill()
+            elif part.startswith("worker"):
+                cluster.worker_process(part).kill()  # its nanny starts another
+            else:
+                cluster.kill(part)
+            out, err = process.communicate(timeout=300)
+            assert "Traceback" not in out + err
+            assert process.returncode == {"flow": -9, "worker-1": 0}.get(part, 1), err
+            restart(cluster, part)
+        done = bench("run", *command)
+        assert done.code == 0, done.err
+        check_tables(bench, 2 * len(parts))
+        assert paid_twice(server, 2 * len(parts)) <= IN_FLIGHT * len(parts)
+
+
+def restart(cluster, part):
+    """Start what was killed, and what does not come back without it."""
+    if part == "scheduler":
+        for name in ("worker-1", "worker-2"):
+            cluster.kill(name)
+    if part == "postgres":
+        cluster.kill("prefect")
+    again = {"scheduler": ["scheduler", "worker-1", "worker-2"], "postgres": ["postgres", "prefect"]}
+    for name in again.get(part, ["prefect"] if part == "prefect" else []):
+        cluster.start_part(name)
+
+
+def test_a_worker_that_hangs_is_replaced(on_cluster, cluster):
+    with ScriptedServer(slow) as server:
+        process = on_cluster.start("run", *overrides(server, cluster))
+        wait_until(lambda: len(server.billed) >= CALLS // 4)
+        stopped = cluster.worker_process("worker-2")
+        stopped.suspend()
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        assert paid_twice(server) <= IN_FLIGHT
+        assert server.peak <= IN_FLIGHT
+        check_tables(on_cluster)
+        assert not psutil.pid_exists(stopped.pid)
+
+
+def test_without_a_server_for_all_a_running_scheduler_is_refused(on_cluster):
+    done = on_cluster("run", "runner=dask", "runner.scheduler=tcp://127.0.0.1:1", PREFECT_API_URL="")
+    assert done.code == 2
+    assert "PREFECT_API_URL" in done.err
+
+
+def test_a_worker_of_another_version_is_refused_by_name():
+    here = worker.versions()
+    assert worker.refused("w", dict(here), here) is None
+    fault = worker.refused("tcp://w:1", {**here, "score rule": "1", "staffbench": "0.0.9"}, here)
+    assert str(fault).startswith(
+        "worker tcp://w:1: has staffbench 0.0.9, score rule 1; expected staffbench 0.1.0"
+    )
+    assert fault.exit_code == 2
+
+
+def test_the_job_that_slurm_gets_has_a_place_for_each_chain():
+    options = {"queue": "short", "account": None, "cores": 1, "processes": 1, "memory": "2GB"}
+    runner = dataclasses.replace(RUNNER, cluster=ClusterKind.slurm, cluster_options=options, workers=2)
+    cluster = start_cluster(runner, chains=100, submit=False)
+    try:
+        script = cluster.job_script()
+    finally:
+        cluster.close()
+    assert "#SBATCH -p short" in script
+    assert script.split("--nthreads ")[-1].split()[0] == "51"
+
+
+@pytest.mark.parametrize(("kind", "package"), [("kubernetes", "dask-kubernetes"), ("ssh", "asyncssh")])
+def test_what_starts_workers_is_named_where_it_is_not_installed(monkeypatch, kind, package):
+    for name in ("dask_kubernetes", "dask_kubernetes.operator", "asyncssh"):
+        monkeypatch.setitem(sys.modules, name, None)
+    runner = dataclasses.replace(RUNNER, cluster=ClusterKind(kind), workers=2)
+    with pytest.raises(ConfigError, match=f"{package}.*pip install"):
+        start_cluster(runner, chains=100)
