@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -34,7 +33,6 @@ from flows.schema.completion import Completion
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 
-_PREFECT = ("PREFECT_API_URL", "PREFECT_LOCAL_STORAGE_PATH")
 _LOOK_S = 0.2
 _PATIENCE_S = 5.0
 
@@ -99,6 +97,7 @@ class Crew:
             StaffbenchError: the scheduler can't be reached.
         """
         from distributed import Client as Dask
+        from prefect.settings import get_current_settings
 
         from flows.pipeline.orchestration.flow_runs import flow_run_here
 
@@ -106,7 +105,7 @@ class Crew:
             dask: Any = await Dask(self._scheduler, asynchronous=True, set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise self.lost("can't be reached") from error
-        name = secrets.token_hex(8)
+        name, prefect = secrets.token_hex(8), get_current_settings()
         order = Order(
             name,
             versions(),
@@ -116,7 +115,10 @@ class Crew:
             store_evaluations(context),
             flow_run_here(),
             self.leases.address if context.client else None,
-            {key: os.environ[key] for key in _PREFECT if key in os.environ},
+            {
+                "PREFECT_API_URL": str(prefect.api.url),
+                "PREFECT_LOCAL_STORAGE_PATH": str(prefect.results.local_storage_path.expanduser().absolute()),
+            },
         )
         try:
             await self._check(dask, order.versions)

@@ -268,6 +268,8 @@ class _Run:
         """Let calls in flight end, and close everything."""
         from prefect.events.worker import EventsWorker
 
+        from flows.pipeline.orchestration.lost import forget_events
+
         self.context.stop()
         if self.context.client is not None:
             asyncio.run_coroutine_threadsafe(self.context.client.aclose(), self._loop).result()
@@ -277,7 +279,8 @@ class _Run:
         self._thread.join()
         self._loop.close()
         self._base.run(self._entered.close)
-        EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now, and the server may be lost
+        EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now
+        forget_events()  # what a lost server did not take
 
 
 def _unheard(stage: str, skipped: bool) -> None:
