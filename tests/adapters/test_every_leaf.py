@@ -56,6 +56,7 @@ BY_DESIGN = [
     ("budget.", always, "where a run stops; the same command resumes it"),
     ("tracking.", always, "where runs are logged beside the results"),
     ("retry", always, "which failed calls are asked again; counts say what is missing"),
+    ("store", always, "where replies are kept, which are the same everywhere"),
     ("model.note", always, "printed under the table"),
     ("judge.note", always, "printed under the table"),
     ("model.price.", always, "what a call costs"),
