@@ -7,6 +7,7 @@ import pytest
 PRIVATE = {
     "hydra._internal.config_loader_impl:ConfigLoaderImpl._apply_overrides_to_config": "adapters/config",
     "hydra._internal.core_plugins.basic_sweeper:BasicSweeper.split_arguments": "adapters/config",
+    "inspect_ai._util.error:PrerequisiteError": "pipeline/inspect",
     "prefect.events.worker:EventsWorker._instances": "pipeline/orchestration/lost.py",
     "prefect.filesystems:LocalFileSystem._resolve_path": "pipeline/orchestration/records.py",
     "prefect.server.api.server:create_app": "pipeline/orchestration/server.py",

@@ -13,7 +13,7 @@ from flows.common.errors import StoreError
 from flows.common.files import write_whole
 from flows.pipeline.work.run_context import Evaluation
 
-_SECTIONS = ("benchmark", "harness", "model", "effort", "word_cap", "prompt", "judge", "judge_prompt", "seeds")
+SECTIONS = ("benchmark", "harness", "model", "effort", "word_cap", "prompt", "judge", "judge_prompt", "seeds")
 """What a condition and its judge are; budgets, tracking and paths of a run change no result."""
 
 
@@ -29,17 +29,22 @@ def write_settings(folder: Path, evaluation: Evaluation) -> Path:
         StoreError: the file can't be written.
     """
     condition, judge = evaluation.condition, evaluation.judge
-    settings = asdict(evaluation.settings)
     content = {
         "condition": condition.label,
         "judge": judge.label,
         "digests": [condition.digest, judge.digest],
         "changed": changed_keys(evaluation),
-        "settings": {name: settings[name] for name in _SECTIONS},
+        "settings": settings_of(evaluation),
     }
     path = settings_path(folder, condition.label, judge.label)
     write_whole(path, as_yaml(content))
     return path
+
+
+def settings_of(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the settings of a condition and its judge, as plain values."""
+    settings = asdict(evaluation.settings)
+    return {name: _plain(settings[name]) for name in SECTIONS}
 
 
 def changed_keys(evaluation: Evaluation) -> list[str]:
