@@ -14,6 +14,7 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.commands.arguments import NEXT, build_parser, complete
 from flows.pipeline.commands.own import command_line as own_commands
+from flows.pipeline.inspect import require_inspect
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
@@ -231,11 +232,29 @@ def _compare(parsed: argparse.Namespace, project: Path, overrides: list[str], sc
 
 
 def _export(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    overrides = [f"benchmark={parsed.benchmark}", *overrides]
+    if parsed.to == "inspect":
+        require_inspect()
+        from flows.pipeline.inspect.export import export_inspect
+
+        return export_inspect(project, overrides, parsed.folder, screen)
     from flows.pipeline.publish.export import Publication, export
 
-    overrides = [f"benchmark={parsed.benchmark}", *overrides]
     publication = Publication(parsed.creator, parsed.url)
     return export(project, overrides, parsed.folder, screen, allow=parsed.allow, publication=publication)
+
+
+def _import(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
+    require_inspect()
+    from flows.pipeline.inspect.imports import Mapped, import_logs
+
+    mapped = Mapped(dict(pair.rsplit("=", 1) for pair in parsed.map if "=" in pair), parsed.key)
+    code = 0
+    for table, model in import_logs(project, overrides, parsed.logs, mapped, screen):
+        label = model.replace("\\", "\\\\").replace("'", "\\'")
+        grade = argparse.Namespace(command="grade", cfg=None, scenario=None, multirun=False, target=table)
+        code = max(code, _run(grade, project, [f"model.label='{label}'", *overrides], screen))
+    return code
 
 
 def _remove(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
@@ -269,6 +288,7 @@ _COMMANDS = {
     "list": _list,
     "compare": _compare,
     "export": _export,
+    "import": _import,
     "remove": _remove,
     "track": _track,
     "version": _track,

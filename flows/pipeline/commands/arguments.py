@@ -19,6 +19,7 @@ COMMANDS = {
     "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
     "compare": "two conditions: their paired difference, and the items on which they differ",
     "export": "write a benchmark as a folder to publish: Parquet, data card, licence, croissant.json",
+    "import": "take logs of Inspect: of our tasks and exports as results, of others as briefs to grade",
     "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
     "list": "the options of an axis, such as models and judges, or the graded conditions",
     "packets": "build packets from documents; report every unreadable document",
@@ -127,10 +128,22 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
         "benchmark", metavar="BENCHMARK", help="the benchmark's name in conf/benchmark"
     )
     parsers["export"].add_argument("folder", type=Path, help="new or empty, or an earlier export")
+    parsers["export"].add_argument("--to", choices=["inspect"], help="another program's format")
     parsers["export"].add_argument("--allow", action="store_true", help="export despite what the check finds")
     parsers["export"].add_argument("--creator", metavar="NAME", help="who made it, for croissant.json")
     parsers["export"].add_argument(
         "--url", metavar="ADDRESS", help="where it will be found, for croissant.json"
+    )
+    parsers["import"].add_argument("logs", type=Path, help="a log of Inspect, or a folder of them")
+    parsers["import"].add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="ID=SCENARIO",
+        help="scenario of a sample of another task",
+    )
+    parsers["import"].add_argument(
+        "--key", metavar="NAME", help="metadata of another task's samples that holds the scenario"
     )
     parsers["remove"].add_argument("condition", metavar="CONDITION", help=names)
     parsers["remove"].add_argument("--yes", action="store_true", help="delete without asking")

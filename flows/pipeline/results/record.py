@@ -24,6 +24,8 @@ from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, s
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
+CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
+"""Metadata of tables that can't be computed again from their rows."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,12 @@ def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
 
 
 def write_results(
-    results: Path, evaluation: Evaluation, outcome: Outcome, packets: Iterable[Packet]
+    results: Path,
+    evaluation: Evaluation,
+    outcome: Outcome,
+    packets: Iterable[Packet],
+    *,
+    carried: Mapping[str, Any] = {},
 ) -> ResultFiles:
     """Write the tables of an evaluation.
 
@@ -114,6 +121,7 @@ def write_results(
         evaluation: what was run.
         outcome: its results.
         packets: packets of its scenarios, and any others.
+        carried: values of `CARRIED` from where it was run; empty for a run that ends here.
 
     Raises:
         StoreError: a table can't be written.
@@ -140,6 +148,7 @@ def write_results(
     }
     if outcome.served:
         about["served"] = dict(outcome.served)
+    about |= {name: carried[name] for name in ("written_from", "served") if name in carried}
     if evaluation.settings.model.writer is Writer.remote and evaluation.settings.prompt.additions:
         about["prompt_additions"] = list(evaluation.settings.prompt.additions)
     if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
@@ -168,6 +177,7 @@ def write_results(
     }
     if outcome.judge_served:
         about["judge_served"] = dict(outcome.judge_served)
+    about |= carried
     names = {"condition": condition.label, "judge": judge.label}
     items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
     verdicts: list[dict[str, Any]] = []

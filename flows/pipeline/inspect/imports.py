@@ -1,0 +1,333 @@
+"""`staffbench import`: logs of our tasks and exports as results, and other logs' outputs as briefs."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import uuid
+import zipfile
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import (
+    EvalSample,
+    read_eval_log,
+    read_eval_log_sample,
+    read_eval_log_sample_summaries,
+)
+
+from flows.adapters.config.check import checked
+from flows.adapters.config.compose import compose_points
+from flows.adapters.objects import ObjectStore
+from flows.adapters.reports import ReportStore
+from flows.adapters.screen import Screen
+from flows.adapters.tables import VERDICTS, read_table
+from flows.common.digests import canonical_json, sha256_bytes, sha256_text
+from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.files import write_whole
+from flows.common.text import plural
+from flows.pipeline.inspect.record import FORMAT, KEY, ConditionRecord, SampleRecord, loaded
+from flows.pipeline.results.leaderboard import build_leaderboard
+from flows.pipeline.results.record import CARRIED, Outcome, write_results
+from flows.pipeline.results.served import other_models, served, writer_spent
+from flows.pipeline.results.settings_file import SECTIONS
+from flows.pipeline.results.stored import load_graded, results_lock
+from flows.pipeline.work.evaluations import evaluation_of
+from flows.pipeline.work.judging import Judged
+from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.run_context import Evaluation, Submission
+from flows.schema.brief import BriefStatus
+from flows.schema.completion import spent_together
+from flows.schema.condition import file_name
+from flows.schema.settings import Settings
+from flows.schema.verdict import VerdictStatus
+from flows.stages.aggregate import aggregate
+from flows.stages.judge import verdicts_for_missing
+from flows.stages.score import score_briefs
+from flows.stages.truncate import without_text
+
+MAX_LOG_BYTES = 4 << 30
+"""Unpacked size of a log: more than 10,000 attempts with their trajectories."""
+MAX_SAMPLE_BYTES = 256 << 20
+_Key = tuple[str, int]
+_Samples = Mapping[_Key, EvalSample]
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """How the samples of another task are named.
+
+    Attributes:
+        ids: scenario by sample id.
+        key: name of the sample's metadata that holds the scenario's id; None if it is the sample's id.
+    """
+
+    ids: Mapping[str, str]
+    key: str | None = None
+
+
+def import_logs(
+    project: Path, overrides: Sequence[str], given: Path, mapped: Mapped, screen: Screen
+) -> list[tuple[Path, str]]:
+    """Import a log, or all that are in a folder.
+
+    A log of our tasks or of our export becomes results with its verdicts, unless `overrides` name a judge.
+    Any other is written as a table of briefs.
+
+    Args:
+        project: folder of the project.
+        overrides: the benchmark, the results folder, and a judge to grade again.
+        given: the log or the folder.
+        mapped: how samples of other tasks are named.
+        screen: output.
+
+    Returns:
+        Tables of briefs that are still to be graded, each with the name of the model that wrote them.
+
+    Raises:
+        ConfigError: there is no log, or it is of another benchmark.
+        StaffbenchError: a log can't be read, its records are none of ours, or other results of that name
+            are here.
+    """
+    paths = [given] if given.is_file() else sorted([*given.glob("*.eval"), *given.glob("*.json")])
+    if not paths:
+        raise ConfigError(given, "no log there", "an .eval or .json file of Inspect, or a folder of them")
+    tables: list[tuple[Path, str]] = []
+    for path in paths:
+        with _readable(path):
+            header = read_eval_log(str(path), header_only=True)
+        found: Any = (header.eval.metadata or {}).get(KEY)
+        if found is not None and not any(one.startswith("judge=") for one in overrides):
+            with _readable(path):
+                records: list[ConditionRecord] = [loaded(ConditionRecord, one) for one in found["conditions"]]
+                samples: _Samples = {(str(one.id), one.epoch): one for one in _samples(path)}
+            for record in records:
+                with _readable(path):
+                    evaluation = _evaluation(project, overrides, record, header.eval.config.epochs, samples)
+                _import_row(project, path, evaluation, record, samples)
+                screen.note(f"{path.name}: imported {evaluation.name}")
+        else:
+            model = header.eval.model
+            settings = compose_points(project, overrides, multirun=True)[0].settings
+            tables.append((_write_table(project, settings, path, mapped, screen), model))
+    return tables
+
+
+@contextmanager
+def _readable(path: Path) -> Generator[None]:
+    """Refuse a log that is too large or that its reader fails on; readers raise what they like."""
+    try:
+        is_zip = path.suffix.lower() == ".eval"
+        sizes = (
+            [one.file_size for one in zipfile.ZipFile(path).infolist()] if is_zip else [path.stat().st_size]
+        )
+        if sum(sizes) > MAX_LOG_BYTES or max(sizes) > MAX_SAMPLE_BYTES:
+            raise ValueError(f"{sum(sizes):,} bytes: too large")  # noqa: TRY301 -- handled as the reader's
+        yield
+    except StaffbenchError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise StoreError(path, f"not readable as a log ({type(error).__name__}: {said})") from error
+
+
+def _samples(path: Path) -> Iterator[EvalSample]:
+    """Read one sample after another, each with its attachments and without what nothing here uses."""
+    for one in read_eval_log_sample_summaries(str(path)):
+        unread = {"events", "timelines", "events_data"}
+        yield read_eval_log_sample(
+            str(path), one.id, one.epoch, resolve_attachments="full", exclude_fields=unread
+        )
+
+
+def _import_row(
+    project: Path, path: Path, evaluation: Evaluation, record: ConditionRecord, samples: _Samples
+) -> None:
+    """Import one condition under one judge."""
+    with _readable(path):
+        known: dict[_Key, SampleRecord] = {}
+        for key, sample in samples.items():
+            score = (sample.scores or {}).get(record.scorer)
+            if score is not None and score.metadata and KEY in score.metadata:
+                known[key] = _checked(key, loaded(SampleRecord, score.metadata[KEY]))
+        outcome = _outcome(evaluation, known, samples)
+    results = project / evaluation.settings.results
+    aside = results / ".cache" / f"import-{uuid.uuid4().hex}"
+    folder = evaluation.condition.benchmark
+    try:
+        with results_lock(results):
+            with _readable(path):
+                carried = {name: record.about[name] for name in CARRIED if name in record.about}
+                files = write_results(aside, evaluation, outcome, (), carried=carried)
+                _check_tables(path, aside / folder, files.verdicts, evaluation, record)
+            _keep(aside, results, evaluation.condition.label)
+            store = ReportStore(results / folder / "reports" / "files")
+            for one in known.values():
+                data = b"" if one.report is None else base64.b64decode(one.report)
+                if data and sha256_bytes(data) == one.brief.report:
+                    store.put(data)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _evaluation(
+    project: Path, overrides: Sequence[str], record: ConditionRecord, epochs: int | None, samples: _Samples
+) -> Evaluation:
+    """Build the evaluation that a record describes, by our own checks, names and scenarios."""
+    if record.format != FORMAT or not record.settings:
+        raise ValueError("its records are of another version, or without settings")
+    name, ids = record.settings["benchmark"]["name"], {each for each, _ in samples}
+    chosen = [] if any(one.startswith("benchmark=") for one in overrides) else [f"benchmark={name}"]
+    own = compose_points(project, [*chosen, *overrides], multirun=False)[0].settings
+    settings = checked({**asdict(own), **{each: record.settings[each] for each in SECTIONS}}, [])
+    benchmark = settings.benchmark
+    if replace(benchmark, scenarios=None) != replace(own.benchmark, scenarios=None):
+        raise ConfigError(
+            f"benchmark {benchmark.name} in {benchmark.data}",
+            "another than here",
+            remedy="choose it: benchmark=...",
+        )
+    kind = kind_of(own.benchmark)
+    wanted = kind.scenario_ids(project, own.benchmark, benchmark.scenarios)
+    if odd := sorted(ids - {*wanted}):
+        raise ConfigError(f"sample {odd[0]!r}", f"no scenario of {name}", "one of " + ", ".join(wanted))
+    changed = {*record.changed, *(key.split(".")[0] for key in record.changed)}
+    changed |= {".".join(key.split(".")[:3]) for key in record.changed if key.startswith("judge.members.")}
+    if "scenarios" not in record.about:  # a log of our task
+        settings = replace(settings, seeds=epochs or 1)
+        if ids != {*wanted}:  # --limit or --sample-id
+            wanted, changed = sorted(ids), changed | {"benchmark"}
+            settings = replace(settings, benchmark=replace(benchmark, scenarios=wanted))
+    return evaluation_of(settings, changed, tuple(kind.load(project, own.benchmark, each) for each in wanted))
+
+
+def _checked(key: _Key, record: SampleRecord) -> SampleRecord:
+    owners = {(one.scenario_id, one.seed) for one in (record.brief, *record.verdicts)}
+    owners |= {(one.scenario_id, one.seed) for _, one in record.repeats}
+    if owners != {key} or (record.facts and (record.facts.scenario_id, record.facts.seed) != key):
+        raise ValueError(f"sample {key} has the record of another brief")
+    return record
+
+
+def _outcome(evaluation: Evaluation, known: Mapping[_Key, SampleRecord], samples: _Samples) -> Outcome:
+    settings, items = evaluation.settings, {one.scenario_id: one.items for one in evaluation.scenarios}
+    judged: dict[str, Judged] = {}
+    found: list[SampleRecord] = []
+    for name, rubric in items.items():
+        own: list[SampleRecord] = []
+        for key in [(name, seed) for seed in range(1, settings.seeds + 1)]:
+            if key not in known:  # it failed, or was never run
+                sample = samples.get(key)
+                said = sample.error.message if sample and sample.error else "no score in the log"
+                detail = " ".join(said.split())[:300]
+                brief = without_text(*key, BriefStatus.error, detail, completion=None)
+                missing = verdicts_for_missing(rubric, brief, VerdictStatus.error, f"no brief: {detail}")
+                own.append(SampleRecord(brief, missing))
+            else:
+                own.append(known[key])
+        found += own
+        missed = [one.n_canary_missed for one in own if one.n_canary_missed is not None]
+        judged[name] = Judged(
+            [verdict for one in own for verdict in one.verdicts],
+            [pair for one in own for pair in one.repeats],
+            {one.brief.seed: one.hidden for one in own if one.hidden},
+            sum(missed) if missed else None,
+            spent_together(one.spent for one in own),
+            sum((Counter(one.answered_by) for one in own), Counter[str]()),
+        )
+    briefs = [one.brief for one in found]
+    refused = {(one.scenario_id, one.seed) for one in briefs if one.status is BriefStatus.refused}
+    verdicts = sorted((one for each in judged.values() for one in each.verdicts), key=lambda one: one.seed)
+    scores = score_briefs(items, verdicts, settings.scoring, refused)
+    submissions = [Submission(one.facts, one.trajectory) for one in found if one.facts is not None]
+    calls = {call.key: call for one in found for call in one.calls}
+    turns = [one.trajectory for one in submissions]
+    names = sum((Counter(one.answered_by) for one in judged.values()), Counter[str]())
+    return Outcome(
+        briefs,
+        judged,
+        scores,
+        aggregate(scores, list(items), settings.seeds, settings.scoring),
+        submissions,
+        served(briefs, settings.model.name, calls.get, turns),
+        other_models(settings.judge.name, names, of=names.total(), what="replies"),
+        writer_spent(briefs, turns, calls.get),
+    )
+
+
+def _check_tables(
+    path: Path, folder: Path, verdicts: Path, evaluation: Evaluation, record: ConditionRecord
+) -> None:
+    """Check that tables hold what their log says, and that a leaderboard can be made of them.
+
+    Raises:
+        StoreError: the rubric, the rules or the settings are not those of the log.
+        Exception: of whatever a hostile record breaks.
+    """
+    about = read_table(verdicts, VERDICTS)[1]
+    stated = {name: one for name, one in record.about.items() if name not in CARRIED}
+    if "scenarios" not in stated:  # of a task, whose samples may have been chosen since
+        rubrics = {name: stated["rubrics"].get(name) for name in about["rubrics"]}
+        stated = {"judge": stated["judge"], "rubrics": rubrics, "judge_versions": stated["judge_versions"]}
+    if odd := sorted(name for name, one in stated.items() if about.get(name) != one):
+        where = "; ".join(f"{name} {str(stated[name])[:80]}" for name in odd[:2])
+        again = (
+            "import it with the version and the scenarios that it was made with, or grade it again: judge=..."
+        )
+        raise StoreError(path, f"other than here: {where}", f"{about.get(odd[0])}"[:80], again)
+    scenarios = {one.scenario_id: one for one in evaluation.scenarios}
+    graded, faults = load_graded(folder, scenarios)
+    if faults:
+        raise faults[0]
+    objects = ObjectStore(folder.parent.parent / "objects")
+    build_leaderboard(graded, scenarios, evaluation.settings.scoring, objects)
+
+
+def _keep(aside: Path, results: Path, label: str) -> None:
+    """Move tables to their places.
+
+    Raises:
+        StoreError: other results of the same name are there.
+    """
+    pairs = [(one, results / one.relative_to(aside)) for one in sorted(aside.rglob("*")) if one.is_file()]
+    for new, old in pairs:
+        if old.is_file() and old.read_bytes() != new.read_bytes():
+            remedy = f"staffbench remove {label} first, or import with results=..."
+            raise StoreError(old, "other results of that condition are here", "none, or the same", remedy)
+    for new, old in pairs:
+        write_whole(old, new.read_bytes())
+
+
+def _write_table(project: Path, settings: Settings, path: Path, mapped: Mapped, say: Screen) -> Path:
+    """Write the outputs of another task as a table of briefs; return its path.
+
+    Raises:
+        ConfigError: no sample is of a scenario, or two are of one brief.
+    """
+    known = kind_of(settings.benchmark).scenario_ids(project, settings.benchmark, None)
+    texts: dict[_Key, str] = {}
+    unknown: list[str] = []
+    with _readable(path):
+        for one in _samples(path):
+            name = mapped.ids.get(str(one.id), str(one.metadata.get(mapped.key) if mapped.key else one.id))
+            if (name, one.epoch) in texts:
+                raise ConfigError(path, f"two samples are {name}, epoch {one.epoch}", "one")
+            if name not in known:
+                unknown.append(str(one.id))
+            elif one.error is None and one.output.choices and one.output.stop_reason != "content_filter":
+                texts[name, one.epoch] = one.output.completion
+    shown = ", ".join(sorted({*unknown})[:5])
+    if not texts:
+        remedy = "map ids by --map ID=SCENARIO, or name the metadata that holds them by --key"
+        raise ConfigError(path, f"no output of a scenario ({shown})", "one of " + ", ".join(known), remedy)
+    if unknown:
+        say.note(f"{path.name}: left out {plural(len(unknown), 'sample')} of no scenario ({shown})")
+    rows = [{"scenario": name, "seed": seed, "text": text} for (name, seed), text in sorted(texts.items())]
+    content = "".join(canonical_json(row) + "\n" for row in rows)
+    table = project / settings.results / "imported" / f"{file_name([path.stem], sha256_text(content))}.jsonl"
+    write_whole(table, content)
+    return table
