@@ -19,6 +19,8 @@ from tests.support.scripted_server import Call, Say, ScriptedServer
 
 OWN = {"stream", "stream_options", "tool_choice"}
 """Fields of a request that one side sends: ours asks for a stream, Inspect says how tools are chosen."""
+LEFT_OUT = {"minItems", "minimum"}
+"""Bounds in the schemas of tools, which Inspect does not send."""
 LONG = "The relief column has 412 soldiers. " + "It waits for orders at the depot. " * 3
 
 
@@ -139,7 +141,7 @@ def test_a_log_says_the_cut_and_every_verdict(both):
         score.explanation
     )
     assert score.answer.endswith("It waits for")
-    assert sample.output.completion.endswith("depot.")
+    assert sample.output.completion.endswith("depot. \n")
     assert sample.output.stop_reason == "stop"
 
 
@@ -178,11 +180,10 @@ def test_the_tool_loop_sends_the_same_but_for_five_things_that_are_inspects(atte
     theirs = [call for call in theirs if not any(mark in json.dumps(call.body) for mark in of_sandbox)]
 
     def plain(call):
-        body = json.loads(json.dumps({name: one for name, one in call.body.items() if name not in OWN}))
+        text = json.dumps({name: one for name, one in call.body.items() if name not in OWN})
+        body = json.loads(text, object_hook=lambda one: {k: v for k, v in one.items() if k not in LEFT_OUT})
         for tool in body.get("tools", ()):
             assert tool["function"].pop("strict", True)
-            for one in tool["function"]["parameters"]["properties"].values():
-                one.pop("minItems", None)
         for message in body["messages"]:
             message["content"] = message["content"] or ""  # of a turn that only calls tools
             for each in message.get("tool_calls", ()):

@@ -20,7 +20,7 @@ from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.inspect.models import InspectClient
 from flows.pipeline.inspect.record import ConditionRecord
 from flows.pipeline.results.settings_file import settings_of
-from flows.pipeline.work.digests import judge_versions, rubric_digests
+from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.grade_one import context_of
 from flows.pipeline.work.run_context import Evaluation, RunContext
@@ -64,6 +64,7 @@ class Bench:
             "judge": asdict(found.judge),
             "rubrics": dict(rubric_digests(found.scenarios)),
             "judge_versions": judge_versions(found),
+            "written_from": written_from(found, self.context.packets.values()),
         }
         return ConditionRecord(SCORER, settings_of(found), sorted(found.changed), about)
 

@@ -85,6 +85,7 @@ def mission_report(benchmark: str = "mission_report", deliverable: str = "tools"
     from inspect_ai.tool import bash
 
     from flows.pipeline.inputs.scenarios import task_of
+    from flows.pipeline.work.stages import take_packet
 
     if deliverable not in ("tools", "sandbox"):
         _refuse(f"deliverable={deliverable}: expected tools or sandbox")
@@ -95,6 +96,7 @@ def mission_report(benchmark: str = "mission_report", deliverable: str = "tools"
         if in_sandbox and len(found.steps) > 1:
             _refuse(f"{scenario.scenario_id} has {len(found.steps)} steps: only deliverable=tools takes them")
         folder = bench.context.folder(bench.evaluation, scenario)
+        take_packet(bench.context, bench.evaluation, scenario)  # for the record of what was read
         files = {each.name: str(folder / each.path) for each in found.attachments}
         text = "\n\n".join(step.instruction.strip() for step in found.steps)
         about = _about(scenario)
