@@ -101,7 +101,7 @@ def _agreed() -> bool:
 
 
 def _delete_other_boards(folder: Path, screen: Screen) -> None:
-    """Delete the leaderboards by other weights, and the page that compares, which would still have the row."""
+    """Delete leaderboards by other weights, and the page that compares: they would still have the row."""
     shutil.rmtree(folder / "compare", ignore_errors=True)
     for board in sorted(folder.glob("leaderboard.*.json")):
         scoring = board.name.removeprefix("leaderboard.").removesuffix(".json")
