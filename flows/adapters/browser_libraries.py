@@ -48,7 +48,8 @@ def chart_library(folder: Path) -> dict[str, str]:
         folder: where it may be already, since it takes seconds to put together.
     """
     name = f"{CHARTS}.js"
-    head = f"// vl-convert {version('vl-convert-python')}\n"
+    maker = f"vl-convert {version('vl-convert-python')}"
+    head = f"// Vega, Vega-Lite and Vega-Embed (BSD-3-Clause), put together by {maker}\n"
     try:
         known = (folder / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -352,6 +352,15 @@ def test_counts_stand_with_their_n_and_unknown_is_no_zero():
     assert "none: it takes two scenarios" in page.said
 
 
+def test_an_unknown_number_is_a_dash_in_every_fact_of_a_condition():
+    row = replace(ROW, score=None, score_clamped=None, wrong=None, correct=None, passed=None, words_raw=9.0)
+    said = Page(a_condition(replace(row, words_kept=None))).said
+    assert "<" not in said
+    assert "Score (severity scoring)\u2013, clamped \u2013" in said
+    assert "Wrong moves made\u2013 for each brief, on average" in said
+    assert "Mean words\u2013 kept of 9" in said
+
+
 def test_a_refused_brief_has_no_words_instead_of_0_words():
     brief = replace(BRIEF, status=BriefStatus.refused, text=None, words_raw=None, words_kept=None)
     score = replace(PARTLY, n_graded=0, n_refused=4, n_unparsed=0, score_high=1.0)
