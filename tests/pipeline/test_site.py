@@ -4,6 +4,7 @@ Screenshots are kept where `SCREENSHOTS` names a folder.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def browser(one_browser, request):
     yield one_browser
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        one_browser.screenshot(Path(folder) / f"{request.node.name}.png")
+        one_browser.screenshot(Path(folder) / f"{re.sub(r'\W+', '-', request.node.name)}.png")
     assert one_browser.console == []
     assert not [url for url in one_browser.asked if not url.startswith(("file:", "data:", "about:"))]
 
