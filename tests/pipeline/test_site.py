@@ -40,7 +40,8 @@ def browser(one_browser, request):
     yield one_browser
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        one_browser.screenshot(Path(folder) / f"{re.sub(r'\W+', '-', request.node.name)}.png")
+        name = re.sub(r"\W+", "-", request.node.name)
+        one_browser.screenshot(Path(folder) / f"{name}.png")
     assert one_browser.console == []
     assert not [url for url in one_browser.asked if not url.startswith(("file:", "data:", "about:"))]
 
