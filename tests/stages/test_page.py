@@ -597,9 +597,7 @@ def hostile_pages():
         a_brief(brief, verdicts, PARTLY, scenario, row, is_stand_in=True),
         rubric_page(scenario),
         document_page(scenario, replace(DOCUMENTS[0], name=HOSTILE), {HOSTILE: address(HOSTILE)}),
-        paper_page(
-            HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [False], [HOSTILE], judge=HOSTILE, is_stand_in=True
-        ),
+        paper_page(HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [HOSTILE], judge=HOSTILE, is_stand_in=True),
         compare_page(HOSTILE, wording(is_task=False), [HOSTILE], [HOSTILE], in_site=True),
     ]
 
@@ -617,7 +615,7 @@ def test_hostile_text_stays_text_on_every_page(number):
 
 
 def every_page():
-    plain = ("A table", "What it shows.", [["model", "score"], ["m", "-"]], [False, True], ["Note."])
+    plain = ("A table", "What it shows.", [["model", "score"], ["m", "-"]], ["Note."])
     return [
         index(), a_condition(), a_brief(), rubric_page(SCENARIO), document_page(SCENARIO, DOCUMENTS[0], {}),
         scenario_page(SCENARIO, []), paper_page(*plain, judge="j", is_stand_in=False),

@@ -111,7 +111,6 @@ def drawn(
                 table.title,
                 summary,
                 cells(table),
-                [column.kind != "text" for column in table.columns if column.head],
                 table.notes,
                 judge=note.judge_id,
                 is_stand_in=note.is_stand_in,
