@@ -10,9 +10,6 @@ from pathlib import Path
 
 from flows.common.errors import StoreError
 
-TABLES, CHARTS = "tables", "charts"
-"""Names of the files, without ending."""
-
 _END = "})();\n"
 _EXPORT = re.compile(r"export\s*\{([^{}]*)\};")
 
@@ -38,7 +35,7 @@ def table_library() -> dict[str, str]:
     if exported is None or name is None:
         raise StoreError(folder, "its DataTables exports no default", "another version of itables")
     whole = f"{script[: exported.start()]}window.DataTable={name[1]};{script[exported.end() :]}"
-    return {f"{TABLES}.js": _alone(whole), f"{TABLES}.css": style}
+    return {"tables.js": _alone(whole), "tables.css": style}
 
 
 def chart_library(folder: Path) -> dict[str, str]:
@@ -47,8 +44,9 @@ def chart_library(folder: Path) -> dict[str, str]:
     Args:
         folder: where it may be already, since it takes seconds to put together.
     """
-    name = f"{CHARTS}.js"
-    head = f"// vl-convert {version('vl-convert-python')}\n"
+    name = "charts.js"
+    maker = f"vl-convert {version('vl-convert-python')}"
+    head = f"// Vega, Vega-Lite and Vega-Embed (BSD-3-Clause), put together by {maker}\n"
     try:
         known = (folder / name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -297,7 +297,7 @@ def test_jobs_of_harbor_stand_beside_ours_and_are_pooled_with_nothing(here, tmp_
     out = capsys.readouterr()
     assert out.err == ""
     site = here.own / "site"
-    assert sorted(path.name for path in (site / "rubric").iterdir()) == ["memo-01.html"]
+    assert sorted(path.name for path in (site / "rubric").iterdir()) == ["memo-01.html", "memo-01.js"]
     index = (site / "index.html").read_text()
     assert "harbor" in index
     assert "memo-02" in index

@@ -4,6 +4,7 @@ Screenshots are kept where `SCREENSHOTS` names a folder.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def browser(one_browser, request):
     yield one_browser
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        one_browser.screenshot(Path(folder) / f"{request.node.name}.png")
+        name = re.sub(r"\W+", "-", request.node.name)
+        one_browser.screenshot(Path(folder) / f"{name}.png")
     assert one_browser.console == []
     assert not [url for url in one_browser.asked if not url.startswith(("file:", "data:", "about:"))]
 
@@ -48,17 +50,23 @@ def column(browser, number, table="table"):
     return browser.texts(f"{table} tbody tr > :nth-child({number})")
 
 
+def number(text):
+    """Return the number in a cell that may have a mark, and bounds below it."""
+    return float(text.split()[0].rstrip("~"))
+
+
 def test_the_leaderboard_sorts_filters_and_says_so_in_its_address(browser, site):
     browser.open(site / "index.html")
-    scores = column(browser, 5)
+    place = browser.texts("thead th").index("score")
+    scores = column(browser, place + 1)
     assert len(scores) == 10
-    known = [float(score.rstrip("~")) for score in scores if score[0].isdigit()]
+    known = [number(score) for score in scores if score[0].isdigit()]
     assert known == sorted(known, reverse=True)
-    head = "document.querySelectorAll('table thead th')[4].querySelector('.dt-column-order').click()"
+    head = f"document.querySelectorAll('thead th')[{place}].querySelector('.dt-column-order').click()"
     for _ in range(2):
         browser.run(head)
-    turned = column(browser, 5)
-    assert [float(score.rstrip("~")) for score in turned[: len(known)]] == sorted(known)
+    turned = column(browser, place + 1)
+    assert [number(score) for score in turned[: len(known)]] == sorted(known)
     assert all(
         score.startswith(UNKNOWN) for score in turned[len(known) :]
     )  # unknown ones last, whichever way

@@ -352,6 +352,15 @@ def test_counts_stand_with_their_n_and_unknown_is_no_zero():
     assert "none: it takes two scenarios" in page.said
 
 
+def test_an_unknown_number_is_a_dash_in_every_fact_of_a_condition():
+    row = replace(ROW, score=None, score_clamped=None, wrong=None, correct=None, passed=None, words_raw=9.0)
+    said = Page(a_condition(replace(row, words_kept=None))).said
+    assert "<" not in said
+    assert "Score (severity scoring)\u2013, clamped \u2013" in said
+    assert "Wrong moves made\u2013 for each brief, on average" in said
+    assert "Mean words\u2013 kept of 9" in said
+
+
 def test_a_refused_brief_has_no_words_instead_of_0_words():
     brief = replace(BRIEF, status=BriefStatus.refused, text=None, words_raw=None, words_kept=None)
     score = replace(PARTLY, n_graded=0, n_refused=4, n_unparsed=0, score_high=1.0)
@@ -588,9 +597,7 @@ def hostile_pages():
         a_brief(brief, verdicts, PARTLY, scenario, row, is_stand_in=True),
         rubric_page(scenario),
         document_page(scenario, replace(DOCUMENTS[0], name=HOSTILE), {HOSTILE: address(HOSTILE)}),
-        paper_page(
-            HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [False], [HOSTILE], judge=HOSTILE, is_stand_in=True
-        ),
+        paper_page(HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [HOSTILE], judge=HOSTILE, is_stand_in=True),
         compare_page(HOSTILE, wording(is_task=False), [HOSTILE], [HOSTILE], in_site=True),
     ]
 
@@ -608,7 +615,7 @@ def test_hostile_text_stays_text_on_every_page(number):
 
 
 def every_page():
-    plain = ("A table", "What it shows.", [["model", "score"], ["m", "-"]], [False, True], ["Note."])
+    plain = ("A table", "What it shows.", [["model", "score"], ["m", "-"]], ["Note."])
     return [
         index(), a_condition(), a_brief(), rubric_page(SCENARIO), document_page(SCENARIO, DOCUMENTS[0], {}),
         scenario_page(SCENARIO, []), paper_page(*plain, judge="j", is_stand_in=False),
@@ -745,7 +752,7 @@ def test_two_judges_share_no_figure_and_no_id(tmp_path):
     html = (tmp_path / "site" / "index.html").read_text()
     ids = [attrs["id"] for _, attrs in Page(html).elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    assert len(Page(html).all("figure")) == 8
+    assert len(Page(html).all("figure")) == len(list((tmp_path / "figures").rglob("*.svg"))) == 6
 
 
 def test_a_problem_is_published_without_the_machine_s_folders(tmp_path):

@@ -83,10 +83,12 @@ def drawn(
     from flows.stages.paper import FIGURES, TABLES, NotEnoughError, draw
     from flows.stages.paper.table import cells
 
-    if not graded:
+    ours = [entry for entry in graded if not entry.is_foreign]  # Harbor shows its own
+    if not ours:
         return
-    results = paper_results(graded, scenarios, scoring, word_cap=None, prompt="")
-    for note in board.judges:
+    results = paper_results(ours, scenarios, scoring, word_cap=None, prompt="")
+    judges = {entry.judge for entry in ours}
+    for note in [note for note in board.judges if note.judge_id in judges]:
         own = replace(results, judge=note.judge_id)
         made = Drawn(note.judge_id)
         for name, figure in _CHARTS.items():
@@ -109,7 +111,6 @@ def drawn(
                 table.title,
                 summary,
                 cells(table),
-                [column.kind != "text" for column in table.columns if column.head],
                 table.notes,
                 judge=note.judge_id,
                 is_stand_in=note.is_stand_in,

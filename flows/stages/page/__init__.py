@@ -16,9 +16,8 @@ from flows.stages.page.compare import (
 )
 from flows.stages.page.condition import Group, brief_file, compare_fragment, condition_page
 from flows.stages.page.document import document_addresses, document_page
-from flows.stages.page.index import index_page
+from flows.stages.page.index import index_page, paper_page
 from flows.stages.page.markup import address
-from flows.stages.page.paper import paper_page
 from flows.stages.page.render import Chart, assets
 from flows.stages.page.rubric import rubric_data, rubric_page, rubric_script
 from flows.stages.page.scenario import MatrixColumn, scenario_page

@@ -15,9 +15,9 @@ from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page.attempt import attempt_path
 from flows.stages.page.condition import cut_phrase
-from flows.stages.page.markup import address, own, words
+from flows.stages.page.markup import address, own
 from flows.stages.page.render import TABLE_SCRIPTS, Column, parts, render
-from flows.stages.page.rubric import anchor, placing, rubric_script
+from flows.stages.page.rubric import anchor, filtered_by, placing, rubric_script
 from flows.stages.page.text import quotes_of, rendered
 from flows.stages.page.wording import REPORTS, Wording, wording
 
@@ -102,7 +102,7 @@ def brief_page(
         has_expert=bool(labels),
         graded=graded,
         classes=_classes,
-        reason=_whole_words if is_stand_in else _reason,
+        whole_words=_whole_words,
         rubric=address(*folder, f"{name}.html"),
         rubric_script=address(*folder, rubric_script(name)),
         scenario_page=address("..", "..", "scenario", f"{name}.html"),
@@ -132,19 +132,13 @@ def _classes(item: Item, verdict: Verdict, state: str) -> list[str]:
     return [
         "without a verdict" if state == "missing" else state,
         said.error if item.is_error else said.requirement,
-        "" if item.tier is None else str(item.tier),
-        words(item.step or ""),
-        words(item.severity or ""),
+        *filtered_by(item),
         "" if verdict.mode is None else verdict.mode.value,
     ]
 
 
 def _weight(item: Item, weights: Mapping[str, float]) -> float:
     return abs(weights.get(item.severity or "", 0.0) if item.points is None else item.points)
-
-
-def _reason(_: Item, verdict: Verdict) -> str:
-    return verdict.reason
 
 
 def _whole_words(item: Item, verdict: Verdict) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.schema.scenario import Scenario
-from flows.stages.page.markup import words
 from flows.stages.page.render import TABLE_SCRIPTS, render, script_of
+from flows.stages.page.rubric import filtered_by
 from flows.stages.page.wording import Wording
 
 BRIEF_HEADS = (
@@ -58,14 +58,7 @@ def items_data(scenarios: Sequence[Scenario]) -> str:
         "items",
         {
             scenario.scenario_id: [
-                [
-                    item.item_id,
-                    item.requirement,
-                    str(item.tier or ""),
-                    words(item.step or ""),
-                    words(item.severity or ""),
-                ]
-                for item in scenario.items
+                [item.item_id, item.requirement, *filtered_by(item)] for item in scenario.items
             ]
             for scenario in scenarios
         },

@@ -101,6 +101,7 @@ def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[
             f"up to {percent(row.ci_unlike)} of all {said.scenario}s may score otherwise (rule of three)"
         )
         interval += f"; of no width, since all scored alike: {otherwise}"
+    clamped = _of("{}, clamped {}", number(row.score), number(row.score_clamped))
     judge = row.judge_id + (" (the same model as the writer)" if row.self_judged else "")
     pairs = [
         ("Model", own(row.model) + (_soft(note) if note else "")),
@@ -109,28 +110,33 @@ def _about(row: LeaderboardRow, scoring: str, note: str, said: Wording) -> list[
         ("Prompt, harness", f"{row.prompt}, {words(row.harness)}"),
         ("Judge", judge),
         ("Digests", f"condition {row.condition_digest[:16]}, judge {row.judge_digest[:16]}"),
-        (f"Score ({scoring} scoring)", f"{number(row.score)}, clamped {number(row.score_clamped)}"),
+        (f"Score ({scoring} scoring)", clamped),
         ("Interval", interval),
     ]
     if row.has_bounds:
-        bounds = f"{number(row.score_low)} to {number(row.score_high)}"
-        pairs.append(("Bounds", f"{bounds}, if all missing verdicts had failed or passed"))
+        bounds = _of("{} to {}", number(row.score_low), number(row.score_high))
+        pairs.append(("Bounds", _of("{}, if all missing verdicts had failed or passed", bounds)))
     scenarios = plural(count_of(row.n_scenarios, row.n_scenarios_all), said.scenario)
     briefs = plural(count_of(row.n_briefs, row.n_briefs_all), said.counted)
     kept, raw = number(row.words_kept, 0), number(row.words_raw, 0)
     return [
         *pairs,
-        ("Correct", f"{percent(row.correct)} of all items"),
-        ("Passed", f"{percent(row.passed)} of {said.requirements}"),
+        ("Correct", _of("{} of all items", percent(row.correct))),
+        ("Passed", _of("{} of {}", percent(row.passed), said.requirements)),
         (
             f"{said.errors.capitalize()} {said.made}",
-            f"{number(row.wrong, 1)} for each {said.counted}, on average",
+            _of("{} for each {}, on average", number(row.wrong, 1), said.counted),
         ),
         ("These rest on", f"{scenarios}, {briefs}"),
         ("Without a verdict", plural(str(row.n_ungraded), "item")),
         *_fates(row, said),
-        ("Mean words", kept if kept == raw else f"{kept} kept of {raw}"),
+        ("Mean words", kept if kept == raw else _of("{} kept of {}", kept, raw)),
     ]
+
+
+def _of(form: str, *values: str) -> Markup:
+    """Format values that may be HTML: in an f-string they would become text."""
+    return Markup(form).format(*values)
 
 
 def _soft(text: str) -> Markup:

@@ -1,4 +1,4 @@
-"""The first page: leaderboard, notes and figures."""
+"""The first page (leaderboard, notes and charts) and the pages of its tables."""
 
 from __future__ import annotations
 
@@ -75,6 +75,38 @@ def index_page(
         notes=notes,
         figures=figures,
         rubrics={name: Markup(page) for name, page in rubrics.items()},
+    )
+
+
+def paper_page(
+    title: str,
+    summary: str,
+    cells: Sequence[Sequence[str]],
+    notes: Sequence[str],
+    *,
+    judge: str,
+    is_stand_in: bool,
+) -> str:
+    """Render one table of a paper.
+
+    Args:
+        title: what it shows.
+        summary: the same in a sentence.
+        cells: the headings, then the rows.
+        notes: sentences under the table.
+        judge: whose verdicts it rests on.
+        is_stand_in: True for the offline judge.
+    """
+    return render(
+        "paper.html",
+        title,
+        depth=2,
+        scripts=TABLE_SCRIPTS,
+        summary=summary,
+        table=_plain_table(f"{title}. Judge {judge}.", cells[0], cells[1:]),
+        notes=notes,
+        judge=judge,
+        is_stand_in=is_stand_in,
     )
 
 

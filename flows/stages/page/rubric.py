@@ -77,6 +77,11 @@ def rubric_page(scenario: Scenario, documents: Mapping[str, Markup] | None = Non
     )
 
 
+def filtered_by(item: Item) -> list[str]:
+    """Return tier, step and severity of an item, by which rows are chosen; empty ones are no choice."""
+    return [str(item.tier or ""), words(item.step or ""), words(item.severity or "")]
+
+
 def placing(item: Item) -> list[str]:
     """Return the classes of an item, or the points of a criterion, as phrases."""
     found: list[str | int | None] = [

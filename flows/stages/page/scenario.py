@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from flows.common.text import count_of, number
-from flows.schema.scenario import Item, Scenario
+from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, attribute, own, words
+from flows.stages.page.markup import address, attribute, own
 from flows.stages.page.render import TABLE_SCRIPTS, Column, Table, parts, render
-from flows.stages.page.rubric import anchor, placing
+from flows.stages.page.rubric import anchor, filtered_by, placing
 from flows.stages.page.wording import Wording, wording
 
 _FILTERS = ("tier", "step", "severity")
@@ -77,7 +77,7 @@ def scenario_page(
         ],
         names=[attribute(column.name) for column in columns],
         rows=rows,
-        classes=_classes,
+        classes=filtered_by,
         rubric=address("..", "rubric", f"{scenario.scenario_id}.html"),
         anchor=anchor,
         placing=placing,
@@ -107,10 +107,6 @@ def _scores(scenario: Scenario, columns: Sequence[MatrixColumn], said: Wording) 
     ]
     caption = f"Scores on {scenario.scenario_id}; lowest and highest over {said.repeat}s."
     return Table(caption, table, rows)
-
-
-def _classes(item: Item) -> list[str]:
-    return ["" if item.tier is None else str(item.tier), words(item.step or ""), words(item.severity or "")]
 
 
 def _cell(column: MatrixColumn, item_id: str) -> tuple[str, str, Markup | None]:

@@ -194,6 +194,7 @@ window.ready = (async () => {
       tables = 0;
       const number = { className: "number" };
       const page = (one, name, place = null) => (one.pages[name] ? at(place, ...one.folder, one.pages[name]) : "");
+      const own = (name) => a.pages[name] || b.pages[name]; // else the scenario may have no pages here
       const means = common.map((name) => [
         name, a.means[name] === null ? null : shown(a.means[name]), b.means[name] === null ? null : shown(b.means[name]),
         signed(minus(a.means[name], b.means[name])),
@@ -210,14 +211,14 @@ window.ready = (async () => {
       items.sort((x, y) => size(y[5]) - size(x[5]));
       made = [
         later(document.getElementById("means"), [
-          { title: "scenario", link: ([name]) => at(null, "scenario", `${name}.html`) },
+          { title: "scenario", link: ([name]) => own(name) && at(null, "scenario", `${name}.html`) },
           { title: "A", ...number, link: ([name]) => page(a, name) },
           { title: "B", ...number, link: ([name]) => page(b, name) },
           { title: "A − B", ...number },
         ], means),
         later(document.getElementById("items"), [
           { title: "scenario", className: "filter" },
-          { title: "item", link: (row) => at(row[9], "rubric", `${row[0]}.html`) },
+          { title: "item", link: (row) => own(row[0]) && at(row[9], "rubric", `${row[0]}.html`) },
           { title: "requirement or wrong move", className: "own" },
           { title: "A", ...number, link: (row) => page(a, row[0], row[9]) },
           { title: "B", ...number, link: (row) => page(b, row[0], row[9]) },
@@ -247,7 +248,10 @@ window.ready = (async () => {
           if (x?.value === one.width) x.value = narrow;
         }
         one.width = narrow;
-      } else if (one.width?.step) one.width.step *= Math.max(0.4, 1 - by / width);
+      } else if (one.width?.step) {
+        one.width.step *= Math.max(0.4, 1 - by / width);
+        for (const { mark } of one.layer ?? []) if (mark.type === "text") mark.fontSize = Math.min(mark.fontSize, one.width.step / 2.4);
+      }
     }
   };
   const chart = async (box) => {
@@ -257,7 +261,7 @@ window.ready = (async () => {
     const options = { renderer: "svg", ast: true, actions: false, tooltip: { theme: dark.matches ? "dark" : "light" } };
     const config = (spec.config ??= {});
     (config.axis ??= {}).labelLimit = Math.min(260, room * 0.32);
-    if (room < 560) Object.assign((config.legend ??= {}), { columns: 2, labelLimit: room * 0.4 });
+    if (room < 560) Object.assign((config.legend ??= {}), { columns: 2, labelLimit: room * 0.4, orient: "bottom" });
     let made;
     for (let tries = 0; tries < 3; tries++) {
       made?.finalize();

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from flows.stages.paper.figures.figure import BLUE, PALETTE, ROW, WIDTH, Figure, rows
-from flows.stages.paper.results import Results
+from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.tables.failing import MODES, POOLED, UNSTATED, failure_modes, step_rates, tier_rates
 from flows.stages.paper.tables.failing import missing_credit as credit_table
 
@@ -47,6 +47,8 @@ def steps(results: Results) -> Figure:
     """Pass rates of requirements by step and condition, as a heat map (appendix G)."""
     frame = _shown(results, step_rates(results).frame)
     frame["step"] = frame["step"].str.replace("_", " ")
+    if not frame["rate"].notna().any():
+        raise NotEnoughError("no requirement was graded")
     pooled = frame[frame["name"] == POOLED].sort_values("rate", ascending=False)
     base = alt.Chart(frame[frame["rate"].notna()]).encode(
         y=alt.Y("name:N", sort=_order(results), title=None),
@@ -79,6 +81,8 @@ def modes(results: Results) -> Figure:
     long["mode"] = long["mode"].str.removeprefix("share_")
     shown = [name for name in names if long.loc[long["mode"] == name, "share"].sum() > 0]
     long = long[long["mode"].isin(shown) & long["share"].notna()]
+    if not len(long):
+        raise NotEnoughError("no requirement failed")
     long["place"] = long["mode"].map({name: at for at, name in enumerate(names)})
     chart = (
         alt.Chart(long)

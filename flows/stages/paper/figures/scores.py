@@ -137,6 +137,8 @@ def scenarios(results: Results) -> Figure:
     """Mean score of each condition on each scenario, as a heat map."""
     frame = rows(scenario_table(results).frame)
     frame = frame[frame["condition"].isin(results.at_benchmark)]
+    if not frame["mean"].notna().any():
+        raise NotEnoughError("no condition has a score")
     order = [results.names[name] for name in results.at_benchmark]
     chart = (
         alt.Chart(frame[frame["mean"].notna()])
