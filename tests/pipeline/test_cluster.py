@@ -184,6 +184,7 @@ def test_a_worker_of_another_version_is_refused_by_name():
 
 def test_the_job_that_slurm_gets_has_a_place_for_each_chain():
     options = {"queue": "short", "account": None, "cores": 1, "processes": 1, "memory": "2GB"}
+    options["scheduler_options"] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     runner = dataclasses.replace(RUNNER, cluster=ClusterKind.slurm, cluster_options=options, workers=2)
     cluster = start_cluster(runner, chains=100, submit=False)
     try:

@@ -103,7 +103,8 @@ class LeaseServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            with suppress(OSError, ValueError, LookupError, TypeError):
+            # A stream's task that is cancelled would be logged with a traceback.
+            with suppress(OSError, ValueError, LookupError, TypeError, asyncio.CancelledError):
                 while line := await reader.readline():
                     report = json.loads(line)
                     if not hmac.compare_digest(str(report["token"]), self._token):
