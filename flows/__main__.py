@@ -294,7 +294,7 @@ def _import(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
     code = 0
     for table, model in import_logs(project, overrides, parsed.logs, mapped, screen):
         label = model.replace("\\", "\\\\").replace("'", "\\'")
-        grade = argparse.Namespace(command="grade", cfg=None, scenario=None, multirun=False, target=table)
+        grade = build_parser().parse_args(["grade", str(table)])
         code = max(code, _run(grade, project, [f"model.label='{label}'", *overrides], screen))
     return code
 

@@ -72,7 +72,7 @@ CASES = [
     ("harbor verify report.docx --logs file --task tests", WRONG_NAME, "file: a file"),
     # experts' labels
     ("agreement gone.csv", WRONG_NAME, "gone.csv: no such file"),
-    ("agreement folder", WRONG_NAME, "folder: a folder"),
+    ("agreement folder", WRONG_NAME, "no labels in this folder"),
     ("agreement no_column.csv", FAULT, "no column"),
     ("agreement no_label.csv", FAULT, "no label"),
     ("agreement latin.csv", FAULT, "can't be read"),

@@ -15,6 +15,7 @@ QUICK = ["README.md", "docs/tutorial.md", "docs/reference/exit-codes.md"]
 NOT_RUN = {
     "README.md": 1,  # a page that is served until Ctrl-C
     "docs/how-to/compare.md": 1,  # the same
+    "docs/how-to/cluster.md": 2,  # servers and workers that stay
     "docs/how-to/data.md": 1,  # a worker that stays
     "docs/how-to/prefect.md": 3,  # a server and a worker that stay
     "docs/how-to/export.md": 1,  # a validator that make eee installs

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
+from flows.pipeline.evaluate import chain as chain_module
 from flows.pipeline.evaluate import flow as flow_module
 from flows.pipeline.evaluate.run import run_points
 from flows.pipeline.orchestration.cached_tasks import StageResult
@@ -31,7 +32,8 @@ def without_prefect(monkeypatch) -> None:
     async def no_artifact(*_, **__):
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(flow_module, "run_cached", run_cached)
+    for module in (chain_module, flow_module):
+        monkeypatch.setattr(module, "run_cached", run_cached)
     monkeypatch.setattr(flow_module, "evaluate", evaluate)
     monkeypatch.setattr(flow_module, "acreate_markdown_artifact", no_artifact)
     monkeypatch.setattr(flow_module, "acreate_link_artifact", no_artifact)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from flows.adapters.config.compose import compose_points
 from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
+from flows.pipeline.evaluate import chain
 from flows.pipeline.evaluate import flow as evaluate
 from flows.pipeline.evaluate.run import run_points
 from flows.pipeline.native import renders
@@ -180,7 +181,7 @@ def with_memory(monkeypatch):
     memory: dict = {}
     made: list[str] = []
 
-    async def run_cached(objects, name, work):
+    async def run_cached(objects, name, work, names=()):
         kept = memory.get(work.key)
         if kept is not None and work.is_final(kept):
             return StageResult(kept, objects.put(work.stage, work.key, kept), skipped=True)
@@ -191,7 +192,8 @@ def with_memory(monkeypatch):
     async def show_nothing(name, skipped):
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(evaluate, "run_cached", run_cached)
+    for module in (chain, evaluate):
+        monkeypatch.setattr(module, "run_cached", run_cached)
     monkeypatch.setattr(evaluate, "show_skipped", show_nothing)
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -107,9 +107,9 @@ def _verdicts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: Scoring
     """Return `VERDICT_COLUMNS`. Facts of an item or a brief are looked up once for all its verdicts."""
     facts, copies = _items(entry, scenarios, scoring), entry.copies
     frame: pd.DataFrame = VerdictRows.of(entry.verdicts).frame()
-    one = np.zeros(len(frame), dtype=np.int8)
+    first = np.zeros(len(frame), dtype=np.int64)
     for name, value in _head(entry).items():
-        frame[name] = value if name == "word_cap" else pd.Categorical.from_codes(one, dtype=pd.CategoricalDtype([value]))
+        frame[name] = value if name == "word_cap" else pd.Categorical([value]).take(first)
     row, places = _places(frame, "item_id")
     own = [facts.get(place, _UNKNOWN_ITEM) for place in places]
     for at, name in enumerate(("step", "tier", "severity", "is_error", "points", "requirement")):
@@ -223,10 +223,16 @@ def _table(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFram
     """Concatenate parts; repeated texts become categories, which are small and quick to group by."""
     found: dict[str, Any] = {}
     for name in columns:
-        own = [part[name].astype("category") if name in _TEXTS else part[name] for part in parts]
+        own = [_as_texts(part[name]) if name in _TEXTS else part[name] for part in parts]
         is_text = name in _TEXTS
         found[name] = union_categoricals(own, sort_categories=True) if is_text else np.concatenate(own)
     return pd.DataFrame(found)
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    """Return a column as categories of one type, also where nothing is known."""
+    found = column.astype("category")
+    return found.cat.rename_categories(cast("Any", found.cat.categories.astype("str")))
 
 
 def _most_used(briefs: pd.DataFrame, stand_ins: frozenset[str]) -> str:

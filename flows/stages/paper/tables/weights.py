@@ -28,6 +28,8 @@ def weights_grid(results: Results) -> Table:
     if not results.weights or not present:
         raise NotEnoughError("items have points of their own")
     counts = _counts(results, own)
+    if counts.empty:
+        raise NotEnoughError("no brief has a score")
     base = _score(counts, results.weights)
     order = base.rank(ascending=False, method="min")
     rows: list[dict[str, object]] = []
