@@ -107,6 +107,7 @@ def test_a_budget_is_one_for_all_workers(on_cluster, cluster):
 PARTS = ("worker-1", "scheduler", "prefect", "postgres", "flow")
 
 
+@pytest.mark.slow
 def test_after_kills_of_every_part_the_tables_are_those_of_an_unbroken_run(on_cluster, cluster):
     kill_and_resume(on_cluster, cluster, PARTS)
 
@@ -152,6 +153,7 @@ def restart(cluster, part):
         cluster.start_part(name)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_replaced(on_cluster, cluster):
     with ScriptedServer(slow) as server:
         process = on_cluster.start("run", *overrides(server, cluster))
