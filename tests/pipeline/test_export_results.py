@@ -177,9 +177,11 @@ def test_a_card_cites_what_the_citation_file_cites(graded, tmp_path, project):
 def test_a_folder_of_something_else_is_never_touched(graded, tmp_path, kind):
     exported(graded, kind, tmp_path / "out")
     exported(graded, kind, tmp_path / "out")
-    other = next(name for name in FORMATS if name not in (kind, "parquet"))
+    other = next(name for name in FORMATS if name not in (kind, "parquet", "inspect"))
     with pytest.raises(ConfigError, match="no earlier export"):
         exported(graded, other, tmp_path / "out")
+    with pytest.raises(ConfigError, match="which is no log of Inspect"):
+        exported(graded, "inspect", tmp_path / "out", creator=None, url=None)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     with pytest.raises(ConfigError, match="no earlier export"):
@@ -189,10 +191,41 @@ def test_a_folder_of_something_else_is_never_touched(graded, tmp_path, kind):
 
 def test_what_nobody_means_to_publish_is_refused(graded, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_SERVICE_TOKEN", "no word of the bridge")
-    with pytest.raises(StaffbenchError, match="nothing was written"):
+    with pytest.raises(StaffbenchError, match="1 finding; nothing was written"):
         exported(graded, "every-eval-ever", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+    heard = Heard()
+    with pytest.raises(StaffbenchError):
+        exporter("every-eval-ever")(
+            graded.folder,
+            ["benchmark=ma_bench"],
+            tmp_path / "out",
+            heard,
+            allow=False,
+            publication=Publication("Your institute", HUB),
+        )
+    assert "Finding(" not in heard.text
+    assert "key" in heard.text
     assert exported(graded, "every-eval-ever", tmp_path / "out", allow=True)[0] == 0
+
+
+def test_a_kill_between_the_two_renames_loses_nothing_and_leaves_nothing(graded, tmp_path):
+    out = tmp_path / "out"
+    exported(graded, "model-card", out)
+    before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    out.rename(tmp_path / ".out.0123.old")  # killed before the new one took its place
+    exported(graded, "model-card", out)
+    assert {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("--allow", {"allow": True}), ("--creator", {"creator": "me"}), ("--url", {"url": HUB})],
+)
+def test_an_option_that_logs_have_no_use_for_is_refused(graded, tmp_path, option, given):
+    with pytest.raises(ConfigError, match=f"{option}: has no effect on logs"):
+        exported(graded, "inspect", tmp_path / "logs", **{"creator": None, "url": None, **given})
 
 
 def test_nothing_graded_is_said(tmp_path, project):

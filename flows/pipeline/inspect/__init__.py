@@ -11,6 +11,7 @@ from flows.common.errors import ConfigError
 
 if TYPE_CHECKING:
     from flows.adapters.screen import Screen
+    from flows.pipeline.publish.export import Publication
 
 
 def require_inspect() -> None:
@@ -25,9 +26,22 @@ def require_inspect() -> None:
 
 
 def export_logs(
-    project: Path, overrides: Sequence[str], folder: Path, screen: Screen, **_others: object
+    project: Path,
+    overrides: Sequence[str],
+    folder: Path,
+    screen: Screen,
+    *,
+    allow: bool,
+    publication: Publication,
 ) -> int:
-    """Write logs as `export_inspect` does; called as the other formats of `staffbench export --to` are."""
+    """Write logs as `export_inspect` does; called as the other formats of `staffbench export --to` are.
+
+    Raises:
+        ConfigError: an option that logs have no use for.
+    """
+    given = {"--allow": allow, "--creator": publication.creator, "--url": publication.url}
+    for option in (option for option, value in given.items() if value):
+        raise ConfigError(option, "has no effect on logs", "another format, such as --to model-card")
     require_inspect()
     from flows.pipeline.inspect.export import export_inspect
 

@@ -56,6 +56,7 @@ from flows.schema.settings import PromptSettings, Settings
 from flows.stages.generate import build_messages
 
 _Found = list[tuple[Graded, Scored]]
+_LOGS = (".eval", ".json")  # what Inspect writes into a folder of logs
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,10 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
         0; 1 if results were left out.
 
     Raises:
-        ConfigError: nothing is graded.
+        ConfigError: nothing is graded, or `folder` holds something else than logs.
         StaffbenchError: a table or the folder fails.
     """
+    _check_folder(folder)
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
     here = results / settings.benchmark.name
@@ -110,6 +112,17 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
     for line in left_out(here, [*problems, *faults]):
         screen.fault(f"Left out: {line}")
     return 1 if problems or faults else 0
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder in which Inspect would not look for logs; those of others may be there."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(folder, "a file", "a folder for logs")
+    odd = sorted(path.name for path in folder.glob("*") if path.is_file() and path.suffix not in _LOGS)
+    if odd:
+        raise ConfigError(
+            folder, f"holds {odd[0]}, which is no log of Inspect", "a new folder, or one of logs"
+        )
 
 
 def _log_of(source: _Source, found: _Found) -> EvalLog:

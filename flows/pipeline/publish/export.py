@@ -16,10 +16,16 @@ from flows.adapters.tables import with_text, write_table
 from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import Problems, StaffbenchError
 from flows.common.files import unwritable, write_whole
-from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.publish.findings import SOFTWARE, Finding, as_table, find_private, people_in
+from flows.pipeline.publish.findings import (
+    SOFTWARE,
+    Finding,
+    find_private,
+    people_in,
+    refuse_findings,
+    show_findings,
+)
 from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
 from flows.pipeline.publish.target import CANARY, earlier_canary, put
 from flows.pipeline.results.graded import Graded
@@ -90,18 +96,12 @@ def export(
         files = [_written(part, table, canary) for table in tables if table.rows]
         facts = _facts(loaded, files, graded, canary, publication)
         found = [*_licence_findings(loaded.scenarios), *_private(tables, facts, loaded.people, project)]
-        _show(found, loaded.people, screen)
-        if found and not allow:
-            remedy = (
-                "take them out of the documents or the results, or add --allow if all may be published, "
-                "such as the roles of invented people"
-            )
-            raise StaffbenchError(
-                "export", f"{plural(len(found), 'finding')}; nothing was written", "", remedy
-            )
+        show_findings(found, screen)
+        _show_authors(found, loaded.people, screen)
+        refuse_findings(found, allow=allow)
         allowed = {one.kind: sum(other.kind == one.kind for other in found) for one in found}
         _write_texts(part, facts, loaded.scenarios, allowed)
-        put(part, folder)
+        put(part, folder, earlier_canary)
     except OSError as error:
         raise unwritable(folder, error) from error
     finally:
@@ -223,12 +223,8 @@ def _place(table: ExportTable, row: Mapping[str, Any], column: str) -> str:
     return f"{table.name}: {'/'.join(str(row[name]) for name in names)}, {column}"
 
 
-def _show(found: Sequence[Finding], people: Mapping[str, Sequence[str]], screen: Screen) -> None:
-    if found:
-        rows, others = as_table(found)
-        screen.table("found in what would be exported", rows, words=3)
-        for line in others:
-            screen.bullet(line)
+def _show_authors(found: Sequence[Finding], people: Mapping[str, Sequence[str]], screen: Screen) -> None:
+    """Name the people that the documents name and the export does not."""
     exported = {one.shown for one in found if one.kind == "author"}
     rest = [
         f"{name} ({places[0]})"

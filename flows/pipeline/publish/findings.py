@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from flows.adapters.screen import Screen
+from flows.common.errors import StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.inputs.scenarios import source_files
 from flows.readers.people import people_of
 from flows.schema.scenario import Scenario
@@ -93,6 +96,29 @@ def as_table(found: Sequence[Finding]) -> tuple[list[tuple[str, str, str, str]],
             names = "; ".join(one.shown.partition(" (")[0] for one in others)
             rest.append(f"{kind}, {len(others)} more: {names}")
     return rows, rest
+
+
+def show_findings(found: Sequence[Finding], screen: Screen) -> None:
+    """Print findings as a table, if there are any."""
+    if found:
+        rows, others = as_table(found)
+        screen.table("found in what would be exported", rows, words=3)
+        for line in others:
+            screen.bullet(line)
+
+
+def refuse_findings(found: Sequence[Finding], *, allow: bool) -> None:
+    """Raise for findings that are not allowed, before anything is written.
+
+    Raises:
+        StaffbenchError: there are findings.
+    """
+    if found and not allow:
+        remedy = (
+            "take them out of the documents or the results, or add --allow if all may be published, "
+            "such as the roles of invented people"
+        )
+        raise StaffbenchError("export", f"{plural(len(found), 'finding')}; nothing was written", "", remedy)
 
 
 def people_in(folder: Path, scenario: Scenario, people: dict[str, list[str]]) -> None:

@@ -6,6 +6,7 @@ import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from flows.adapters.config.compose import compose_points
@@ -13,8 +14,8 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.files import unwritable, write_whole
-from flows.common.text import plural
-from flows.pipeline.publish.findings import find_private, people_in
+from flows.pipeline.publish.findings import find_private, people_in, refuse_findings, show_findings
+from flows.pipeline.publish.target import put, recover
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
@@ -105,30 +106,20 @@ def write_folder(
     """
     folder = folder.resolve()
     mark = f"<!-- staffbench export: {kind} -->\n"
+    recover(folder)
     _check(folder, mark)
     found = find_private(files.items(), loaded.people, project)
-    for one in found:
-        screen.fault(str(one))
-    if found and not allow:
-        remedy = "remove it from the documents or the results, or add --allow"
-        raise StaffbenchError("export", f"{plural(len(found), 'finding')}; nothing was written", "", remedy)
+    show_findings(found, screen)
+    refuse_findings(found, allow=allow)
     part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
-    old = part.with_suffix(".old")
     try:
         for name, text in files.items():
             write_whole(part / name, mark + text if name == "README.md" else text)
-        _check(folder, mark)  # nobody put anything there meanwhile
-        if folder.is_dir():
-            folder.rename(old)
-        part.rename(folder)
+        put(part, folder, partial(_check, mark=mark))
     except OSError as error:
-        if old.is_dir() and not folder.exists():
-            old.rename(folder)
         raise unwritable(folder, error) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
-        if folder.is_dir():
-            shutil.rmtree(old, ignore_errors=True)
     for problem in loaded.problems:
         screen.fault(f"left out of the export: {problem}")
     return 1 if loaded.problems else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,14 +17,19 @@ CANARY = "staffbench canary "
 _OWN = ("README.md", "LICENSE", "croissant.json", "data")
 
 
+def recover(folder: Path) -> None:
+    """Put back or delete what a kill between the two renames of `put` left."""
+    for old in folder.parent.glob(f".{glob.escape(folder.name)}.*.old"):
+        shutil.rmtree(old) if folder.exists() else old.rename(folder)
+
+
 def earlier_canary(folder: Path) -> str | None:
     """Return the canary of an earlier export in `folder`; None if it is new or empty.
 
     Raises:
         ConfigError: it holds anything but an export.
     """
-    for old in folder.parent.glob(f".{glob.escape(folder.name)}.*.old"):  # a kill between two renames left it
-        shutil.rmtree(old) if folder.exists() else old.rename(folder)
+    recover(folder)
     expected = "a new or empty folder, or an earlier export"
     if folder.exists() and not folder.is_dir():
         raise ConfigError(folder, "a file", expected)
@@ -48,13 +54,18 @@ def earlier_canary(folder: Path) -> str | None:
     return mark + canary
 
 
-def put(part: Path, folder: Path) -> None:
+def put(part: Path, folder: Path, check: Callable[[Path], object]) -> None:
     """Put the new folder in the place of the earlier one.
+
+    Args:
+        part: the new folder, beside `folder`: its name with a point before and `.ID.part` behind.
+        folder: what is replaced.
+        check: raises if `folder` may not be replaced; somebody may have put something there meanwhile.
 
     Raises:
         OSError: it can't be renamed; the earlier one is there.
     """
-    earlier_canary(folder)  # nobody put anything there meanwhile
+    check(folder)
     if not folder.is_dir():
         part.rename(folder)
         return

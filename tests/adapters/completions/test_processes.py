@@ -7,38 +7,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
 
 import pytest
 
 from flows.adapters.completions.locks import open_locks
 from flows.adapters.completions.store import CompletionStore
 from tests.adapters.completions.helpers import RUNNER, a_request, segments
+from tests.adapters.completions.worker import a_worker, finished
 from tests.support.scripted_server import Say, ScriptedServer
-
-
-@contextmanager
-def a_worker(folder, server, count, prefix="prompt"):
-    command = [
-        sys.executable,
-        "-m",
-        "tests.adapters.completions.worker",
-        str(folder),
-        server.base,
-        prefix,
-        str(count),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def finished(process):
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    return [line.split(" ", 2) for line in out.splitlines()]
 
 
 def an_answer(call):

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
 
 import pytest
 
@@ -29,6 +27,7 @@ from tests.adapters.completions.helpers import (
     ask,
     put,
 )
+from tests.adapters.completions.worker import a_worker, finished
 from tests.support.s3 import s3_server
 from tests.support.scripted_server import Say, ScriptedServer, Status
 
@@ -54,23 +53,6 @@ def address(request, tmp_path):
     if request.param == "folder":
         return f"file://{tmp_path}/shared"
     return request.getfixturevalue("s3").bucket()
-
-
-@contextmanager
-def a_worker(place, server, count, lease_s=30):
-    command = [sys.executable, "-m", "tests.adapters.completions.worker", place, server.base, "prompt"]
-    command += [str(count), str(lease_s)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def finished(process):
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    return [line.split(" ", 2) for line in out.splitlines()]
 
 
 def an_answer(call):

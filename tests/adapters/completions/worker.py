@@ -4,9 +4,30 @@ python -m tests.adapters.completions.worker FOLDER BASE PREFIX COUNT [LEASE_S]
 """
 
 import asyncio
+import subprocess
 import sys
+from contextlib import contextmanager
 
 from tests.adapters.completions.helpers import ASKED, a_client, a_model, a_request
+
+
+@contextmanager
+def a_worker(place, server, count, lease_s=30):
+    """A process that asks for `count` prompts; it is killed in the end if it still runs."""
+    command = [sys.executable, "-m", "tests.adapters.completions.worker", str(place), server.base, "prompt"]
+    command += [str(count), str(lease_s)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(process):
+    """What a worker that ended well said: [how, number, text] each."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return [line.split(" ", 2) for line in out.splitlines()]
 
 
 async def main(folder, base, prefix, count, lease_s="30"):
