@@ -1,32 +1,22 @@
 """Pages, read back as a browser would; and the site as it is written."""
 
 import re
-from dataclasses import asdict, replace
-from html.parser import HTMLParser
+from dataclasses import replace
 
 import pytest
 
-from flows.common.errors import StoreError
-from flows.pipeline.results.leaderboard import Graded
-from flows.pipeline.results.site import write_site
-from flows.schema.brief import Brief, BriefStatus
-from flows.schema.document import Block, BlockKind, Document
-from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.brief import BriefStatus
 from flows.schema.report_task import ReportFacts, ReportTask
-from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
-from flows.schema.settings import ScoringSettings
-from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
+from flows.schema.scenario import Control, Severity
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page import (
     Group,
     MatrixColumn,
-    attempt_page,
     brief_page,
-    compare_page,
     condition_page,
     document_addresses,
     document_page,
     index_page,
-    paper_page,
     rubric_data,
     rubric_page,
     scenario_page,
@@ -34,125 +24,28 @@ from flows.stages.page import (
 )
 from flows.stages.page.markup import address, attribute, own
 from flows.stages.page.text import quotes_of, rendered
-
-HOSTILE = (
-    '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;\u202egnp.exe\u202c zero\u200bwidth\x00'
+from tests.stages.page_support import (
+    BRIEF,
+    DOCUMENTS,
+    HEAD,
+    HOSTILE,
+    PARTLY,
+    ROW,
+    SCENARIO,
+    SEEN,
+    SHOWN,
+    VERDICTS,
+    Page,
+    a_brief,
+    a_condition,
+    board,
+    index,
+    item,
 )
-SEEN = (
-    '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;'
-    "U+202Egnp.exeU+202C zeroU+200BwidthU+0000"
-)
-VOID = {"meta", "br", "input", "img", "link"}
-
-
-class Page(HTMLParser):
-    """Elements and text of a page; fails where an element is not closed."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.open, self.text, self.rows = [], [], [], []
-        self.feed(html)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in {"td", "th"}:
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in {"script", "style"}:
-            self.text.append(data)
-            if {"td", "th"} & set(self.open):
-                self.rows[-1][-1] += data
-
-    def all(self, tag):
-        return [attrs for name, attrs in self.elements if name == tag]
-
-    @property
-    def said(self):
-        return "".join(self.text)
-
-
-ROW = LeaderboardRow(
-    model="m", effort="default", word_cap=3000, prompt="v1", harness="single_prompt", judge="j",
-    score=0.5, ci_low=None, ci_high=None, ci_level=None, ci_method=None, score_low=0.5, score_high=0.5,
-    score_clamped=0.5, correct=0.6, passed=0.5, wrong=1.0, n_scenarios=1, n_scenarios_all=1, n_briefs=1,
-    n_briefs_all=1, n_ungraded=0, n_refused=0, n_error=0, n_empty=0, n_cut=0, n_cut_by_provider=0,
-    n_hidden=0, n_noticed=0,
-    words_raw=4.0, words_kept=4.0, self_judged=False, condition="m-default-3000-v0", judge_id="j-medium",
-    condition_digest="c" * 64, judge_digest="d" * 64,
-)  # fmt: skip
-HEAD = ("model", "effort", "cap", "judge", "score", "scenarios", "refused")
-SHOWN = [HEAD, ("m", "default", "3000", "j", "0.500", "1", "0")]
-
-
-def item(item_id, severity=Severity.important, requirement="States it.", **fields):
-    item = Item(
-        item_id, Step.centers_of_gravity, Tier.synthesis, severity, requirement, "the truth", "if said",
-        "if not", (Evidence("01-order.docx", "as ordered"), Evidence("02.pdf", "as seen")), "it matters",
-    )  # fmt: skip
-    return replace(item, **fields)
-
-
-DOCUMENTS = (
-    Document(
-        "01-order.docx", "docx", "0" * 64, "docx/1",
-        tuple(Block(BlockKind.paragraph, text, "paragraph") for text in ("Move as", "ordered.")),
-    ),
-)  # fmt: skip
-
-
-SCENARIO = Scenario(
-    "harbour", "Harbour", "Write it.", ("01-order.docx", "02.pdf"),
-    (item("R1"), item("R2"), item("R3"), item("E1", Severity.detrimental)), {}, synthetic=True,
-    licence="CC-BY-4.0",
-)  # fmt: skip
-BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, False, False, "w/1", None)  # noqa: FBT003 -- its fields in order
-VERDICTS = [
-    Verdict("harbour", 1, "R1", VerdictStatus.graded, passed=True),
-    Verdict("harbour", 1, "R2", VerdictStatus.graded, passed=False, mode=FailureMode.partial, reason="half"),
-    Verdict("harbour", 1, "R3", VerdictStatus.unparsed, passed=None, reason="cut reply"),
-    Verdict("harbour", 1, "E1", VerdictStatus.graded, passed=False, mode=FailureMode.committed),
-]
-PARTLY = BriefScore(
-    "harbour", 1, None, None, 0.0, 1 / 3, None, None, None, n_items=4, n_graded=3, n_refused=0, n_unparsed=1,
-    n_error=0,
-)  # fmt: skip
-
-
-def board(*rows, stand_in=False):
-    judges = tuple(JudgeNote(judge, stand_in, ()) for judge in dict.fromkeys(row.judge_id for row in rows))
-    return Leaderboard("ma_bench", "severity", rows, judges, ())
-
-
-def index(rows=(ROW,), shown=SHOWN, *, stand_in=False, notes=("Note.",), figures=None, left_out=()):
-    return index_page(
-        board(*rows, stand_in=stand_in), shown, notes, figures=figures or {}, rubrics={}, left_out=left_out
-    )
-
-
-def a_brief(
-    brief=BRIEF, verdicts=VERDICTS, score=PARTLY, scenario=SCENARIO, row=ROW, *, is_stand_in=False, **more
-):
-    settings = {"scoring": "severity", "is_stand_in": is_stand_in, **more}
-    return brief_page(row, scenario, brief, score=score, verdicts=verdicts, **settings)
-
-
-def a_condition(row=ROW, briefs=((BRIEF, PARTLY),), groups=None, *, is_stand_in=False):
-    return condition_page(
-        row, briefs, groups or {}, scoring="severity", note="a note", is_stand_in=is_stand_in
-    )
-
 
 REPORTS = wording(is_task=True)
+
+
 TASK = replace(
     SCENARIO,
     items=tuple(
@@ -567,238 +460,3 @@ def test_a_scenario_has_scores_and_seeds_that_passed_by_condition():
 def test_an_item_without_a_verdict_row_is_a_fault():
     with pytest.raises(KeyError, match="E1"):
         a_brief(verdicts=VERDICTS[:3])
-
-
-# All pages
-
-
-def hostile_pages():
-    texts = dict.fromkeys(
-        ("requirement", "ground_truth", "pass_condition", "fail_condition", "rationale"), HOSTILE
-    )
-    evidence = (Evidence(HOSTILE, HOSTILE),)
-    items = tuple(
-        replace(one, item_id=f"{HOSTILE}{number}", source=evidence, **texts)
-        for number, one in enumerate(SCENARIO.items)
-    )
-    scenario = replace(
-        SCENARIO, scenario_id=HOSTILE, title=HOSTILE, assignment=HOSTILE, documents=(HOSTILE,), items=items,
-        licence=HOSTILE,
-    )  # fmt: skip
-    row = replace(ROW, model=HOSTILE, condition=HOSTILE, judge_id=HOSTILE, judge=HOSTILE, prompt=HOSTILE)
-    brief = replace(BRIEF, scenario_id=HOSTILE, text=HOSTILE, detail=HOSTILE)
-    verdicts = [
-        replace(v, item_id=one.item_id, reason=HOSTILE) for v, one in zip(VERDICTS, items, strict=True)
-    ]
-    shown = [HEAD, (HOSTILE, "default", "3000", HOSTILE, "0.500", "1", "0")]
-    return [
-        index([row], shown, stand_in=True, notes=[HOSTILE], left_out=[HOSTILE]),
-        a_condition(row, [(brief, PARTLY)], {"step": [Group(HOSTILE, HOSTILE, 1, 2, 3)]}, is_stand_in=True),
-        a_brief(brief, verdicts, PARTLY, scenario, row, is_stand_in=True),
-        rubric_page(scenario),
-        document_page(scenario, replace(DOCUMENTS[0], name=HOSTILE), {HOSTILE: address(HOSTILE)}),
-        paper_page(HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [HOSTILE], judge=HOSTILE, is_stand_in=True),
-        compare_page(HOSTILE, wording(is_task=False), [HOSTILE], [HOSTILE], in_site=True),
-    ]
-
-
-@pytest.mark.parametrize("number", range(7))
-def test_hostile_text_stays_text_on_every_page(number):
-    html = hostile_pages()[number]
-    page = Page(html)
-    assert not page.all("img")
-    assert all(attrs["src"].startswith(("assets/", "data/", "../../assets/")) for attrs in page.all("script"))
-    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
-    assert SEEN in page.said
-    for bad in "\u202e\u202c\u200b\x00":
-        assert bad not in html
-
-
-def every_page():
-    plain = ("A table", "What it shows.", [["model", "score"], ["m", "-"]], ["Note."])
-    return [
-        index(), a_condition(), a_brief(), rubric_page(SCENARIO), document_page(SCENARIO, DOCUMENTS[0], {}),
-        scenario_page(SCENARIO, []), paper_page(*plain, judge="j", is_stand_in=False),
-        compare_page("ma_bench", wording(is_task=False), ["Note."], [], in_site=True),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("number", range(8))
-def test_pages_load_only_what_lies_beside_them_and_run_no_script_in_them(number):
-    html = every_page()[number]
-    page = Page(html)
-    for tag, attrs in page.elements:
-        for address_ in (attrs.get("src"), attrs.get("href")):
-            assert address_ is None or not re.match(r"(?i)[a-z]+:|//", address_), tag
-    assert "url(" not in html
-    assert "@import" not in html
-    assert "<style" not in html
-    policy = page.all("meta")[1]["content"]
-    assert policy.startswith("default-src 'none'; ")
-    assert "script-src 'self' file:;" in policy
-    assert all("src" in attrs for attrs in page.all("script"))
-
-
-@pytest.mark.parametrize("number", range(8))
-def test_pages_can_be_read_aloud(number):
-    page = Page(every_page()[number])
-    assert page.all("html") == [{"lang": "en"}]
-    assert len(page.all("h1")) == 1
-    assert len(page.all("caption")) == len(page.all("table"))
-    assert all("scope" in attrs for attrs in page.all("th"))
-    assert all(attrs["aria-label"] for attrs in page.all("div") if attrs.get("role") == "region")
-
-
-# The site as it is written
-
-SCORING = ScoringSettings(
-    name="severity",
-    weights={"important": 6, "detrimental": -6},
-    clamped=False,
-    assumed=[],
-    interval_level=0.95,
-    resamples=100,
-)
-
-
-def graded(row=ROW, verdicts=VERDICTS):
-    about = {
-        "condition": {
-            "label": row.condition, "model": row.model, "effort": row.effort, "word_cap": row.word_cap,
-            "prompt": row.prompt, "harness": row.harness,
-        },
-        "judge": {"label": row.judge_id, "is_stand_in": False, "digest": "d"},
-        "scenarios": ["harbour"],
-        "seeds": 1,
-        "model_note": "",
-    }  # fmt: skip
-    return Graded(about, [{**asdict(BRIEF), "condition": row.condition}], verdicts)
-
-
-def written(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_a_site_is_written_whole_and_equal_verdicts_give_equal_bytes(tmp_path):
-    row = replace(ROW, score=None, n_ungraded=1, score_low=0.0, score_high=1 / 3)
-    args = {"scenarios": {"harbour": SCENARIO}, "scoring": SCORING, "documents": {"harbour": DOCUMENTS}}
-    first = write_site(tmp_path / "a", board(row), [graded()], **args)
-    write_site(tmp_path / "b", board(row), [graded(verdicts=VERDICTS[::-1])], **args)
-    assert first == tmp_path / "a" / "site" / "index.html"
-    files = written(tmp_path / "a")
-    place = "site/m-default-3000-v0/j-medium"
-    pages = {name for name in files if name.endswith(".html") and "/tables/" not in name}
-    assert pages == {
-        f"{place}/harbour-1.html", f"{place}/index.html", "site/index.html", "site/compare.html",
-        "site/briefs.html", "site/rubric/harbour.html", "site/scenario/harbour.html",
-        "site/documents/harbour/1.html",
-    }  # fmt: skip
-    figures = {name.removeprefix("figures/") for name in files if name.startswith("figures/")}
-    names = ("credit", "mode", "scenario", "score", "step", "tier")
-    assert figures <= {f"j-medium/{name}.{end}" for name in names for end in ("svg", "png", "vl.json")}
-    assert {f"site/charts/{name}" for name in figures} <= set(files)
-    assert "j-medium/mode.svg" in figures
-    assert "site/tables/j-medium/items.html" in files
-    assert files == written(tmp_path / "b")
-    # 6 for R1, -6 for E1, R3 open, of 18: between 0 and 1/3.
-    assert "bounds 0.000 to 0.333" in files[f"{place}/harbour-1.html"].decode()
-
-
-def test_every_link_of_a_site_leads_to_a_page_and_an_anchor(tmp_path):
-    documents = {"harbour": DOCUMENTS}
-    first = write_site(
-        tmp_path, board(ROW), [graded()], {"harbour": SCENARIO}, scoring=SCORING, documents=documents
-    )
-    followed = 0
-    for path in first.parent.rglob("*.html"):
-        for tag, attrs in Page(path.read_text()).elements:
-            if not {"href", "src"} & set(attrs):
-                continue
-            target, _, anchor = attrs.get("href", attrs.get("src")).partition("#")
-            page = (path.parent / target).resolve() if target else path
-            assert page.is_file(), (path, tag, attrs)
-            assert not anchor or "=" in anchor or f'id="{anchor}"' in page.read_text()
-            followed += 1
-    assert followed > 50
-
-
-def test_pages_of_what_is_gone_are_deleted_and_nothing_else(tmp_path):
-    args = ([graded()], {"harbour": SCENARIO})
-    write_site(tmp_path, board(ROW), *args, scoring=SCORING)
-    gone = tmp_path / "site" / "gone" / "j" / "harbour-1.html"
-    gone.parent.mkdir(parents=True)
-    gone.write_text("old")
-    kept = [tmp_path / "leaderboard.html", tmp_path / "site" / "CNAME"]
-    for path in kept:
-        path.write_text("mine")
-    write_site(tmp_path, board(ROW), *args, scoring=SCORING)
-    assert not (tmp_path / "site" / "gone").exists()
-    assert [path.read_text() for path in kept] == ["mine", "mine"]
-
-
-def test_other_weights_have_a_site_of_their_own(tmp_path):
-    even = replace(SCORING, name="unweighted")
-    found = write_site(
-        tmp_path, replace(board(ROW), scoring="unweighted"), [graded()], {"harbour": SCENARIO}, scoring=even
-    )
-    assert found == tmp_path / "site.unweighted" / "index.html"
-    assert {path.name for path in tmp_path.iterdir()} == {"site.unweighted", "figures.unweighted"}
-
-
-def test_two_judges_share_no_figure_and_no_id(tmp_path):
-    rows = (ROW, replace(ROW, judge_id="k"))
-    write_site(tmp_path, board(*rows), [graded(row) for row in rows], {"harbour": SCENARIO}, scoring=SCORING)
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"j-medium", "k"}
-    html = (tmp_path / "site" / "index.html").read_text()
-    ids = [attrs["id"] for _, attrs in Page(html).elements if "id" in attrs]
-    assert len(ids) == len(set(ids))
-    assert len(Page(html).all("figure")) == len(list((tmp_path / "figures").rglob("*.svg"))) == 6
-
-
-def test_a_problem_is_published_without_the_machine_s_folders(tmp_path):
-    problem = StoreError(tmp_path / "verdicts" / "x.parquet", "verdicts on another rubric", "this one")
-    first = write_site(
-        tmp_path, board(ROW), [graded()], {"harbour": SCENARIO}, scoring=SCORING, problems=[problem]
-    )
-    html = first.read_text()
-    assert "<li>verdicts/x.parquet: verdicts on another rubric; expected this one</li>" in html
-    assert str(tmp_path) not in html
-
-
-def test_a_label_can_t_write_outside(tmp_path):
-    row = replace(ROW, condition="..", judge_id="..")
-    with pytest.raises(StoreError, match="outside the site"):
-        write_site(tmp_path / "r", board(row), [graded(row)], {"harbour": SCENARIO}, scoring=SCORING)
-    assert not written(tmp_path)
-
-
-def test_an_attempt_is_told_turn_by_turn_and_nothing_in_it_is_markup():
-    hostile = "</pre><script>alert(1)</script>"
-    turn = {
-        "kind": "turn", "turn": 1, "step": "answer", "completion": "0" * 64, "status": "complete",
-        "finish_reason": "tool_calls", "detail": "", "text": hostile,
-        "tool_calls": [{"call_id": "c1", "name": hostile, "arguments": hostile}],
-        "answers": [{"call_id": "c1", "is_error": True, "text": hostile, "images": ["1" * 64],
-                     "characters": 9000, "sha256": "2" * 64}],
-        "usage": {"input_tokens": 4000, "output_tokens": None}, "seconds": 1.5,
-    }  # fmt: skip
-    told = {"kind": "told", "step": "answer", "messages": [{"role": "user", "text": hostile}]}
-    page = attempt_page("m-default", "task", 2, [told, turn])
-    assert "<script>alert" not in page
-    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 5
-    assert "<h1>task, attempt 2</h1>" in page
-    assert "<h2>Reply 1 of 1</h2>" in page
-    assert "1.5 s; 4,000 tokens in, " in page
-    assert "<summary>The tool refused</summary>" in page
-    assert "9,000 characters in all" in page
-    assert "(1 picture)" in page
-    assert "not among these results" in attempt_page("m", "task", 1, [])
-    links = [attrs["href"] for attrs in Page(attempt_page("m", "task", 1, [], judges=["j", "k"])).all("a")]
-    assert links == ["../../index.html", "../../m/j/task-1.html", "../../m/k/task-1.html"]
-
-
-def test_an_interval_of_no_width_says_how_many_may_score_otherwise():
-    row = replace(ROW, ci_low=1.0, ci_high=1.0, ci_method="bootstrap", ci_unlike=0.25)
-    said = "of no width, since all scored alike: up to 25.0% of all scenarios may score otherwise"
-    assert said in Page(a_condition(row)).said
-    assert "of no width" not in Page(a_condition()).said

@@ -81,6 +81,11 @@ def a_request(prompt="Write the brief.", base="http://127.0.0.1:9/v1", seed=1, *
     )
 
 
+def prompts(count, base, **parameters):
+    """Requests for `prompt 0`, `prompt 1` and so on."""
+    return [a_request(f"prompt {number}", base, **parameters) for number in range(count)]
+
+
 def a_whole_chat(base, **parameters):
     """A request with everything that a turn may have."""
     return dataclasses.replace(
