@@ -8,7 +8,8 @@ import pytest
 
 from flows.__main__ import main
 from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
-from flows.pipeline.commands.arguments import COMMANDS, build_parser, completion_script
+from flows.pipeline.commands.arguments import COMMANDS, build_parser
+from flows.pipeline.commands.completion import completion_script
 from flows.schema.settings import Retry
 
 

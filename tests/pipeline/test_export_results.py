@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from flows.common.errors import ConfigError, StaffbenchError
-from flows.pipeline.commands.formats import FORMATS, exporter
+from flows.pipeline.commands.export import FORMATS, exporter
 from flows.pipeline.publish.export import Publication
 from tests.pipeline.test_export import Heard
 from tests.support.bench import ITEM, Project, remote

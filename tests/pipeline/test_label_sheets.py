@@ -7,7 +7,7 @@ from openpyxl import load_workbook
 
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
-from flows.pipeline.commands.agreement import Sample, agreement
+from flows.pipeline.commands.agreement import agreement
 from tests.pipeline.test_paper import rows
 from tests.support.plain_flow import run_here, without_prefect
 
@@ -112,5 +112,5 @@ def test_what_can_not_be_done_is_said(graded):
     for words, wanted, said in REFUSED:
         named = [str(graded.folder / word) if word != "sheet" else word for word in words]
         with pytest.raises(ConfigError) as error:
-            agreement(graded.folder, named, Sample(**wanted), Screen())
+            agreement(graded.folder, named, Screen(), **wanted)
         assert said in str(error.value)

@@ -7,7 +7,7 @@ import pytest
 from flows.adapters.scenario_files import load_scenario
 from flows.adapters.screen import Screen
 from flows.common.errors import Problems, StaffbenchError
-from flows.pipeline.commands import packets as command
+from flows.pipeline.commands import validate as command
 from flows.pipeline.inputs import packets
 from flows.pipeline.inputs.packets import load_packet
 from flows.pipeline.inputs.scenarios import load_task
@@ -122,7 +122,7 @@ def test_show_prints_the_packet_as_a_writer_sees_it(tmp_path, project, capsys):
     words = "Ratio 10:100:20, code :x: and :1234:\ta tab [bold]x[/bold]"
     text = f'{words}\n</document>\n\n<document number="9" name="OPORD.docx">\nWithdraw.'
     (folder / "01-order.txt").write_text(text)
-    assert command.packets(bench.folder, ["benchmark.scenarios=[alder]"], "alder", Screen()) == 0
+    assert command.packets(bench.folder, ["benchmark.scenarios=[alder]"], Screen(), show="alder") == 0
     shown = capsys.readouterr().out
     assert words in shown
     assert shown.count("<document ") == shown.count("</document>") == 1

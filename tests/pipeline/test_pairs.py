@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from flows.adapters.config.compose import compose_points
-from flows.pipeline.commands.pairs import remote_pairs_agreement
+from flows.pipeline.commands.agreement import remote_pairs_agreement
 from tests.support.bench import ITEM, remote
 from tests.support.scripted_server import Say, ScriptedServer
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.agreement import Sample, agreement
+from flows.pipeline.commands.agreement import agreement
 from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.commands.report import report
 from tests.support.bench import ITEM, Project, answer, remote
@@ -90,7 +90,7 @@ def test_a_panel_is_the_majority_and_each_member_has_rows_of_its_own(here, capsy
     assert report(here.folder, [], Screen()) == 0
     assert (here.results / "ma_bench" / "site" / "index.html").is_file()
     capsys.readouterr()
-    assert agreement(here.folder, [], Sample(), Screen()) == 0
+    assert agreement(here.folder, [], Screen()) == 0
     table = capsys.readouterr().out.replace("│", " ")
     # Of three items a and b agree on none: with 2 and 1 passed, p_o is 0, p_e is 2/3 * 1/3 + 1/3 * 2/3 = 4/9,
     # and kappa (0 - 4/9) / (1 - 4/9) = -0.8. The stand-in abstains from the wrong move; of the other two, b
@@ -189,7 +189,7 @@ def test_a_judge_asked_three_times_gives_the_majority_and_its_own_noise(here, ca
     assert "Asked 3 times, of which the majority counts; every time the same verdict on 33.3% of 6 items" in (
         (here.results / "ma_bench" / "leaderboard.md").read_text(encoding="utf-8")
     )
-    assert agreement(here.folder, [], Sample(), Screen()) == 0
+    assert agreement(here.folder, [], Screen()) == 0
     assert re.search(
         r"repeat 1 against repeat 3 +6 +0 +0\.67 +0\.40", capsys.readouterr().out.replace("│", " ")
     )

@@ -7,11 +7,10 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
-from flows.pipeline.commands.agreement import Sample, agreement
-from flows.pipeline.commands.packets import packets
+from flows.pipeline.commands.agreement import agreement
 from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.commands.report import report as write_report
-from flows.pipeline.commands.validate import validate
+from flows.pipeline.commands.validate import packets, validate
 from flows.pipeline.harbor.jobs.summary import import_job
 from flows.pipeline.native import renders
 from tests.support.harbor_trees import copy_job
@@ -165,7 +164,7 @@ def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys
     folder = here.tasks / "memo-01" / "steps" / "answer" / "workdir" / "attachments"
     (folder / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
     (folder / "plan.dwg").write_bytes(b"AC1032")
-    assert packets(here.folder, REPORTS, None, Screen()) == 0
+    assert packets(here.folder, REPORTS, Screen()) == 0
     out = capsys.readouterr().out
     rows = {row[0]: row[1:] for row in cells(out) if row[0].startswith("memo")}
     assert (rows["memo-01"][0], rows["memo-02"][0]) == ("4", "2")
@@ -174,9 +173,9 @@ def test_packets_name_a_file_that_no_reader_takes_and_the_task_runs(here, capsys
     for name in ("scan.pdf", "plan.dwg"):
         assert f"memo-01/attachments/{name}, document: unread: " in out
     # From the packet's file too.
-    assert packets(here.folder, REPORTS, None, Screen()) == 0
+    assert packets(here.folder, REPORTS, Screen()) == 0
     assert "memo-01/attachments/plan.dwg, document: unread: " in capsys.readouterr().out
-    assert packets(here.folder, REPORTS, "memo-01", Screen()) == 0
+    assert packets(here.folder, REPORTS, Screen(), show="memo-01") == 0
     shown = capsys.readouterr().out
     assert "Route Amber is closed until 21 May. Nobody knows why." in shown
     assert expert("memo-01") not in shown
@@ -250,7 +249,7 @@ def test_agreement_of_the_stand_in_and_of_a_judge_that_was_asked(here, capsys):
         assert sweep_here(here.folder, *REPORTS, "model=fair,weak") == 0
         capsys.readouterr()
         asked = len(server.calls)
-        assert agreement(here.folder, [*REPORTS, *judged(server)], Sample(), Screen()) == 0
+        assert agreement(here.folder, [*REPORTS, *judged(server)], Screen()) == 0
         assert len(server.calls) == asked
     out = capsys.readouterr().out
     assert "pairs" not in out  # they are items of the other protocol

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.agreement import Sample, agreement
+from flows.pipeline.commands.agreement import agreement
 from tests.support.bench import ITEM, Project, remote
 from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Say, ScriptedServer
@@ -48,7 +48,7 @@ def test_a_run_names_who_answered_and_bounds_its_traces(tmp_path, project, monke
     assert metrics["score"] == 1.0
     assert all(math.isfinite(value) for value in metrics.values())
     assert sorted(sources) == [("CODE",), ("LLM_JUDGE",)]
-    assert agreement(here.folder, ["benchmark=ma_bench"], Sample(), Screen(), from_mlflow=True) == 0
+    assert agreement(here.folder, ["benchmark=ma_bench"], Screen(), source="mlflow") == 0
     kept = (here.results / "ma_bench" / "labels" / "mlflow.csv").read_text().splitlines()
     assert len(kept) == 2
     assert kept[1].startswith("ann,")

@@ -7,39 +7,45 @@ import io
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import Any
 
 from flows.adapters.config.compose import compose_points, opened, overrides_for_hydra
 from flows.adapters.config.sources import hydra_of
 from flows.common.errors import ConfigError
 
 
-def show_configuration(project: Path, overrides: Sequence[str], parsed: Any) -> None:
+def show_configuration(
+    project: Path,
+    overrides: Sequence[str],
+    *,
+    parser: argparse.ArgumentParser,
+    multirun: bool,
+    cfg: str | None,
+    resolve: bool,
+    package: str | None,
+    info: str | None,
+    hydra_help: bool,
+) -> None:
     """Print what the command line asks for: the composed configuration, or how Hydra came to it.
 
-    Args:
-        project: folder that holds `conf/`.
-        overrides: Hydra overrides of one point.
-        parsed: `cfg`, `info`, `hydra_help`, `package`, `resolve`, and the `parser` whose flags are shown.
+    The other arguments are Hydra's flags; `parser` has those that its help shows.
 
     Raises:
         ConfigError: invalid settings, or flags that don't fit.
     """
-    asked = [flag for flag in ("cfg", "info", "hydra_help", "multirun") if getattr(parsed, flag, None)]
+    flags = {"--cfg": cfg, "--info": info, "--hydra-help": hydra_help, "--multirun": multirun}
+    asked = [flag for flag, value in flags.items() if value]
     if len(asked) > 1:
-        first, second = (f"--{flag.replace('_', '-')}" for flag in asked[:2])
-        raise ConfigError(first, f"can't be combined with {second}", remedy=f"remove {second}")
-    if parsed.cfg is None and (parsed.resolve or parsed.package):
-        flag = "--resolve" if parsed.resolve else "--package"
-        raise ConfigError(flag, "has no effect", "--cfg job beside it")
+        raise ConfigError(asked[0], f"can't be combined with {asked[1]}", remedy=f"remove {asked[1]}")
+    if cfg is None and (resolve or package):
+        raise ConfigError("--resolve" if resolve else "--package", "has no effect", "--cfg job beside it")
     points = compose_points(project, overrides, multirun=False)
     with opened(project):
         source, words = overrides_for_hydra(project, overrides)
         hydra, name = hydra_of(project, source), source.config_name
-        if parsed.hydra_help:
-            hydra.hydra_help(name, parsed.parser, argparse.Namespace(overrides=[]))
-        elif parsed.info:
-            hydra.show_info(parsed.info, name, words)
+        if hydra_help:
+            hydra.hydra_help(name, parser, argparse.Namespace(overrides=[]))
+        elif info:
+            hydra.show_info(info, name, words)
         else:
             benchmark = points[0].settings.benchmark.name  # it may be that of a folder of scenarios
             with redirect_stderr(io.StringIO()) as said:
@@ -47,9 +53,9 @@ def show_configuration(project: Path, overrides: Sequence[str], parsed: Any) -> 
                     hydra.show_cfg(
                         name,
                         [*words, f"benchmark.name={benchmark}"],
-                        str(parsed.cfg),
-                        parsed.package,
-                        parsed.resolve,
+                        str(cfg),
+                        package,
+                        resolve,
                     )
                 except SystemExit:
-                    raise ConfigError(f"--package {parsed.package}", said.getvalue().strip()) from None
+                    raise ConfigError(f"--package {package}", said.getvalue().strip()) from None

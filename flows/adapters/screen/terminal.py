@@ -17,6 +17,7 @@ from rich.text import Text
 
 from flows.adapters.screen.layout import fitting_widths, wrapped
 from flows.adapters.screen.progress import Progress
+from flows.common.errors import NotOfBenchmark, Problems, StaffbenchError
 
 _WIDE = 160  # columns if the output is not a terminal, so that tables in logs are not wrapped
 
@@ -82,6 +83,18 @@ class Screen:
         lines = wrapped(literal(text), self._err.width) if self._err.is_terminal else text.split("\n")
         for line in lines:
             self._err.write_line(line, style)
+
+    def failed(self, problems: Sequence[StaffbenchError]) -> int:
+        """Write errors that were collected; return 1 for faults, 0 if there are only results to leave out."""
+        faults: list[StaffbenchError] = []
+        for problem in problems:
+            if isinstance(problem, NotOfBenchmark):
+                self.note(f"Left out: {problem}")
+            else:
+                faults.append(problem)
+        if faults:
+            self.fault(str(Problems.of("staffbench", faults)))
+        return 1 if faults else 0
 
     def note(self, text: str) -> None:
         """Write a line of the result."""

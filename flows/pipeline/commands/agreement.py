@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.shared import Store
+from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import compose_points
 from flows.adapters.labels import read_labels, write_sheet
 from flows.adapters.objects import ObjectStore
+from flows.adapters.pairs import load_pairs
 from flows.adapters.screen import Screen
+from flows.common.digests import sha256_text
 from flows.common.errors import ConfigError
+from flows.common.gather import gather_then_raise
 from flows.common.text import number, plural
 from flows.common.untrusted import plain_name
-from flows.pipeline.commands.packets import fail
-from flows.pipeline.commands.pairs import remote_pairs_agreement
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.expert_labels import by_code, labels_agreement, mlflow_labels, stored_briefs
@@ -23,10 +27,14 @@ from flows.pipeline.results.judge_agreement import judges_agreement
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.offline_agreement import offline_agreements, pairs_agreement
 from flows.pipeline.results.stored import load_graded, load_scenarios
+from flows.pipeline.work.remote_judge import ask
+from flows.pipeline.work.stores import Stores
 from flows.schema.leaderboard import JudgeNote
-from flows.schema.scenario import Scenario
-from flows.schema.settings import ProtocolName, Settings
+from flows.schema.scenario import Item, Scenario
+from flows.schema.settings import JudgeKind, JudgeSettings, ProtocolName, Settings
 from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.agreement import LabelledVerdict, measure_agreement, window_overlap
+from flows.stages.judge import build_requests
 from flows.stages.label_sample import Size, draw_sample
 
 SHEET = "sheet"
@@ -35,87 +43,59 @@ SHEET = "sheet"
 _BRIEFS, _ITEMS = 8, 15  # a day's work of a rater
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What `staffbench agreement sheet` was asked for; None where a default holds.
-
-    Attributes:
-        raters: names, separated by commas.
-        briefs, items, shared: as in `Size`.
-        draw: number of the draw.
-    """
-
-    raters: str | None = None
-    briefs: int | None = None
-    items: int | None = None
-    shared: int | None = None
-    draw: int | None = None
-
-
 def agreement(
-    project: Path, overrides: Sequence[str], sample: Sample, screen: Screen, *, from_mlflow: bool = False
+    project: Path,
+    overrides: Sequence[str],
+    screen: Screen,
+    *,
+    raters: str | None = None,
+    briefs: int | None = None,
+    items: int | None = None,
+    shared: int | None = None,
+    draw: int | None = None,
+    source: str | None = None,
 ) -> int:
-    """Measure how far judges agree with labels, with one another, and each with itself; or draw a sample.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides; an argument without `=` is a file or folder of experts' labels, or after
-            the word `sheet` the folder to write.
-        sample: what to draw.
-        screen: output.
-        from_mlflow: True to read labels that people gave on MLflow's pages, too.
-    """
+    """Measure how far judges agree with labels, with one another, and each with itself; or draw a sample."""
     paths = [argument for argument in overrides if "=" not in argument]
     settings = compose_points(project, [one for one in overrides if "=" in one], multirun=False)[0].settings
     scenarios, broken = load_scenarios(project, settings)
     graded, problems = load_graded(project / settings.results / settings.benchmark.name, scenarios)
-    problems = [*broken, *problems]
     if paths[:1] == [SHEET]:
-        _draw(
-            Path(_only(paths[1:])),
-            sample,
-            graded,
-            scenarios,
-            benchmark=settings.benchmark.name,
-            screen=screen,
+        if len(paths) != 2:  # noqa: PLR2004 -- the word and the folder
+            found = plural(len(paths) - 1, "folder")
+            raise ConfigError(f"agreement {SHEET}", found, "the folder to write")
+        briefs = _BRIEFS if briefs is None else briefs
+        size = Size(
+            briefs, _ITEMS if items is None else items, (briefs + 1) // 2 if shared is None else shared
         )
-    elif sample != Sample():
+        name = f"{settings.benchmark.name} {1 if draw is None else draw}"
+        _draw(Path(paths[1]), raters or "", size, name, graded, scenarios, screen)
+    elif (raters, briefs, items, shared, draw) != (None,) * 5:
         raise ConfigError("--raters", "no sheet to draw", f"staffbench agreement {SHEET} FOLDER")
     else:
         labels = read_labels([Path(path) for path in paths], lambda name: by_code(graded, scenarios, name))
-        if from_mlflow:
+        if source is not None:
             given, notes = mlflow_labels(project / settings.results, settings)
             labels += given
             for note in notes:
                 screen.note(note)
         _measure(project, settings, graded, scenarios, screen=screen, labels=labels)
-    return fail(problems, screen)
+    return screen.failed([*broken, *problems])
 
 
-def _only(paths: Sequence[str]) -> str:
-    if len(paths) != 1:
-        raise ConfigError(f"agreement {SHEET}", plural(len(paths), "folder"), "the folder to write")
-    return paths[0]
-
-
-def _draw(
+def _draw(  # noqa: PLR0917 -- what is drawn, and of what
     folder: Path,
-    sample: Sample,
+    given: str,
+    size: Size,
+    name: str,
     graded: Sequence[Graded],
     scenarios: Mapping[str, Scenario],
-    *,
-    benchmark: str,
     screen: Screen,
 ) -> None:
-    """Write a sheet for each rater."""
-    raters = [name.strip() for name in (sample.raters or "").split(",") if name.strip()]
+    """Write a sheet of the sample `name` for each rater."""
+    raters = [rater.strip() for rater in given.split(",") if rater.strip()]
     if not raters or len(set(raters)) < len(raters) or not all(map(plain_name, raters)):
-        raise ConfigError(
-            "--raters", repr(sample.raters or ""), "different names, as in --raters ann,ben,cem"
-        )
-    briefs = _BRIEFS if sample.briefs is None else sample.briefs
-    items = _ITEMS if sample.items is None else sample.items
-    size = Size(briefs, items, (briefs + 1) // 2 if sample.shared is None else sample.shared)
+        raise ConfigError("--raters", repr(given), "different names, as in --raters ann,ben,cem")
     limits = {"briefs": (1, 1000), "items": (1, 10_000), "shared": (0, size.briefs)}
     for option, (least, most) in limits.items():
         if not least <= (value := getattr(size, option)) <= most:
@@ -124,7 +104,6 @@ def _draw(
     for path in paths:
         if path.exists():
             raise ConfigError(path, "already there, and maybe filled in", "another folder or name")
-    name = f"{benchmark} {1 if sample.draw is None else sample.draw}"
     rubrics = {scenario_id: scenario.items for scenario_id, scenario in scenarios.items()}
     stored = [brief for brief in stored_briefs(graded) if brief.scenario_id in rubrics]
     drawn = draw_sample(stored, rubrics, raters, size, name)
@@ -228,3 +207,65 @@ def _agreed(found: Agreement) -> tuple[str, ...]:
         figure(found.kappa, found.kappa_margin),
         figure(found.within, found.within_margin),
     )
+
+
+def remote_pairs_agreement(project: Path, settings: Settings) -> list[tuple[str, Agreement]]:
+    """Measure how far the configured judge, or each remote panel member, agrees with the labelled pairs.
+
+    The judge is asked as in a run, by its mode: the items of a brief together or one by one. Its replies are
+    stored and paid for once; pairs without a verdict are counted separately.
+
+    Returns:
+        Label and agreement of each judge; empty for the offline judge.
+
+    Raises:
+        ScenarioError: the pairs can't be read.
+        StaffbenchError: the judge can't be asked.
+    """
+    judge = settings.judge
+    judges = list(judge.members.values()) if judge.kind is JudgeKind.panel else [judge]
+    remote = [member for member in judges if member.kind is JudgeKind.remote]
+    if not remote:
+        return []
+    for member in remote:
+        check_key(member)
+    store = Stores.of(project, settings).completions()
+    try:
+        return asyncio.run(_ask_judges(project, settings, remote, store))
+    finally:
+        store.close()
+
+
+async def _ask_judges(
+    project: Path, settings: Settings, judges: list[JudgeSettings], store: Store
+) -> list[tuple[str, Agreement]]:
+    client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
+    try:
+        found = await gather_then_raise([_ask_pairs(project, settings, judge, client) for judge in judges])
+    finally:
+        await client.aclose()
+    return [
+        (judge.label, measure_agreement("judge pairs", pairs))
+        for judge, pairs in zip(judges, found, strict=True)
+    ]
+
+
+async def _ask_pairs(
+    project: Path, settings: Settings, judge: JudgeSettings, client: ThreadedClient
+) -> list[LabelledVerdict]:
+    by_brief: dict[str, list[tuple[Item, bool]]] = {}
+    for _, item, label, brief in load_pairs(project / "data" / "judge_pairs"):
+        by_brief.setdefault(brief, []).append((item, label))
+    calls = [
+        call
+        for brief, pairs in by_brief.items()
+        for call in build_requests([item for item, _ in pairs], brief, judge, settings.judge_prompt, 1)
+    ]
+    answers = await gather_then_raise([ask(client, judge, call, settings.retry) for call in calls])
+    passed = {verdict.item_id: verdict.passed for answer in answers for verdict in answer.verdicts}
+    return [
+        LabelledVerdict(item, label, passed[item.item_id], name, name, window_overlap([item], brief)[0])
+        for brief, pairs in by_brief.items()
+        for name in [sha256_text(brief)]
+        for item, label in pairs
+    ]

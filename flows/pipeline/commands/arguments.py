@@ -1,23 +1,22 @@
-"""The arguments of the command line, their help, and what a shell completes."""
+"""The commands: their arguments and help, and the functions that run them."""
 
 from __future__ import annotations
 
 import argparse
-import re
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.config.described import AXES, options, overrides_to_complete
-from flows.common.errors import StaffbenchError
+from flows.adapters.config.described import AXES
 from flows.common.version import __version__
-from flows.pipeline.commands.formats import FORMATS
-from flows.pipeline.commands.own import command_line as own_commands
+from flows.pipeline.commands.completion import SHELLS, completed, lists_completed
+from flows.pipeline.commands.export import FORMATS
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
 
 COMMANDS = {
-    **own_commands.COMMANDS,
+    "new": "make a benchmark of your own, or a scenario of it from a folder of documents",
+    "rubric": "write a scenario's rubric as a spreadsheet, CSV or JSON, and read it back",
     "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
     "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
     "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
@@ -37,16 +36,50 @@ COMMANDS = {
     "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
     "completion": "print the completion script of a shell",
 }
-
-_HARBOR = {
-    "import": "import a job's attempts as briefs, verdicts and scores",
-    "summarize": "show a job's rewards and missed criteria",
-    "export": "export scenarios as Harbor tasks",
-    "run": "run scenarios with the installed harbor command",
-    "verify": "grade one report and write its reward (called by the verifier of an exported task)",
+_ACTIONS = {
+    "rubric": {
+        "export": "write a rubric: one row an item; .xlsx, .csv, .json or .jsonl by the file's suffix",
+        "import": "replace a rubric by a file of that form, or by one of HealthBench, PRBench or "
+        "MissionReport",
+    },
+    "store": {"copy": "copy what TO lacks: paid replies, reports, page counts; it can be repeated"},
+    "harbor": {
+        "import": "import a job's attempts as briefs, verdicts and scores",
+        "summarize": "show a job's rewards and missed criteria",
+        "export": "export scenarios as Harbor tasks",
+        "run": "run scenarios with the installed harbor command",
+        "verify": "grade one report and write its reward (called by the verifier of an exported task)",
+    },
 }
-
-_COPY = "copy what TO lacks: paid replies, reports, page counts; it can be repeated"
+FUNCTIONS = {
+    "new": "commands.own.new:new",
+    "rubric export": "commands.own.rubric:export_rubric",
+    "rubric import": "commands.own.rubric:import_rubric",
+    "run": "commands.run:run",
+    "plan": "commands.planning.plan:plan",
+    "grade": "commands.run:run",
+    "compare": "commands.compare:compare",
+    "export": "commands.export:export",
+    "import": "commands.run:import_logs",
+    "report": "commands.report:report",
+    "list": "commands.listing:show_list",
+    "packets": "commands.validate:packets",
+    "validate": "commands.validate:validate",
+    "agreement": "commands.agreement:agreement",
+    "harbor import": "harbor.jobs.summary:import_job",
+    "harbor summarize": "harbor.jobs.summary:summarize",
+    "harbor export": "harbor.export:export",
+    "harbor run": "harbor.run:run_harbor",
+    "harbor verify": "harbor.verify:verify",
+    "track": "commands.own.track:track",
+    "remove": "commands.remove:remove",
+    "store copy": "commands.store:copy",
+    "ui": "commands.ui:open_pages",
+    "version": "commands.own.track:track",
+    "completion": "commands.completion:show_completion",
+}
+"""What runs each command, in `flows.pipeline`, imported when it is called: with `screen`, `project`,
+`overrides`, and the command's own arguments by name."""
 
 _EXAMPLES = """examples:
   staffbench run model=extractive              the baseline: no key, no model
@@ -58,22 +91,16 @@ _EXAMPLES = """examples:
 staffbench COMMAND --help shows the arguments of a command.
 """
 
-NEXT = """staffbench: name a command. To begin:
-  staffbench new NAME     make a benchmark of your own
-  staffbench run          grade a baseline, without a key or a model
-  staffbench list models  see what can be run
-  staffbench --help       all commands, with examples
-"""
-
-SHELLS = {
-    "bash": 'eval "$(staffbench completion bash)" in ~/.bashrc',
-    "zsh": 'eval "$(staffbench completion zsh)" in ~/.zshrc, after compinit',
-    "fish": "staffbench completion fish > ~/.config/fish/completions/staffbench.fish",
-}
+_CONDITION = "condition, as staffbench list conditions names it, or its model; CONDITION/JUDGE for one judge"
+_Parsers = Mapping[str, argparse.ArgumentParser]
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+    """Build the parser of all commands.
+
+    It sets the arguments of the command's function; `is_anywhere` where that needs no project, and `refused`,
+    the error, where it takes no overrides.
+    """
     parser = argparse.ArgumentParser(
         prog="staffbench",
         description="Do language models make the determinations a competent staff would make?",
@@ -92,14 +119,17 @@ def build_parser() -> argparse.ArgumentParser:
         )
     # The former name of track; without a help text it is not listed.
     parsers["version"] = commands.add_parser("version", description=COMMANDS["track"])
-    _add_own(parsers)
-    own_commands.add_arguments(parsers, _OVERRIDES)
-    _add_harbor(parsers["harbor"])
-    for name, one in parsers.items():
-        if name not in ("harbor", "list", "completion", "rubric", "store", "export"):
-            _add_overrides(one)
-    for name in ("run", "plan", "grade"):
-        parsers[name].epilog = axes_text()
+    parsers["version"].set_defaults(is_former=True)
+    for command, inner in _ACTIONS.items():
+        actions = parsers[command].add_subparsers(dest="action", required=True, metavar="ACTION")
+        for name, text in inner.items():
+            parsers[f"{command} {name}"] = actions.add_parser(name, help=text, description=text)
+    _add_making(parsers)
+    _add_running(parsers)
+    _add_reading(parsers)
+    _add_harbor(parsers)
+    for name in FUNCTIONS.keys() - {"list", "completion", "store copy", "export"}:
+        _add_overrides(parsers[name], has_sources=not name.startswith("rubric"))
     return parser
 
 
@@ -110,212 +140,162 @@ def axes_text() -> str:
     return "\n".join(["axes (staffbench list AXIS shows the options of one):", *lines])
 
 
-def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add the arguments of single commands."""
-    parsers["grade"].add_argument(
-        "target", help="a brief, or a folder that holds <scenario>/<seed>.md, or .txt, .docx, .pdf"
+def _switch(parsers: _Parsers, names: str, option: str, text: str, **more: Any) -> None:
+    for name in names.split(", "):
+        parsers[name].add_argument(option, action="store_true", help=text, **more)
+
+
+def _add_making(parsers: _Parsers) -> None:
+    """Add the arguments of the commands that make, check and list benchmarks."""
+    parsers["new"].set_defaults(
+        is_anywhere=True, refused=("new takes no overrides", "one name", "see staffbench new --help")
     )
-    parsers["grade"].add_argument("--scenario", metavar="SCENARIO", help="the scenario of a single brief")
+    add = parsers["new"].add_argument
+    add("target", metavar="BENCHMARK[/SCENARIO]", help="small letters, digits, _ and -")
+    add("--documents", type=Path, metavar="FOLDER", help="of a new scenario; they are copied")
+    add("--report", type=Path, metavar="FILE", help="the expert's report, of a new report task")
+    add("--folder", type=Path, help="of a new benchmark's scenarios (default: data/BENCHMARK)")
+    add(
+        "--protocol",
+        choices=["ma_bench", "mission_report"],
+        default="ma_bench",
+        help="of a new benchmark: briefs, or Word reports as Harbor tasks (default: %(default)s)",
+    )
+    for name in ("rubric export", "rubric import"):
+        parsers[name].add_argument("scenario", metavar="BENCHMARK/SCENARIO")
+    add = parsers["rubric export"].add_argument
+    add("-o", "--output", type=Path, required=True, metavar="FILE", help="to write")
+    add = parsers["rubric import"].add_argument
+    add("file", type=Path, metavar="FILE", help="to read")
+    add("--example", metavar="N", help="id or number, in a published file of several examples")
+    add = parsers["packets"].add_argument
+    add("--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it")
+    _switch(parsers, "packets", "--places", "with --show: the place of each block in a margin")
+    _switch(parsers, "validate", "--watch", "validate again whenever a file is saved, until Ctrl-C")
+    _switch(parsers, "validate", "--index", "write the Parquet index of the task folder")
+    _switch(parsers, "validate", "--strict", "refuse fields of a task that nothing uses")
+    add = parsers["list"].add_argument
+    text = f"{', '.join(AXES)} (also in plural), scenarios or conditions"
+    what: Any = add("what", nargs="?", metavar="AXIS", help=text)
+    what.completer = lists_completed
+    text = "with scenarios or conditions: benchmark=NAME"
+    add("overrides", nargs="*", default=[], metavar="OVERRIDE", help=text)
+    _add_sources(parsers["list"])
+
+
+def _add_running(parsers: _Parsers) -> None:
+    """Add the arguments of the commands that run models or take in what they wrote."""
+    add = parsers["grade"].add_argument
+    add("target", help="a brief, or a folder that holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
+    add("--scenario", metavar="SCENARIO", help="the scenario of a single brief")
     for name in ("run", "plan", "grade"):
         parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
-    for name in ("run", "grade", "report"):
-        parsers[name].add_argument("--wide", action="store_true", help="show all columns of the leaderboard")
-    for name in ("run", "grade"):
-        parsers[name].add_argument(
-            "--only-this-run", action="store_true", help="show only the rows of this run"
-        )
-        _add_shown(parsers[name])
-    parsers["run"].add_argument(
-        "--watch", action="store_true", help="write a page that follows the run: results/<benchmark>/run.html"
-    )
-    names = "condition, as staffbench list conditions names it, or its model; CONDITION/JUDGE for one judge"
-    for name in ("first", "second"):
-        parsers["compare"].add_argument(name, metavar=name.upper(), help=names)
-    parsers["compare"].add_argument("--all", action="store_true", help="show items with equal verdicts too")
-    parsers["export"].add_argument(
-        "target",
-        nargs="*",
-        metavar="BENCHMARK FOLDER",
-        help="the benchmark's name in conf/benchmark; a folder",
-    )
-    parsers["export"].add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="the folder: new or empty, or an earlier export"
-    )
-    parsers["export"].add_argument(
-        "--to", choices=list(FORMATS), default="parquet", help="what is written (default: %(default)s)"
-    )
-    parsers["export"].add_argument("--allow", action="store_true", help="export despite what the check finds")
-    parsers["export"].add_argument("--creator", metavar="NAME", help="who made it, for croissant.json")
-    parsers["export"].add_argument(
-        "--url", metavar="ADDRESS", help="where it will be found, for croissant.json"
-    )
-    parsers["import"].add_argument("logs", type=Path, help="a log of Inspect, or a folder of them")
-    parsers["import"].add_argument(
+        parsers[name].epilog = axes_text()
+    _switch(parsers, "run, grade, report", "--wide", "show all columns of the leaderboard")
+    _switch(parsers, "run, grade", "--only-this-run", "show only the rows of this run")
+    _add_shown(parsers["run"])
+    _add_shown(parsers["grade"])
+    _switch(parsers, "run", "--watch", "write a page that follows the run: results/<benchmark>/run.html")
+    add = parsers["import"].add_argument
+    add("logs", type=Path, help="a log of Inspect, or a folder of them")
+    add(
         "--map",
         action="append",
         default=[],
+        dest="pairs",
         metavar="ID=SCENARIO",
         help="scenario of a sample of another task",
     )
-    parsers["import"].add_argument(
-        "--key", metavar="NAME", help="metadata of another task's samples that holds the scenario"
-    )
-    parsers["remove"].add_argument("condition", metavar="CONDITION", help=names)
-    parsers["remove"].add_argument("--yes", action="store_true", help="delete without asking")
-    what = parsers["list"].add_argument(
-        "what", nargs="?", metavar="AXIS", help=f"{', '.join(AXES)} (also in plural), scenarios or conditions"
-    )
-    what.completer = lambda **_: [*AXES, "scenarios", "conditions"]  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
-    parsers["list"].add_argument(
-        "overrides",
-        nargs="*",
-        default=[],
-        metavar="OVERRIDE",
-        help="with scenarios or conditions: benchmark=NAME",
-    )
-    _add_sources(parsers["list"])
-    parsers["completion"].add_argument("shell", choices=list(SHELLS))
-    parsers["completion"].epilog = "\n".join([*SHELLS.values()])
-    parsers["packets"].add_argument(
-        "--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it"
-    )
-    parsers["packets"].add_argument(
-        "--places", action="store_true", help="with --show: the place of each block in a margin"
-    )
-    parsers["validate"].add_argument(
-        "--watch", action="store_true", help="validate again whenever a file is saved, until Ctrl-C"
-    )
-    parsers["validate"].add_argument(
-        "--index", action="store_true", help="write the Parquet index of the task folder"
-    )
-    parsers["validate"].add_argument(
-        "--strict", action="store_true", help="refuse fields of a task that nothing uses"
-    )
-    parsers["report"].add_argument(
-        "--versioned", action="store_true", help="use only verdicts that DVC tracks, as the DVC stages do"
-    )
-    for what in ("tables", "figures"):
-        parsers["report"].add_argument(
-            f"--{what}", type=Path, metavar="FOLDER", help=f"write the paper's {what} there, and no site"
-        )
-    parsers["report"].add_argument(
-        "--labels",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="experts' labels (CSV, filled sheets or a folder) for --tables; may be repeated",
-    )
-    copy = (
-        parsers["store"]
-        .add_subparsers(dest="action", required=True, metavar="ACTION")
-        .add_parser("copy", help=_COPY, description=_COPY)
-    )
-    copy.add_argument("source", metavar="FROM", help="a folder of results, or a shared store's address")
-    copy.add_argument("target", metavar="TO", help="the same; file:///FOLDER is a shared store in a folder")
-    sheet = parsers["agreement"].add_argument_group("agreement sheet FOLDER")
-    sheet.add_argument("--raters", metavar="NAMES", help="names of the raters, separated by commas")
-    for name, text in (
-        ("briefs", "briefs that each rater reads (8)"),
-        ("items", "items in each brief (15)"),
-        ("shared", "briefs that all raters read (half)"),
-        ("draw", "number of the draw: another one gives another sample (1)"),
-    ):
-        sheet.add_argument(f"--{name}", type=int, metavar="N", help=text)
-    parsers["agreement"].add_argument(
-        "--from",
-        dest="source",
-        choices=["mlflow"],
-        help="also labels that people gave on MLflow's pages; they are kept in results/<benchmark>/labels/",
-    )
-    parsers["ui"].add_argument(
-        "--port", type=int, default=5000, help="port of the MLflow UI (default: %(default)s)"
-    )
+    add("--key", metavar="NAME", help="metadata of another task's samples that holds the scenario")
 
 
 def _add_shown(parser: argparse.ArgumentParser) -> None:
     """Add Hydra's own flags that show a configuration and stop."""
-    shown = parser.add_argument_group("shown instead of running, by Hydra")
-    shown.add_argument("-c", "--cfg", choices=["job", "hydra", "all"], help="the composed configuration")
-    shown.add_argument("--resolve", action="store_true", help="with --cfg: with references resolved")
-    shown.add_argument(
-        "-p", "--package", metavar="KEY", help="with --cfg: only what is below a key, as judge"
-    )
+    add = parser.add_argument_group("shown instead of running, by Hydra").add_argument
+    add("-c", "--cfg", choices=["job", "hydra", "all"], help="the composed configuration")
+    add("--resolve", action="store_true", help="with --cfg: with references resolved")
+    add("-p", "--package", metavar="KEY", help="with --cfg: only what is below a key, as judge")
     parts = ["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"]
-    shown.add_argument("-i", "--info", nargs="?", const="all", choices=parts, help="how it was composed")
-    shown.add_argument("--hydra-help", action="store_true", help="Hydra's help")
+    add("-i", "--info", nargs="?", const="all", choices=parts, help="how it was composed")
+    add("--hydra-help", action="store_true", help="Hydra's help")
     parser.set_defaults(parser=parser)
 
 
-def _add_harbor(harbor: argparse.ArgumentParser) -> None:
-    actions = harbor.add_subparsers(dest="action", required=True, metavar="ACTION")
-    parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _HARBOR.items()}
-    for name in ("import", "summarize"):
+def _add_reading(parsers: _Parsers) -> None:
+    """Add the arguments of the commands that use or move results, and of those that need none."""
+    for name in ("first", "second"):
+        parsers["compare"].add_argument(name, metavar=name.upper(), help=_CONDITION)
+    _switch(parsers, "compare", "--all", "show items with equal verdicts too", dest="every")
+    add = parsers["export"].add_argument
+    text = "the benchmark's name in conf/benchmark; a folder"
+    add("target", nargs="*", metavar="BENCHMARK FOLDER", help=text)
+    text = "the folder: new or empty, or an earlier export"
+    add("-o", "--output", type=Path, metavar="FOLDER", help=text)
+    add("--to", choices=list(FORMATS), default="parquet", help="what is written (default: %(default)s)")
+    _switch(parsers, "export", "--allow", "export despite what the check finds")
+    add("--creator", metavar="NAME", help="who made it, for croissant.json")
+    add("--url", metavar="ADDRESS", help="where it will be found, for croissant.json")
+    parsers["remove"].add_argument("condition", metavar="CONDITION", help=_CONDITION)
+    _switch(parsers, "remove", "--yes", "delete without asking", dest="is_confirmed")
+    _switch(parsers, "report", "--versioned", "use only verdicts that DVC tracks, as the DVC stages do")
+    add = parsers["report"].add_argument
+    for what in ("tables", "figures"):
+        text = f"write the paper's {what} there, and no site"
+        add(f"--{what}", type=Path, metavar="FOLDER", help=text)
+    text = "experts' labels (CSV, filled sheets or a folder) for --tables; may be repeated"
+    add("--labels", type=Path, action="append", default=[], metavar="FILE", help=text)
+    add = parsers["agreement"].add_argument_group("agreement sheet FOLDER").add_argument
+    add("--raters", metavar="NAMES", help="names of the raters, separated by commas")
+    add("--briefs", type=int, metavar="N", help="briefs that each rater reads (8)")
+    add("--items", type=int, metavar="N", help="items in each brief (15)")
+    add("--shared", type=int, metavar="N", help="briefs that all raters read (half)")
+    text = "number of the draw: another one gives another sample (1)"
+    add("--draw", type=int, metavar="N", help=text)
+    text = "also labels that people gave on MLflow's pages; they are kept in results/<benchmark>/labels/"
+    parsers["agreement"].add_argument("--from", dest="source", choices=["mlflow"], help=text)
+    parsers["store copy"].set_defaults(refused=("store copy takes no overrides",))
+    add = parsers["store copy"].add_argument
+    add("source", metavar="FROM", help="a folder of results, or a shared store's address")
+    add("target", metavar="TO", help="the same; file:///FOLDER is a shared store in a folder")
+    text = "port of the MLflow UI (default: %(default)s)"
+    parsers["ui"].add_argument("--port", type=int, default=5000, help=text)
+    parsers["completion"].set_defaults(is_anywhere=True, refused=("completion takes no overrides",))
+    parsers["completion"].add_argument("shell", choices=list(SHELLS))
+    parsers["completion"].epilog = "\n".join(SHELLS.values())
+
+
+def _add_harbor(parsers: _Parsers) -> None:
+    for name in ("harbor import", "harbor summarize"):
         parsers[name].add_argument("job", type=Path, help="folder of one job")
-        parsers[name].add_argument(
-            "--criteria", action="store_true", help="list missed criteria and triggered penalties"
-        )
-    parsers["export"].add_argument(
-        "folder", type=Path, metavar="FOLDER", help="folder to write: new or empty"
-    )
-    parsers["verify"].add_argument("report", type=Path, help="the agent's report")
-    parsers["verify"].add_argument("--task", type=Path, required=True, help="the task's tests/ folder")
-    parsers["verify"].add_argument(
-        "--logs",
-        type=Path,
-        default=Path("/logs/verifier"),
-        help="folder for reward and judgment (default: %(default)s)",
-    )
-    for name in ("export", "run"):
-        parsers[name].add_argument(
-            "--install",
-            metavar="WHEEL",
-            help="staffbench for the sandboxes: a local wheel or a pip requirement",
-        )
-        parsers[name].add_argument(
-            "--keep-verifier", action="store_true", help="leave a report task's own verifier in place"
-        )
-    parsers["run"].epilog = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
-    for parser in parsers.values():
-        _add_overrides(parser)
+    _switch(parsers, "harbor summarize", "--criteria", "list missed criteria and triggered penalties")
+    parsers["harbor summarize"].set_defaults(refused=("summarize takes no overrides",))
+    add = parsers["harbor export"].add_argument
+    add("folder", type=Path, metavar="FOLDER", help="folder to write: new or empty")
+    # A sandbox has no project, and the folders above the current one belong to the agent.
+    parsers["harbor verify"].set_defaults(is_anywhere=True)
+    add = parsers["harbor verify"].add_argument
+    add("report", type=Path, help="the agent's report")
+    add("--task", type=Path, dest="tests", metavar="TASK", required=True, help="the task's tests/ folder")
+    text = "folder for reward and judgment (default: %(default)s)"
+    add("--logs", type=Path, default=Path("/logs/verifier"), help=text)
+    for name in ("harbor export", "harbor run"):
+        text = "staffbench for the sandboxes: a local wheel or a pip requirement"
+        parsers[name].add_argument("--install", metavar="WHEEL", help=text)
+        _switch(parsers, name, "--keep-verifier", "leave a report task's own verifier in place")
+    parsers["harbor run"].set_defaults(arguments=[])
+    text = "Harbor's own arguments come after --, such as: -- -a opencode -m PROVIDER/MODEL"
+    parsers["harbor run"].epilog = text
 
 
-def _add_overrides(parser: argparse.ArgumentParser) -> None:
+def _add_overrides(parser: argparse.ArgumentParser, *, has_sources: bool) -> None:
     action: Any = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
-    action.completer = _complete
-    _add_sources(parser)
+    if has_sources:
+        action.completer = completed
+        _add_sources(parser)
 
 
 def _add_sources(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-cd", "--config-dir", metavar="FOLDER", action="append", help="a folder with options of your own"
-    )
-    parser.add_argument(
-        "-cn", "--config-name", metavar="NAME", help="another primary configuration than conf/config.yaml"
-    )
-
-
-def _complete(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
-    """Return the overrides that begin with `prefix`: axes and keys, then options and values."""
-    words = " ".join(getattr(parsed_args, "overrides", None) or [])
-    named: list[str] = [*(parsed_args.config_dir or []), *re.findall(r"file://([^,\]\"' ]+)", words)]
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if (folder / "conf" / "config.yaml").is_file():
-            with suppress(StaffbenchError):
-                is_sweep = getattr(parsed_args, "multirun", False)
-                return overrides_to_complete(options(folder, [*map(Path, named)]), prefix, is_sweep=is_sweep)
-    return []
-
-
-def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell's request for completions, and exit."""
-    import argcomplete
-
-    argcomplete.autocomplete(parser)
-
-
-def completion_script(shell: str) -> str:
-    """Return the script that makes a shell ask staffbench for completions."""
-    from argcomplete.shell_integration import shellcode
-
-    return shellcode(["staffbench"], shell=shell)
+    text = "a folder with options of your own"
+    parser.add_argument("-cd", "--config-dir", metavar="FOLDER", action="append", help=text)
+    text = "another primary configuration than conf/config.yaml"
+    parser.add_argument("-cn", "--config-name", metavar="NAME", help=text)

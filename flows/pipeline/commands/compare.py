@@ -21,16 +21,9 @@ _MOST = 20  # items in the terminal
 
 
 def compare(
-    project: Path, overrides: Sequence[str], named: tuple[str, str], screen: Screen, *, every: bool
+    project: Path, overrides: Sequence[str], screen: Screen, *, first: str, second: str, every: bool
 ) -> int:
     """Show the paired difference of two conditions and the items on which they differ.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as benchmark and scoring.
-        named: the two conditions.
-        screen: output.
-        every: True to show all items.
 
     Raises:
         StaffbenchError: they can't be compared.
@@ -39,7 +32,7 @@ def compare(
     folder = project / settings.results / settings.benchmark.name
     scenarios, _ = load_scenarios(project, settings)
     graded, _ = load_graded(folder, scenarios)
-    found = compare_entries(pair(graded, *named), scenarios, settings.scoring)
+    found = compare_entries(pair(graded, first, second), scenarios, settings.scoring)
     notes = _notes(found)
     text = difference_text(found.difference, settings.scoring.interval_level)
     means = [("scenario", "A", "B", "A - B"), *_means(found)]

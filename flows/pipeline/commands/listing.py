@@ -16,12 +16,6 @@ _OWN = ("scenarios", "conditions")
 def show_list(project: Path, what: str | None, overrides: Sequence[str], screen: Screen) -> int:
     """Show the axes, the options of one, or a benchmark's scenarios or graded conditions.
 
-    Args:
-        project: folder of the project.
-        what: an axis, also in plural, `scenarios` or `conditions`; None for the axes.
-        overrides: Hydra overrides. Axes depend only on folders of options.
-        screen: output.
-
     Raises:
         ConfigError: there is nothing of that name.
     """

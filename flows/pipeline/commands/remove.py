@@ -18,15 +18,10 @@ from flows.pipeline.results.stored import results_lock
 from flows.schema.settings import Settings
 
 
-def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *, confirmed: bool) -> int:
+def remove(
+    project: Path, overrides: Sequence[str], screen: Screen, *, condition: str, is_confirmed: bool
+) -> int:
     """Delete the tables of a condition, or of one judge on it, and write the leaderboard again.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as the benchmark.
-        name: a condition's label or its beginning, such as the model; with `/judge` for one judge only.
-        screen: output.
-        confirmed: True to delete without asking.
 
     Raises:
         ConfigError: there is no such condition, or nobody can be asked.
@@ -35,7 +30,7 @@ def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
     folder = results / settings.benchmark.name
-    paths = _paths(folder, name)
+    paths = _paths(folder, condition)
     screen.note(f"This removes from {display_path(folder)}:")
     for path in paths:
         screen.note(f"  {display_path(path)}")
@@ -43,7 +38,7 @@ def remove(project: Path, overrides: Sequence[str], name: str, screen: Screen, *
         "The leaderboard is written again without them. Stored replies stay, so that the same run makes the "
         "tables again without paying; so do MLflow's runs, and what DVC has in its cache or remote."
     )
-    if not confirmed and not _agreed():
+    if not is_confirmed and not _agreed():
         screen.say("Nothing was removed.")
         return 0
     with results_lock(results):

@@ -1,17 +1,21 @@
-"""`staffbench report`: leaderboard, task table and pages from stored verdicts."""
+"""`staffbench report`: leaderboard, task table and pages from stored verdicts; or a paper's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flows.adapters.config.compose import compose_points
+from flows.adapters.config.compose import Point, compose_points
+from flows.adapters.labels import read_labels
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
-from flows.common.errors import StaffbenchError
-from flows.pipeline.commands.packets import fail
-from flows.pipeline.commands.paper import Wanted, write
+from flows.common.errors import ConfigError, StaffbenchError
+from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
+from flows.pipeline.inputs.packets import stored_characters
+from flows.pipeline.results.expert_labels import by_code, check_labels
+from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import (
     board_file,
     build_leaderboard,
@@ -22,8 +26,13 @@ from flows.pipeline.results.leaderboard import (
 from flows.pipeline.results.site import write_site
 from flows.pipeline.results.site_tables import load_documents
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.schema.condition import judge_of
 from flows.schema.leaderboard import Leaderboard
+from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, scoring_suffix
+
+if TYPE_CHECKING:
+    from flows.stages.paper.results import Results
 
 
 def report(
@@ -32,18 +41,17 @@ def report(
     screen: Screen,
     *,
     versioned: bool = False,
-    wanted: Wanted = Wanted(),  # noqa: B008 -- immutable
+    tables: Path | None = None,
+    figures: Path | None = None,
+    labels: Sequence[Path] = (),
 ) -> int:
-    """Write leaderboard, task table and site from stored verdicts, by any weights.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as benchmark and scoring.
-        screen: output.
-        versioned: True to use only verdicts that DVC tracks, so that the tables of a DVC stage follow from
-            its dependencies.
-        wanted: tables and figures of a paper, which are then made instead.
-    """
+    """Write leaderboard, task table and site from stored verdicts, by any weights; or a paper's parts."""
+    for_paper = tables is not None or figures is not None
+    if labels and not for_paper:
+        raise ConfigError("--labels", "nothing uses them", "--tables FOLDER or --figures FOLDER beside it")
+    for given in (tables, figures):
+        if given is not None and given.exists() and not given.is_dir():
+            raise ConfigError(given, "a file", "a folder, new or existing")
     point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
     results = project / settings.results
@@ -58,9 +66,9 @@ def report(
         problems = [*broken, *problems]
         if not graded and not problems:
             raise _nothing_graded(folder)
-        if graded and wanted:
-            chosen = any(override.split("=")[0] == "judge" for override in overrides)
-            write(wanted, graded, scenarios, point, screen, project=project, is_judge_chosen=chosen)
+        if graded and for_paper:
+            results_of_paper = _paper_results(project, overrides, point, graded, scenarios, labels=labels)
+            _write_paper(results_of_paper, tables, figures, screen)
         elif graded:
             objects = ObjectStore(results / ".cache" / "objects")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
@@ -81,11 +89,11 @@ def report(
             show_board(screen, board, frozenset(), display_path(folder / board_file(folder, board.scoring)))
             show_tasks(screen, board, graded, scenarios, settings.scoring)
             screen.note("Written: " + ", ".join(display_path(path) for path in paths))
-        elif not wanted and (removed := retract(folder, settings.scoring, problems)):
+        elif not for_paper and (removed := retract(folder, settings.scoring, problems)):
             screen.note(
                 "No row is left. Deleted or emptied: " + ", ".join(display_path(path) for path in removed)
             )
-    return fail(problems, screen)
+    return screen.failed(problems)
 
 
 def _versioned(project: Path, screen: Screen) -> Callable[[Path], bool]:
@@ -115,3 +123,45 @@ def retract(folder: Path, scoring: ScoringSettings, problems: Sequence[Staffbenc
         board = Leaderboard(folder.name, scoring.name, (), (), ())
         removed.append(write_site(folder, board, (), {}, scoring=scoring, problems=problems))
     return removed
+
+
+def _paper_results(
+    project: Path,
+    overrides: Sequence[str],
+    point: Point,
+    graded: Sequence[Graded],
+    scenarios: Mapping[str, Scenario],
+    *,
+    labels: Sequence[Path],
+) -> Results:
+    """Return what a paper's tables are made from; of the judge with most briefs, unless one is chosen."""
+    from flows.pipeline.results.paper import paper_results  # pandas takes a second to import
+
+    settings = point.settings
+    benchmark = settings.benchmark
+    read = read_labels(labels, lambda sample: by_code(graded, scenarios, sample))
+    check_labels(read, graded)
+    is_chosen = any(override.split("=")[0] == "judge" for override in overrides)
+    return paper_results(
+        graded,
+        scenarios,
+        settings.scoring,
+        word_cap=settings.word_cap.words,
+        prompt=settings.prompt.version,
+        judge=judge_of(settings, point.changed).label if is_chosen else None,
+        labels=read,
+        characters=stored_characters(project / benchmark.data, benchmark.name, scenarios.values()),
+    )
+
+
+def _write_paper(results: Results, tables: Path | None, figures: Path | None, screen: Screen) -> None:
+    """Make the tables and figures, and say what could not be made."""
+    from flows.pipeline.results.paper_files import write_paper  # with altair
+
+    readmes, without = write_paper(results, tables=tables, figures=figures)
+    screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")
+    if without:
+        screen.note(f"Not made: {plural(len(without), 'table or figure', 'tables and figures')}. Why:")
+        for reason in dict.fromkeys(without.values()):
+            names = [name for name, why in without.items() if why == reason]
+            screen.note(f"- {reason}: {', '.join(names)}")

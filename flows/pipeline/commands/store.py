@@ -30,12 +30,6 @@ _KEPT = re.compile(
 def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     """Copy what `source` has and `target` lacks. It can be repeated, and goes on where it was interrupted.
 
-    Args:
-        project: folder that relative paths start from.
-        source: a folder of results, or a shared store.
-        target: the same. A new folder becomes a folder of results; as `file://...` a shared store.
-        screen: output.
-
     Returns:
         Exit code: 0.
 

@@ -1,4 +1,4 @@
-"""`staffbench validate`: scenarios, rubrics, evidence and controls, then the options of `conf/`."""
+"""`staffbench packets` and `validate`: documents to packets; scenarios and the options of `conf/`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,63 @@ from flows.adapters.screen import Progress, Screen
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.commands.own.stages import stale_stages
-from flows.pipeline.commands.packets import fail, load_packets
+from flows.pipeline.commands.own.watch import watch_files
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
 from flows.pipeline.work.evaluations import no_items
 from flows.pipeline.work.kinds import kind_of
-from flows.schema.scenario import MA_BENCH, classes
+from flows.schema.document import Packet
+from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import Settings
-from flows.stages.packet import missing_evidence
+from flows.stages.packet import missing_evidence, placed_text
 from flows.stages.rubric import absent_notes, rubric_notes
+
+
+def packets(
+    project: Path, overrides: Sequence[str], screen: Screen, *, show: str | None = None, places: bool = False
+) -> int:
+    """Build the packet of every scenario; report all unreadable documents together."""
+    if places and show is None:
+        raise ConfigError("--places", "no packet to show", "--show SCENARIO")
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    built, problems = load_packets(project, settings, screen)
+    rows = [("scenario", "documents", "blocks", "characters", "notices")]
+    for _, packet in built:
+        blocks = sum(len(document.blocks) for document in packet.documents)
+        notices = sum(len(document.notices) for document in packet.documents)
+        count = str(len(packet.documents))
+        rows.append((packet.scenario_id, count, f"{blocks:,}", f"{len(packet.text):,}", str(notices)))
+    if show is not None:
+        texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
+        if show not in texts:
+            raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
+        screen.note(texts[show])
+        return screen.failed(problems)
+    screen.table(f"{settings.benchmark.name}: packets", rows)
+    for _, packet in built:
+        for document in packet.documents:
+            for notice in document.notices:
+                screen.note(
+                    f"{packet.scenario_id}/{document.name}, {notice.place}: {notice.kind}: {notice.detail}"
+                )
+    return screen.failed(problems)
+
+
+def load_packets(
+    project: Path, settings: Settings, screen: Screen
+) -> tuple[list[tuple[Scenario, Packet]], list[StaffbenchError]]:
+    """Load every scenario with its packet; return them with all errors."""
+    data, kind = project / settings.benchmark.data, kind_of(settings.benchmark)
+    built: list[tuple[Scenario, Packet]] = []
+    problems: list[StaffbenchError] = []
+    for scenario_id in kind.scenario_ids(project, settings.benchmark, settings.benchmark.scenarios):
+        try:
+            scenario = kind.load(project, settings.benchmark, scenario_id)
+            path = packet_path(data, settings.benchmark.name, scenario_id)
+            built.append((scenario, load_packet(data / scenario_id, scenario, path, screen.say)))
+        except StaffbenchError as error:
+            problems.append(error)
+    return built, problems
 
 
 def validate(
@@ -32,18 +80,18 @@ def validate(
     *,
     index: bool = False,
     strict: bool = False,
+    watch: bool = False,
 ) -> int:
     """Check scenarios, rubrics, evidence and controls; then that every option of `conf/` composes.
 
     What is wrong with the benchmark is shown before the options, which take longer.
-
-    Args:
-        project: folder of the project.
-        overrides: Hydra overrides, such as the benchmark.
-        screen: output.
-        index: True to write the Parquet index of a folder of tasks.
-        strict: True if fields of a task that nothing uses are errors.
     """
+    if watch:
+
+        def check() -> int:
+            return validate(project, overrides, screen, index=index, strict=strict)
+
+        return watch_files(project, overrides, check, screen)
     settings = compose_points(project, overrides, multirun=False)[0].settings
     if kind_of(settings.benchmark).has_tasks:
         problems = validate_tasks(project, settings.benchmark, screen, write=index, strict=strict)
@@ -57,11 +105,11 @@ def validate(
         problems = _validate_scenarios(project, settings, screen)
     if stale := stale_stages(project, settings.benchmark):
         screen.note(stale)
-    code = fail(problems, screen)
+    code = screen.failed(problems)
     faulty = _check_options(project, settings, screen)
     if not problems and not faulty:
         screen.note("No problems found.")
-    return fail(faulty, screen) or code
+    return screen.failed(faulty) or code
 
 
 def _check_options(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:

@@ -42,39 +42,32 @@ def new(
     target: str,
     screen: Screen,
     *,
-    here: Path,
+    here: Path | None = None,
     documents: Path | None = None,
     report: Path | None = None,
     folder: Path | None = None,
-    protocol: ProtocolName = ProtocolName.ma_bench,
+    protocol: str = ProtocolName.ma_bench,
 ) -> int:
     """Make a benchmark, or a scenario in one.
-
-    Args:
-        target: `BENCHMARK` or `BENCHMARK/SCENARIO`.
-        screen: output.
-        here: the current folder. Without a project in it or above, `new BENCHMARK` makes one here.
-        documents: the scenario's documents; they are copied.
-        report: the expert's report, of a scenario that is a report task.
-        folder: of the benchmark's scenarios; None for `data/BENCHMARK`.
-        protocol: of a new benchmark.
 
     Raises:
         StaffbenchError: a name that is not allowed or is there already, no documents, or a file that can't be
             written.
     """
+    here = here or Path.cwd()
     benchmark, slash, scenario = target.partition("/")
     for name in (benchmark, scenario) if slash else (benchmark,):
         if not _NAME.fullmatch(name):
             raise ConfigError(f"new {target}", f"{name!r} is no name", "small letters, digits, _ and -")
     project = _project(here)
-    if slash and protocol is not ProtocolName.ma_bench:
+    if slash and protocol != ProtocolName.ma_bench:
         raise ConfigError("--protocol", "is the benchmark's", f"staffbench new {benchmark} --protocol ...")
     if not slash:
         for option, given in (("--documents", documents), ("--report", report)):
             if given is not None:
                 raise ConfigError(option, "a benchmark has none", f"staffbench new {benchmark}/SCENARIO")
-        return _new_benchmark(project or here, benchmark, folder, protocol, screen)
+        data = here / folder if folder else (project or here) / "data" / benchmark
+        return _new_benchmark(project or here, benchmark, data, ProtocolName(protocol), screen)
     if project is None:
         raise ConfigError(
             here, "no project here or above", "a benchmark", f"run staffbench new {benchmark} first"
@@ -91,10 +84,8 @@ def _project(here: Path) -> Path | None:
     return next(found, None)
 
 
-def _new_benchmark(
-    project: Path, name: str, folder: Path | None, protocol: ProtocolName, screen: Screen
-) -> int:
-    conf, data = project / "conf" / "benchmark" / f"{name}.yaml", folder or project / "data" / name
+def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName, screen: Screen) -> int:
+    conf = project / "conf" / "benchmark" / f"{name}.yaml"
     has_tasks = protocol is ProtocolName.mission_report
     for path in (conf, data):
         if path.exists():

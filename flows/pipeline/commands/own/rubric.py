@@ -33,26 +33,24 @@ _FORMS = {"healthbench": "HealthBench", "prbench": "PRBench", "mission_report": 
 
 
 def export_rubric(
-    project: Path, overrides: Sequence[str], scenario_id: str, output: Path, screen: Screen
+    project: Path, overrides: Sequence[str], scenario: str, output: Path, screen: Screen
 ) -> int:
     """Write a scenario's rubric to `output`, in the format of its suffix.
 
     Raises:
         StaffbenchError: no such scenario, a faulty rubric, or the file can't be written.
     """
-    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
-    _folder(project, benchmark, scenario_id)
-    scenario = kind_of(benchmark).load(project, benchmark, scenario_id)
-    dimensions = _dimensions(benchmark)
-    write_rows(output, scenario.items, dimensions, scenario.documents)
-    screen.note(f"Written: {output} ({plural(str(len(scenario.items)), 'item')})")
+    benchmark, folder = _chosen(project, overrides, scenario)
+    found = kind_of(benchmark).load(project, benchmark, folder.name)
+    write_rows(output, found.items, _dimensions(benchmark), found.documents)
+    screen.note(f"Written: {output} ({plural(str(len(found.items)), 'item')})")
     return 0
 
 
 def import_rubric(
     project: Path,
     overrides: Sequence[str],
-    scenario_id: str,
+    scenario: str,
     file: Path,
     screen: Screen,
     *,
@@ -60,20 +58,11 @@ def import_rubric(
 ) -> int:
     """Replace a rubric by the items of a file, or of a task its criteria. A row with a fault prevents it.
 
-    Args:
-        project: folder that holds `conf/`.
-        overrides: which benchmark.
-        scenario_id: the scenario.
-        file: a rubric of ours, or one of HealthBench, PRBench or MissionReport as published.
-        screen: output.
-        example: of a published file with several examples.
-
     Raises:
         StaffbenchError: every fault, with its cell; equal ones of many rows are one line.
     """
-    benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
+    benchmark, folder = _chosen(project, overrides, scenario)
     dimensions, has_tasks = _dimensions(benchmark), kind_of(benchmark).has_tasks
-    folder = _folder(project, benchmark, scenario_id)
     documents = () if has_tasks else _documents(folder)
     problems: list[StaffbenchError] = []
     published = read_published(file, example) if file.suffix.lower() != ".xlsx" and file.is_file() else None
@@ -111,7 +100,11 @@ def _dimensions(benchmark: BenchmarkSettings) -> Dimensions:
     return CRITERIA if kind_of(benchmark).has_tasks else benchmark.dimensions or MA_BENCH
 
 
-def _folder(project: Path, benchmark: BenchmarkSettings, scenario_id: str) -> Path:
+def _chosen(project: Path, overrides: Sequence[str], scenario: str) -> tuple[BenchmarkSettings, Path]:
+    """Return the benchmark, and the folder of the scenario."""
+    name, slash, scenario_id = scenario.rpartition("/")
+    chosen = [f"benchmark={name}", *overrides] if slash else overrides
+    benchmark = compose_points(project, chosen, multirun=False)[0].settings.benchmark
     data, head = project / benchmark.data, "task.toml" if kind_of(benchmark).has_tasks else "scenario.yaml"
     folder = data / scenario_id
     if Path(scenario_id).name != scenario_id or not (folder / head).is_file():
@@ -120,7 +113,7 @@ def _folder(project: Path, benchmark: BenchmarkSettings, scenario_id: str) -> Pa
         raise ConfigError(
             scenario_id, f"no such scenario in {benchmark.data}", f"one of these: {found}", make
         )
-    return folder
+    return benchmark, folder
 
 
 def _documents(folder: Path) -> list[str]:

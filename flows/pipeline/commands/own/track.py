@@ -16,11 +16,15 @@ from flows.pipeline.inputs.packets import packet_path
 from flows.pipeline.results.condition_files import BY_CONDITION, BY_JUDGE, condition_files
 
 
-def track(project: Path, overrides: Sequence[str], screen: Screen) -> int:
+def track(project: Path, overrides: Sequence[str], screen: Screen, *, is_former: bool = False) -> int:
     """Write a benchmark's DVC stages again, and record its tables and the stored replies in DVC.
 
     The replies are those of all benchmarks, which share them.
     """
+    if is_former:
+        screen.say(
+            "staffbench version is now called staffbench track; staffbench --version prints the version."
+        )
     point = compose_points(project, overrides, multirun=False)[0]
     settings = point.settings
     results, name = project / settings.results, settings.benchmark.name

@@ -13,7 +13,7 @@ from flows.common.errors import StaffbenchError
 _POLL_S = 0.5
 
 
-def watch(
+def watch_files(
     project: Path,
     overrides: Sequence[str],
     check: Callable[[], int],

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.completions.shared import Store
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
-from flows.pipeline.commands.planning.reports import planned_report
 from flows.pipeline.commands.planning.text import Calls, Planned, plan_notes, plan_row, plan_warnings
 from flows.pipeline.evaluate.run import check_shared
 from flows.pipeline.inputs.packets import load_packet, packet_path
+from flows.pipeline.inputs.submission_check import check_report
+from flows.pipeline.native.renders import Renders
 from flows.pipeline.work.evaluations import build_evaluations
-from flows.pipeline.work.report_writers import expected_words
+from flows.pipeline.work.remote_judge import all_pages
+from flows.pipeline.work.report_writers import expected_words, local_report
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.stores import Stores
 from flows.pipeline.work.writers import write_local
+from flows.schema.brief import BriefStatus
 from flows.schema.call import stands
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeHarness, JudgeKind, Retry, Writer
+from flows.schema.settings import JudgeHarness, JudgeKind, Retry, Settings, Writer
 from flows.schema.verdict import VerdictStatus
 from flows.stages.generate import Written, build_messages, build_request, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
@@ -94,7 +99,7 @@ class _Planner:
                     self._plan_judge(found, scenario, None)
             elif judged:
                 packet = self._packet(found.evaluation, scenario)
-                written, *pages = planned_report(self._project, settings, scenario, packet, seed)
+                written, *pages = _planned_report(self._project, settings, scenario, packet, seed)
                 self._plan_judge(found, scenario, written, *pages)
             return
         if settings.model.writer is not Writer.remote:
@@ -199,3 +204,28 @@ class _Planner:
             path = packet_path(data, evaluation.condition.benchmark, scenario.scenario_id)
             self._packets[folder] = load_packet(folder, scenario, path)
         return self._packets[folder]
+
+
+def _planned_report(
+    project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int
+) -> tuple[Written, Sequence[Image], Sequence[Image]]:
+    """Build the report as its judge would see it: text, and pages if the judge takes images.
+
+    Returns:
+        Report, its pages and the expert's; status `missing` and no pages if the judge would not be asked.
+    """
+    data = local_report(project, settings, scenario, packet, seed)
+    if data is None:
+        return Written(seed, BriefStatus.missing, None), (), ()
+    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
+        path = Path(folder) / "report.docx"
+        path.write_bytes(data)
+        text = check_report(path).text
+    if text is None:
+        return Written(seed, BriefStatus.missing, None), (), ()
+    pages: Sequence[Image] = ()
+    expert: Sequence[Image] = ()
+    if settings.judge.takes_images and settings.judge.harness is JudgeHarness.single_call:
+        renders = Renders(project / settings.results / settings.benchmark.name / "renders")
+        pages, expert = asyncio.run(all_pages(renders, scenario, f"{scenario.scenario_id}/{seed}", data))
+    return Written(seed, BriefStatus.written, text), pages, expert

@@ -1,0 +1,61 @@
+"""What a shell completes: the overrides of a command; and `staffbench completion`, its script."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.adapters.config.described import AXES, options, overrides_to_complete
+from flows.common.errors import StaffbenchError
+
+if TYPE_CHECKING:
+    from flows.adapters.screen import Screen
+
+SHELLS = {
+    "bash": 'eval "$(staffbench completion bash)" in ~/.bashrc',
+    "zsh": 'eval "$(staffbench completion zsh)" in ~/.zshrc, after compinit',
+    "fish": "staffbench completion fish > ~/.config/fish/completions/staffbench.fish",
+}
+"""Where the script of a shell belongs."""
+
+
+def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Return the overrides that begin with `prefix`: axes and keys, then options and values."""
+    words = " ".join(getattr(parsed_args, "overrides", None) or [])
+    named: list[str] = [*(parsed_args.config_dir or []), *re.findall(r"file://([^,\]\"' ]+)", words)]
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "conf" / "config.yaml").is_file():
+            with suppress(StaffbenchError):
+                is_sweep = getattr(parsed_args, "multirun", False)
+                return overrides_to_complete(options(folder, [*map(Path, named)]), prefix, is_sweep=is_sweep)
+    return []
+
+
+def lists_completed(**_: Any) -> list[str]:
+    """Return what `staffbench list` shows."""
+    return [*AXES, "scenarios", "conditions"]
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that asks for completions, and exit."""
+    if "_ARGCOMPLETE" in os.environ:  # set by the script of the shell
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+
+
+def show_completion(screen: Screen, shell: str) -> int:
+    """Print the script that makes a shell ask staffbench for completions."""
+    screen.note(completion_script(shell).rstrip())
+    return 0
+
+
+def completion_script(shell: str) -> str:
+    """Return that script."""
+    from argcomplete.shell_integration import shellcode
+
+    return shellcode(["staffbench"], shell=shell)
