@@ -1,10 +1,11 @@
-"""Settings of models and judges."""
+"""Settings of models, judges and their prompts, and the kinds of numbers in settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
+
+from flows.schema.words import Effort, JudgeHarness, JudgeKind, JudgeMode, Transport, Writer
 
 
 class Strict:
@@ -13,59 +14,23 @@ class Strict:
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 -- pydantic reads it from the class
 
 
-class Effort(StrEnum):
-    """Reasoning effort. The model's preset says what is sent for each."""
+class Limit:
+    """A range that pydantic checks, by its names `gt` and `ge`."""
 
-    default = "default"  # nothing is sent: the provider decides, as the table says
-    none = "none"
-    minimal = "minimal"
-    low = "low"
-    medium = "medium"
-    high = "high"
-    max = "max"
+    def __init__(self, **limits: float) -> None:
+        self._limits = limits
 
-
-class Writer(StrEnum):
-    """What writes the briefs."""
-
-    extractive = "extractive"  # sentences chosen from the packet; no model
-    files = "files"  # briefs from a folder
-    control = "control"  # the scenario's control of that name; for a task `oracle` is the expert's report
-    empty = "empty"  # an empty text, or a valid report without text
-    absent = "absent"  # submits no report
-    corrupt = "corrupt"  # submits a report that can't be opened
-    remote = "remote"  # a language model behind an endpoint
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of the number with the range."""
+        return {**handler(source), **self._limits}
 
 
-class Transport(StrEnum):
-    """How a remote model is reached."""
-
-    openai_http = "openai_http"  # the OpenAI chat protocol, spoken directly
-    litellm = "litellm"  # everything else, through litellm
-    gguf = "gguf"  # a GGUF file, served on this machine during the run
-
-
-class JudgeKind(StrEnum):
-    """What grades."""
-
-    offline = "offline"  # the deterministic stand-in
-    remote = "remote"  # a language model behind an endpoint
-    panel = "panel"  # the majority of other judges
-
-
-class JudgeMode(StrEnum):
-    """What a judge is asked for in one call."""
-
-    failed_only = "failed_only"  # the whole rubric; the reply lists failed items
-    all_items = "all_items"  # the whole rubric; the reply has every item as true or false
-    per_item = "per_item"  # one item per call
-
-
-class JudgeHarness(StrEnum):
-    """The form of a judge's call. Verdicts of two forms are never mixed."""
-
-    single_call = "single_call"  # one request with everything, or one for each item
-    agent = "agent"  # a loop of tool calls: the judge opens the reports itself
+Count = Annotated[int, Limit(gt=0)]
+"""From 1."""
+CountOrZero = Annotated[int, Limit(ge=0)]
+Positive = Annotated[float, Limit(gt=0.0)]
+"""Above 0."""
+PositiveOrZero = Annotated[float, Limit(ge=0.0)]
 
 
 @dataclass(frozen=True)
@@ -184,15 +149,63 @@ class JudgeSettings(ModelSettings):
     kind: JudgeKind
     effort: Effort
     mode: JudgeMode
-    max_attempts: int
-    tokens_per_item: int
-    tokens_thinking: int
+    max_attempts: Count
+    tokens_per_item: CountOrZero
+    tokens_thinking: CountOrZero
     allow_self: bool
-    repeat: int
+    repeat: Count
     canaries: bool
     harness: JudgeHarness = JudgeHarness.single_call
-    max_steps: int = 40
+    max_steps: Count = 40
     # Only a panel's preset has these two: setting one on another judge is rejected.
     members: dict[str, JudgeSettings] = field(default_factory=dict[str, "JudgeSettings"])
     quorum: int | None = None
     quotes: bool = False
+
+
+@dataclass(frozen=True)
+class PromptSettings(Strict):
+    """The prompt for a writer.
+
+    Attributes:
+        version: names the prompt in tables; change it with the text.
+        system: first turn.
+        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in; for
+            the native harness `{{assignment}}` and `{{files}}`.
+        word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; omitted if `words` is None.
+        words: the limit stated in the prompt, independent of `word_cap`, so that another cap reuses
+            the same briefs.
+        additions: what it asks for beyond the published prompt; printed with every model result.
+    """
+
+    version: str
+    system: str
+    user: str
+    word_limit: str
+    words: Count | None
+    additions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgePromptSettings(Strict):
+    """The prompts for a judge, by mode.
+
+    Attributes:
+        version: names the prompt in tables; change it with the text.
+        system: first turn, the same for every mode.
+        failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
+            filled in, and for reports `{{reference}}`.
+        rejected: text added after a rejected reply; `{{fault}}` is filled in.
+        quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
+        agent: second turn of a judge that opens the reports itself; `{{items}}`, `{{count}}` and `{{files}}`
+            are filled in. Empty if the prompt has none.
+    """
+
+    version: str
+    system: str
+    failed_only: str
+    all_items: str
+    per_item: str
+    rejected: str
+    quotes: str = ""
+    agent: str = ""

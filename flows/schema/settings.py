@@ -9,22 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from flows.schema.models import (
+    Count,
+    CountOrZero,
+    JudgePromptSettings,
+    JudgeSettings,
+    Limit,
+    ModelSettings,
+    Positive,
+    PositiveOrZero,
+    Price,
+    PromptSettings,
+    Strict,
+)
+from flows.schema.scenario import Dimensions
+from flows.schema.words import (
+    Clock,
+    ClusterKind,
     Effort,
+    Engine,
+    Harness,
+    IntervalMethod,
     JudgeHarness,
     JudgeKind,
     JudgeMode,
-    JudgeSettings,
-    ModelSettings,
-    Price,
-    Strict,
+    ProtocolName,
+    Refusals,
+    Retry,
     Transport,
     Writer,
 )
-from flows.schema.scenario import Dimensions
 
 __all__ = [
     "BenchmarkSettings", "BudgetSettings", "Clock", "ClusterKind", "Effort", "EffortSettings", "Engine",
@@ -42,67 +58,6 @@ def scoring_suffix(benchmark: str, scoring: str) -> str:
     These are the weights of the two protocols, and a scoring that has the benchmark's name.
     """
     return "" if scoring in ("severity", "points", benchmark) else f".{scoring}"
-
-
-class Retry(StrEnum):
-    """Which stored outcomes are retried."""
-
-    none = "none"
-    unparsed = "unparsed"  # judge questions with every reply rejected
-    failed = "failed"  # also calls that ended without a reply
-    partial = "partial"  # also texts that may be incomplete: they are paid for again
-    refused = "refused"  # as `failed`, and refusals
-
-
-class IntervalMethod(StrEnum):
-    """How the interval of a mean over scenarios is computed, from six scenarios on."""
-
-    t = "t"  # Student's t on scenario means
-    bootstrap = "bootstrap"  # percentile bootstrap over scenarios, as in MA-Bench's paper
-
-
-class Refusals(StrEnum):
-    """How a brief that the writer refused is scored."""
-
-    unscored = "unscored"  # no score; the bounds cover it
-    zero = "zero"  # like an empty brief
-
-
-class ProtocolName(StrEnum):
-    """What a scenario is, what is written and how it is graded."""
-
-    ma_bench = "ma_bench"  # a packet and a rubric; briefs as text
-    mission_report = "mission_report"  # a task tree; reports as Word files, graded against the expert's
-
-
-class Harness(StrEnum):
-    """How a model is run. Results of two harnesses are never pooled."""
-
-    single_prompt = "single_prompt"  # one prompt with the whole packet, one reply
-    native = "native"  # our own tool loop in a scratch folder
-
-
-class Engine(StrEnum):
-    """Where the stages of a run are computed. Results do not depend on it."""
-
-    process = "process"  # in the process of the command
-    dask = "dask"  # on the workers of a Dask cluster
-
-
-class ClusterKind(StrEnum):
-    """Who starts the workers of a Dask cluster."""
-
-    local = "local"  # this command: processes of this machine
-    slurm = "slurm"  # dask-jobqueue
-    kubernetes = "kubernetes"  # dask-kubernetes
-    ssh = "ssh"  # dask.distributed, by asyncssh
-
-
-class Clock(StrEnum):
-    """What counts against a harness's limit of minutes."""
-
-    wall = "wall"  # the model's calls and the tools
-    calls = "calls"  # the model's calls only
 
 
 @dataclass(frozen=True)
@@ -143,12 +98,12 @@ class HarnessSettings(Strict):
     """
 
     name: Harness
-    max_steps: int | None
-    max_tokens: int | None
-    max_minutes: float | None
+    max_steps: Count | None
+    max_tokens: Count | None
+    max_minutes: Positive | None
     clock: Clock | None
-    nudges: int | None
-    page_chars: int | None
+    nudges: CountOrZero | None
+    page_chars: Count | None
     assumed: list[str]
 
 
@@ -171,55 +126,7 @@ class WordCapSettings(Strict):
         words: number of words kept; None for all of them.
     """
 
-    words: int | None
-
-
-@dataclass(frozen=True)
-class PromptSettings(Strict):
-    """The prompt for a writer.
-
-    Attributes:
-        version: names the prompt in tables; change it with the text.
-        system: first turn.
-        user: second turn; `{{assignment}}`, `{{word_limit}}` and `{{packet}}` are filled in; for
-            the native harness `{{assignment}}` and `{{files}}`.
-        word_limit: text for `{{word_limit}}`, with `{{words}}` filled in; omitted if `words` is None.
-        words: the limit stated in the prompt, independent of `word_cap`, so that another cap reuses
-            the same briefs.
-        additions: what it asks for beyond the published prompt; printed with every model result.
-    """
-
-    version: str
-    system: str
-    user: str
-    word_limit: str
-    words: int | None
-    additions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class JudgePromptSettings(Strict):
-    """The prompts for a judge, by mode.
-
-    Attributes:
-        version: names the prompt in tables; change it with the text.
-        system: first turn, the same for every mode.
-        failed_only, all_items, per_item: second turn; `{{items}}`, `{{count}}` and `{{brief}}` are
-            filled in, and for reports `{{reference}}`.
-        rejected: text added after a rejected reply; `{{fault}}` is filled in.
-        quotes: text added to the second turn with `judge.quotes`; empty if the prompt has none.
-        agent: second turn of a judge that opens the reports itself; `{{items}}`, `{{count}}` and `{{files}}`
-            are filled in. Empty if the prompt has none.
-    """
-
-    version: str
-    system: str
-    failed_only: str
-    all_items: str
-    per_item: str
-    rejected: str
-    quotes: str = ""
-    agent: str = ""
+    words: Count | None
 
 
 @dataclass(frozen=True)
@@ -246,7 +153,7 @@ class ScoringSettings(Strict):
     clamped: bool
     assumed: list[str]
     interval_level: float
-    resamples: int
+    resamples: Annotated[int, Limit(ge=2)]  # a bootstrap compares them
     # Defaults for callers that don't use `conf/`.
     interval: IntervalMethod = IntervalMethod.t
     min_graded: float = 0.95
@@ -282,15 +189,15 @@ class RunnerSettings(Strict):
             address towards the scheduler and any free port.
     """
 
-    concurrency: int
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-    max_attempts: int
-    connect_timeout_s: float
-    idle_timeout_s: float
-    total_timeout_s: float
-    backoff_s: float
-    backoff_max_s: float
+    concurrency: Count
+    requests_per_minute: Count | None
+    tokens_per_minute: Count | None
+    max_attempts: Count
+    connect_timeout_s: Positive
+    idle_timeout_s: Positive
+    total_timeout_s: Positive
+    backoff_s: PositiveOrZero
+    backoff_max_s: PositiveOrZero
     # Defaults for callers that don't use `conf/`: no batches.
     batch: bool = False
     batch_wait_s: float = 10.0
@@ -300,8 +207,8 @@ class RunnerSettings(Strict):
     scheduler: str | None = None
     cluster: ClusterKind = ClusterKind.local
     cluster_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    workers: int | None = None
-    chains_per_worker: int | None = None
+    workers: Count | None = None
+    chains_per_worker: Count | None = None
     contact: str | None = None
 
 
@@ -315,9 +222,9 @@ class BudgetSettings(Strict):
         max_tokens: input and output tokens of the run's paid calls.
     """
 
-    max_usd: float | None
-    max_calls: int | None
-    max_tokens: int | None
+    max_usd: PositiveOrZero | None
+    max_calls: CountOrZero | None
+    max_tokens: CountOrZero | None
 
 
 @dataclass(frozen=True)
@@ -334,8 +241,8 @@ class TrackingSettings(Strict):
     enabled: bool
     experiment: str
     # Defaults for callers that don't use `conf/`.
-    traces: int = 1_000
-    wait_s: float = 120.0
+    traces: CountOrZero = 1_000
+    wait_s: PositiveOrZero = 120.0
 
 
 @dataclass(frozen=True)
@@ -363,7 +270,7 @@ class Settings(Strict):
     runner: RunnerSettings
     budget: BudgetSettings
     tracking: TrackingSettings
-    seeds: int
+    seeds: Count
     retry: Retry
     results: str
     store: str | None = None

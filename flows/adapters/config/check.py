@@ -1,7 +1,7 @@
 """Validate the composed configuration against `flows.schema.settings`.
 
-pydantic rejects unknown keys and wrong types; ranges and combinations are checked here. Every error suggests
-the nearest valid value.
+pydantic rejects unknown keys, wrong types and most numbers out of range; names, shares and combinations are
+checked here. Every error suggests the nearest valid value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 
 from flows.adapters.config.described import key_types
-from flows.adapters.config.fitting import unfit_agent, unfit_judge, unfit_protocol
+from flows.adapters.config.fitting import Unfit, unfit_agent, unfit_judge, unfit_protocol
 from flows.adapters.config.messages import explained, nearest, nearest_key
 from flows.adapters.config.secrets import check_address, refuse_secrets
 from flows.common.errors import ConfigError, Problems, StaffbenchError
@@ -26,6 +26,7 @@ from flows.schema.settings import (
     Engine,
     ModelSettings,
     RunnerSettings,
+    ScoringSettings,
     Settings,
     Transport,
     Writer,
@@ -82,107 +83,56 @@ def _refuse_unfit(section: str, settings: Any) -> None:
         return  # pydantic says what is wrong with it
     settings = cast("dict[str, Any]", settings)
     refuse_secrets(section, settings)
-    remote = settings.get("writer") == Writer.remote.value
-    if remote and not settings.get("name"):
-        raise ConfigError(
-            f"{section}.name", "not set", "the provider's name of the model", f"add {section}.name=..."
-        )
-    if remote and settings.get("transport") == "openai_http" and not settings.get("api_base"):
-        raise ConfigError(
-            f"{section}.api_base",
-            "not set",
-            "the endpoint's address",
-            f"add {section}.api_base=http://.../v1",
-        )
-    address = settings.get("api_base")
-    if remote and isinstance(address, str) and settings.get("transport") != Transport.gguf.value:
-        check_address(f"{section}.api_base", address)
-    if remote and settings.get("transport") == Transport.gguf.value and not settings.get("api_base"):
-        raise ConfigError(
-            f"{section}.api_base", "not set", "the path of a GGUF file", f"add {section}.api_base=FILE.gguf"
-        )
+    if settings.get("writer") != Writer.remote.value:
+        return
+    if not settings.get("name"):
+        fit = "the provider's name of the model"
+        raise ConfigError(f"{section}.name", "not set", fit, f"add {section}.name=...")
+    transport, address, key = settings.get("transport"), settings.get("api_base"), f"{section}.api_base"
+    if not address and transport == Transport.openai_http.value:
+        raise ConfigError(key, "not set", "the endpoint's address", f"add {key}=http://.../v1")
+    if not address and transport == Transport.gguf.value:
+        raise ConfigError(key, "not set", "the path of a GGUF file", f"add {key}=FILE.gguf")
+    if isinstance(address, str) and transport != Transport.gguf.value:
+        check_address(key, address)
 
 
-def _out_of_range(s: Settings) -> list[tuple[str, str, str]]:
-    """Return key, found and expected of every value out of range."""
+def _out_of_range(s: Settings) -> Iterator[Unfit]:
+    """Find values out of range, and values that don't go together."""
     judges = [("judge", s.judge), *((f"{MEMBERS}{name}", one) for name, one in s.judge.members.items())]
-    positive: dict[str, float | None] = {
-        "seeds": s.seeds,
-        "word_cap.words": s.word_cap.words,
-        "prompt.words": s.prompt.words,
-        "runner.concurrency": s.runner.concurrency,
-        "runner.requests_per_minute": s.runner.requests_per_minute,
-        "runner.tokens_per_minute": s.runner.tokens_per_minute,
-        "runner.max_attempts": s.runner.max_attempts,
-        "runner.connect_timeout_s": s.runner.connect_timeout_s,
-        "runner.idle_timeout_s": s.runner.idle_timeout_s,
-        "runner.total_timeout_s": s.runner.total_timeout_s,
-        "runner.workers": s.runner.workers,
-        "runner.chains_per_worker": s.runner.chains_per_worker,
-        "harness.max_steps": s.harness.max_steps,
-        "harness.max_tokens": s.harness.max_tokens,
-        "harness.max_minutes": s.harness.max_minutes,
-        "harness.page_chars": s.harness.page_chars,
-        **{f"{where}.max_attempts": judge.max_attempts for where, judge in judges},
-        **{f"{where}.repeat": judge.repeat for where, judge in judges},
-        **{f"{where}.max_steps": judge.max_steps for where, judge in judges},
-    }
-    found = [
-        (key, str(value), "more than 0")
-        for key, value in positive.items()
-        if value is not None and value <= 0
-    ]
-    not_negative: dict[str, float | None] = {
-        "budget.max_usd": s.budget.max_usd,
-        "budget.max_calls": s.budget.max_calls,
-        "budget.max_tokens": s.budget.max_tokens,
-        "harness.nudges": s.harness.nudges,
-        "tracking.traces": s.tracking.traces,
-        "tracking.wait_s": s.tracking.wait_s,
-        "runner.backoff_s": s.runner.backoff_s,
-        "runner.backoff_max_s": s.runner.backoff_max_s,
-        **{f"{where}.tokens_per_item": judge.tokens_per_item for where, judge in judges},
-        **{f"{where}.tokens_thinking": judge.tokens_thinking for where, judge in judges},
-    }
-    found += [
-        (key, str(value), "0 or more")
-        for key, value in not_negative.items()
-        if value is not None and value < 0
-    ]
     for key, name in (("benchmark.name", s.benchmark.name), ("scoring.name", s.scoring.name)):
         if not _FOLDER.fullmatch(name) or name.lower() in _TAKEN:
             fit = "up to 60 of A-Z, a-z, 0-9, _ . + -, beginning with a letter or digit, free in results/"
-            found.append((key, repr(name), fit))
-    if not 0 < s.scoring.interval_level < 1:
-        found.append(("scoring.interval_level", str(s.scoring.interval_level), "between 0 and 1"))
-    if s.scoring.resamples < 2:  # noqa: PLR2004 -- a bootstrap compares resamples
-        found.append(("scoring.resamples", str(s.scoring.resamples), "2 or more"))
-    if not 0 < s.scoring.min_graded <= 1:
-        found.append(("scoring.min_graded", str(s.scoring.min_graded), "more than 0, up to 1"))
-    if not 0 <= s.scoring.min_coverage <= 1:
-        found.append(("scoring.min_coverage", str(s.scoring.min_coverage), "0 to 1"))
+            yield key, repr(name), fit
     if s.benchmark.scenarios is not None and not s.benchmark.scenarios:
-        found.append(("benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"))
-    found += [*_unfit_runner(s.runner), *unfit_protocol(s)]
+        yield "benchmark.scenarios", "an empty list", "ids of scenarios, or null for all"
+    yield from _unfit_shares(s.scoring)
+    yield from _unfit_runner(s.runner)
+    yield from unfit_protocol(s)
     efforts: list[tuple[str, Effort, ModelSettings]] = [("effort", s.effort.level, s.model)]
     efforts += [(f"{where}.effort", judge.effort, judge) for where, judge in judges]
-    found += [
-        (f"{where}={level.value}", f"{model.label} does not take it", "one of " + ", ".join(model.efforts))
-        for where, level, model in efforts
-        if level.value not in model.efforts
-    ]
+    for where, level, model in efforts:
+        if level.value not in model.efforts:
+            fit = "one of " + ", ".join(model.efforts)
+            yield f"{where}={level.value}", f"{model.label} does not take it", fit
     for where, judge in judges:
-        found += unfit_judge(where, judge)
+        yield from unfit_judge(where, judge)
         if judge.quotes and not s.judge_prompt.quotes:
             fit = "a prompt that asks for quotes, such as v1"
-            found.append(
-                (f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit)
-            )
-        found += unfit_agent(where, judge if where == "judge" else as_asked(s.judge, judge), s)
-    return found
+            yield f"judge_prompt={s.judge_prompt.version}", f"no quotes, for {where}.quotes=true", fit
+        yield from unfit_agent(where, judge if where == "judge" else as_asked(s.judge, judge), s)
 
 
-def _unfit_runner(runner: RunnerSettings) -> Iterator[tuple[str, str, str]]:
+def _unfit_shares(scoring: ScoringSettings) -> Iterator[Unfit]:
+    if not 0 < scoring.interval_level < 1:
+        yield "scoring.interval_level", str(scoring.interval_level), "between 0 and 1"
+    if not 0 < scoring.min_graded <= 1:
+        yield "scoring.min_graded", str(scoring.min_graded), "more than 0, up to 1"
+    if not 0 <= scoring.min_coverage <= 1:
+        yield "scoring.min_coverage", str(scoring.min_coverage), "0 to 1"
+
+
+def _unfit_runner(runner: RunnerSettings) -> Iterator[Unfit]:
     """Find settings of a cluster that don't fit together."""
     of_cluster = {
         "scheduler": runner.scheduler is not None,

@@ -27,7 +27,7 @@ from flows.adapters.config.sources import Source, compose_from
 from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import StaffbenchError
 from flows.common.version import __version__
-from flows.schema import settings
+from flows.schema import models, settings
 
 _BENCHMARKS = ("mission_report", "ma_bench")
 """An option need not go with the project's own benchmark: it is sound if it goes with one of ours."""
@@ -36,7 +36,7 @@ _NEEDED = {"name": "any", "api_base": "http://127.0.0.1/v1"}
 
 def options_digest(project: Path) -> str:
     """Return a digest of everything that decides whether the options compose."""
-    rules = [Path(module.__file__ or "") for module in (check, fitting, settings)]
+    rules = [Path(module.__file__ or "") for module in (check, fitting, models, settings)]
     files = [*sorted((project / "conf").rglob("*.yaml")), *rules]
     return sha256_text(canonical_json([__version__, *((str(one), sha256_file(one)) for one in files)]))
 

@@ -68,6 +68,10 @@ def explained(detail: Any, keys: Sequence[str]) -> ConfigError:
     kind, value = detail["type"], detail["input"]
     if kind == "unexpected_keyword_argument":
         return ConfigError(key, "no such key", nearest_key(key, keys))
+    if kind.startswith("greater_than"):
+        (bound,) = detail["ctx"].values()
+        expected = f"{bound:g} or more" if kind.endswith("_equal") else f"more than {bound:g}"
+        return ConfigError(key, str(type(bound)(value)), expected)
     message = str(detail["msg"]).removeprefix("Input should be ")
     if kind == "enum":
         valid = [word.strip(" '") for word in message.replace(" or ", ", ").split(",")]
