@@ -22,7 +22,8 @@ import yaml
 
 from flows.adapters.completions.faults import Fault, FaultKind
 from flows.adapters.completions.send_litellm import LiteLLMSender
-from flows.adapters.config.compose import compose_points, options
+from flows.adapters.config.compose import compose_points
+from flows.adapters.config.described import options
 from flows.schema import settings as schema
 from flows.schema.call import build_call
 from flows.schema.completion import Image, Message

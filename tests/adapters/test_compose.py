@@ -1,14 +1,16 @@
 """Options are composed once and values set afterwards: the same as Hydra does it in one go."""
 
 import pytest
-from hydra import compose, initialize_config_dir
+from hydra import compose as compose_by_hydra
+from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from flows.adapters.config.compose import _compose, compose_points, opened
+from flows.adapters.config.compose import compose_points, opened
 from flows.adapters.config.sources import compose_from
+from flows.adapters.config.steps import compose
 from flows.common.errors import ConfigError
 
 REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base='http://127.0.0.1:9/v1'"]
@@ -16,13 +18,13 @@ REMOTE = ["model=openai_compatible", "model.name=a/b", "model.api_base='http://1
 
 def composed_by_us(project, overrides):
     with opened(project):
-        return OmegaConf.to_yaml(OmegaConf.create(_compose(project, overrides)[0]))
+        return OmegaConf.to_yaml(OmegaConf.create(compose(project, overrides)[0]))
 
 
 def by_hydra_alone(project, overrides):
     GlobalHydra.instance().clear()
     with initialize_config_dir(str((project / "conf").resolve()), version_base="1.3"):
-        return OmegaConf.to_container(compose("config", overrides=list(overrides)), resolve=True)
+        return OmegaConf.to_container(compose_by_hydra("config", overrides=list(overrides)), resolve=True)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_a_sweep_composes_each_option_once_and_its_values_stay_apart(project, mo
         composed.append(overrides)
         return compose_from(folder, source, overrides)
 
-    monkeypatch.setattr("flows.adapters.config.compose.compose_from", counted)
+    monkeypatch.setattr("flows.adapters.config.steps.compose_from", counted)
     asked = [*REMOTE, "model.name=a,b,c", "seeds=2,3", "judge=offline"]
     points = compose_points(project, asked, multirun=True)
     found = [(point.settings.model.name, point.settings.seeds) for point in points]

@@ -10,9 +10,10 @@ from typing import get_args, get_origin, get_type_hints
 import pytest
 
 from flows.adapters.config.check import checked
-from flows.adapters.config.compose import _compose, compose_points, opened, options
-from flows.adapters.config.effect import refuse_without_effect
-from flows.adapters.config.scoring import rename_if_overridden
+from flows.adapters.config.compose import compose_points, opened
+from flows.adapters.config.described import options
+from flows.adapters.config.effect import refuse_without_effect, rename_if_overridden
+from flows.adapters.config.steps import compose
 from flows.common.errors import StaffbenchError
 from flows.schema.condition import as_asked, condition_of, judge_of
 from flows.schema.settings import JudgeSettings, Settings
@@ -194,7 +195,7 @@ def asked(axis, name):
 def composed(project, overrides):
     """The container of a point that can be run; None where these do not go together."""
     try:
-        container = _compose(project, overrides)[0]
+        container = compose(project, overrides)[0]
         checked(container, ())
     except StaffbenchError:
         return None

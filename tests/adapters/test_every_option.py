@@ -6,7 +6,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from flows.adapters.config import every_option
-from flows.adapters.config.compose import options
+from flows.adapters.config.described import options
 from flows.adapters.config.every_option import check_options
 
 

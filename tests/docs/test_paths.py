@@ -136,7 +136,7 @@ def test_a_part_is_imported_only_where_the_map_says(part):
 WALK = {
     "__main__.py": [("main", "_dispatch"), ("_dispatch", "FUNCTIONS")],
     "pipeline/commands/run.py": [("run", "compose_points"), ("run", "run_points")],
-    "adapters/config/compose.py": [("compose_points", "_compose_point"), ("_compose_point", "_compose")],
+    "adapters/config/compose.py": [("compose_points", "_compose_point"), ("_compose_point", "compose")],
     "pipeline/evaluate/run.py": [("run_points", "build_evaluations")],
     "pipeline/work/evaluations.py": [("build_evaluations", "evaluation_of")],
     "pipeline/evaluate/flow.py": [

@@ -228,3 +228,23 @@ def below_free_key(name: str) -> bool:
 def is_weight(name: str) -> bool:
     """True for the key of a single weight: `scoring.weights.important`. The option defines which exist."""
     return name.startswith("scoring.weights.")
+
+
+def refuse_unweighted(overrides: Sequence[str], config: Mapping[str, Any]) -> None:
+    """Reject single weights that the chosen option lacks, with a suggestion.
+
+    Args:
+        overrides: value overrides.
+        config: the composed options.
+
+    Raises:
+        ConfigError: a weight that the option does not have.
+    """
+    known = [str(name) for name in config["scoring"]["weights"]]
+    for override in overrides:
+        key = override.partition("=")[0].lstrip("+~")
+        name = key.removeprefix("scoring.weights.")
+        if is_weight(key) and name not in known:
+            option = f"scoring={config['scoring']['name']}"
+            fit = nearest(name, known) if known else "equal_points: here each criterion has its own points"
+            raise ConfigError(override, f"no weight {name!r} in {option}", fit)

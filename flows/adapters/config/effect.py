@@ -1,4 +1,4 @@
-"""Reject overridden values that have no effect.
+"""Reject overridden values that have no effect, and give an overridden scoring a name of its own.
 
 Values of options are not checked: a judge's preset has a whole model, of which a judge uses a part.
 """
@@ -6,10 +6,12 @@ Values of options are not checked: a judge's preset has a whole model, of which 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields, replace
 from typing import Any, cast
 
+from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError, Problems, StaffbenchError
-from flows.schema.settings import Harness, JudgeHarness, JudgeKind, ProtocolName
+from flows.schema.settings import Harness, JudgeHarness, JudgeKind, ProtocolName, ScoringSettings
 
 _Fault = tuple[str, str]  # why it has no effect, and what to set instead
 
@@ -121,3 +123,26 @@ def changed_keys(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[st
         else:
             found.append(key)
     return found
+
+
+def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> ScoringSettings:
+    """Rename the scoring if a value differs from its named option.
+
+    As for conditions, the name ends in a digest, so its leaderboard, scores and MLflow runs don't replace
+    those of the named option. Changed points are marked as assumed.
+
+    Args:
+        scoring: the validated scoring.
+        named: the section from its named option alone.
+    """
+    values = {key: value for key, value in asdict(scoring).items() if key not in ("name", "assumed")}
+    defaults = {field.name: field.default for field in fields(scoring)}
+    if all(named.get(key, defaults[key]) == value for key, value in values.items()):
+        return scoring
+    published: Mapping[str, Any] = named.get("weights") or {}
+    own = [name for name, points in scoring.weights.items() if published.get(name) != points]
+    return replace(
+        scoring,
+        name=f"{scoring.name}-{sha256_text(canonical_json(values))[:8]}",
+        assumed=[*scoring.assumed, *(name for name in own if name not in scoring.assumed)],
+    )

@@ -12,18 +12,11 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from flows.adapters.config import check, fitting
 from flows.adapters.config.check import checked
-from flows.adapters.config.compose import (
-    UNCOMPOSED,
-    compose_options,
-    compose_points,
-    expanded,
-    opened,
-    options,
-    parsed_override,
-    with_values,
-)
-from flows.adapters.config.described import shipped
+from flows.adapters.config.compose import compose_points, opened
+from flows.adapters.config.described import options, shipped
 from flows.adapters.config.sources import Source, compose_from
+from flows.adapters.config.steps import UNCOMPOSED, compose_options, parsed_override, with_values
+from flows.adapters.config.sweeps import expanded
 from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import StaffbenchError
 from flows.common.version import __version__

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points, opened, overrides_for_hydra
+from flows.adapters.config.compose import compose_points, opened
 from flows.adapters.config.sources import hydra_of
+from flows.adapters.config.steps import overrides_for_hydra
 from flows.common.errors import ConfigError
 
 

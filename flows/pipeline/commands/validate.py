@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
-from flows.adapters.config.compose import compose_points, options
+from flows.adapters.config.compose import compose_points
+from flows.adapters.config.described import options
 from flows.adapters.config.every_option import check_options, options_digest
 from flows.adapters.scenario_files import check_scenario
 from flows.adapters.screen import Progress, Screen

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.config.compose import Point, options
+from flows.adapters.config.compose import Point
+from flows.adapters.config.described import options
 from flows.adapters.task_trees.write import TreeFile
 from flows.adapters.task_trees.write_text import json_text
 from flows.common.digests import sha256_bytes
