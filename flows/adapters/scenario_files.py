@@ -59,10 +59,6 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
 def load_scenario(folder: Path, dimensions: Dimensions = MA_BENCH) -> Scenario:
     """Load a scenario with its rubric and controls.
 
-    Args:
-        folder: of the scenario.
-        dimensions: how its benchmark classes items.
-
     Raises:
         Problems: all errors in the folder's files.
     """
@@ -77,25 +73,22 @@ def check_scenario(
 ) -> tuple[Scenario | None, list[StaffbenchError]]:
     """Load as much of a scenario as can be read, for checks that say more of it.
 
-    Args:
-        folder: of the scenario.
-        dimensions: how its benchmark classes items.
-
     Returns:
         The scenario with the sound items, None if a document is missing; and every error in the files.
     """
-    problems: list[StaffbenchError] = []
-    head = _mapping(folder / "scenario.yaml", problems)
-    _same_keys(folder / "scenario.yaml", "scenario", head, _SCENARIO_KEYS, problems)
+    problems = _Faults()
+    path = folder / "scenario.yaml"
+    head = _mapping(path, problems)
+    expected = "keys " + ", ".join(_SCENARIO_KEYS)
+    if head and (missing := [key for key in _SCENARIO_KEYS if key not in head]):
+        problems.add(path, f"scenario: {', '.join(missing)} missing", expected)
+    if unknown := [str(key) for key in head if key not in _SCENARIO_KEYS]:
+        problems.add(path, f"scenario: unknown {', '.join(unknown)}", expected)
     documents = _documents(folder, head, problems)
     items = _items(folder / "rubric.yaml", documents, dimensions, problems)
     controls = _controls(folder / "controls", items, problems)
     if head and head.get("scenario_id") != folder.name:
-        problems.append(
-            ScenarioError(
-                folder / "scenario.yaml", f"scenario_id {head.get('scenario_id')!r}", repr(folder.name)
-            )
-        )
+        problems.add(path, f"scenario_id {head.get('scenario_id')!r}", repr(folder.name))
     there = [Path(name).name == name and (folder / "documents" / name).is_file() for name in documents]
     if not documents or not all(there):
         return None, problems
@@ -113,141 +106,110 @@ def check_scenario(
     return scenario, problems
 
 
-def _documents(folder: Path, head: Mapping[str, Any], problems: list[StaffbenchError]) -> tuple[str, ...]:
+class _Faults(list[StaffbenchError]):
+    def add(self, where: Path, found: str, expected: str, remedy: str = "") -> None:
+        self.append(ScenarioError(where, found, expected, remedy))
+
+
+def _documents(folder: Path, head: Mapping[str, Any], problems: _Faults) -> tuple[str, ...]:
     where = folder / "scenario.yaml"
     names = head.get("documents", [])
     if not isinstance(names, list) or not names:
-        problems.append(ScenarioError(where, f"documents: {names!r}", "a list of file names"))
+        problems.add(where, f"documents: {names!r}", "a list of file names")
         return ()
     listed = tuple(str(name) for name in cast("list[object]", names))
     for name in listed:
         if Path(name).name != name:
-            problems.append(ScenarioError(where, f"document {name!r}", "a plain file name, no folder"))
-        elif not (folder / "documents" / name).is_file():
-            problems.append(
-                ScenarioError(
-                    folder / "documents" / name, "not there", "a file", "add it, or take it off scenario.yaml"
-                )
-            )
-    twice = sorted({name for name in listed if listed.count(name) > 1})
-    problems += [ScenarioError(where, f"document {name!r} twice", "each document once") for name in twice]
+            problems.add(where, f"document {name!r}", "a plain file name, no folder")
+        elif not (path := folder / "documents" / name).is_file():
+            problems.add(path, "not there", "a file", "add it, or take it off scenario.yaml")
+    for name in sorted({name for name in listed if listed.count(name) > 1}):
+        problems.add(where, f"document {name!r} twice", "each document once")
     return listed
 
 
 def _items(
-    path: Path, documents: tuple[str, ...], dimensions: Dimensions, problems: list[StaffbenchError]
+    path: Path, documents: tuple[str, ...], dimensions: Dimensions, problems: _Faults
 ) -> tuple[Item, ...]:
     rows = _yaml(path, problems)
     if not isinstance(rows, list):
         if rows is not None:
-            problems.append(ScenarioError(path, f"a {type(rows).__name__}", "a list of items"))
+            problems.add(path, f"a {type(rows).__name__}", "a list of items")
         return ()
     items: dict[str, Item] = {}
     named: set[str] = set()
     for number, row in enumerate(cast("list[object]", rows), 1):
         if not isinstance(row, dict):
-            problems.append(ScenarioError(path, f"item {number} is a {type(row).__name__}", "a mapping"))
+            problems.add(path, f"item {number} is a {type(row).__name__}", "a mapping")
             continue
         fields = cast("dict[str, Any]", row)
         item, faults = read_item(fields, documents, dimensions)
-        name = f"item {fields.get('item_id', number)!r}"
-        problems += [ScenarioError(path, f"{name}: {f.field}: {f.found}", f.expected) for f in faults]
+        for fault in faults:
+            name = f"item {fields.get('item_id', number)!r}"
+            problems.add(path, f"{name}: {fault.field}: {fault.found}", fault.expected)
         if (item_id := str(fields.get("item_id", ""))) in named and item_id:
-            problems.append(
-                ScenarioError(path, f"item_id {item_id!r} twice", "each id once", "rename one of them")
-            )
+            problems.add(path, f"item_id {item_id!r} twice", "each id once", "rename one of them")
         named.add(item_id)
         if item is not None:
             items[item.item_id] = item
-    if items and not any(not item.is_error for item in items.values()):
-        problems.append(
-            ScenarioError(
-                path,
-                "no item of a positive severity",
-                "a positive sum of points",
-                "add what a brief should say",
-            )
-        )
+    if items and all(item.is_error for item in items.values()):
+        remedy = "add what a brief should say"
+        problems.add(path, "no item of a positive severity", "a positive sum of points", remedy)
     return tuple(items.values())
 
 
-def _controls(folder: Path, items: tuple[Item, ...], problems: list[StaffbenchError]) -> dict[str, Control]:
-    """Load the control briefs, each with a label for every item."""
-    texts = {name: folder / f"{name}.md" for name in CONTROLS if (folder / f"{name}.md").is_file()}
-    if not texts:
+def _controls(folder: Path, items: tuple[Item, ...], problems: _Faults) -> dict[str, Control]:
+    files = {name: file for name in CONTROLS if (file := folder / f"{name}.md").is_file()}
+    if not files:
         return {}
     path = folder / "labels.csv"
-    labels: dict[str, dict[str, bool]] = {name: {} for name in texts}
-    written = {name: text for name, file in texts.items() if (text := _text(file, problems)) is not None}
+    written = {name: text for name, file in files.items() if (text := _text(file, problems)) is not None}
     table = _text(path, problems)
     if table is None:
         return {}
-    rows = list(csv.DictReader(io.StringIO(table)))
-    for row in rows:
-        for name in texts:
+    labels: dict[str, dict[str, bool]] = {name: {} for name in files}
+    rows = [(str(row.get("item_id")), row) for row in csv.DictReader(io.StringIO(table))]
+    for item_id, row in rows:
+        for name in files:
             value = row.get(name)
             if value not in ("pass", "fail"):
-                problems.append(
-                    ScenarioError(path, f"{row.get('item_id')}: {name} is {value!r}", "pass or fail")
-                )
-            labels[name][str(row.get("item_id"))] = value == "pass"
-    ids = {item.item_id for item in items}
-    labelled = [str(row.get("item_id")) for row in rows]
+                problems.add(path, f"{row.get('item_id')}: {name} is {value!r}", "pass or fail")
+            labels[name][item_id] = value == "pass"
+    ids, labelled = {item.item_id for item in items}, [item_id for item_id, _ in rows]
     for kind, names in (
         ("no label for", ids - set(labelled)),
         ("a label for unknown", set(labelled) - ids),
         ("two labels for", {name for name in labelled if labelled.count(name) > 1}),
     ):
         if names and items:
-            problems.append(
-                ScenarioError(path, f"{kind} {', '.join(sorted(names))}", "one label for each item")
-            )
+            problems.add(path, f"{kind} {', '.join(sorted(names))}", "one label for each item")
     return {name: Control(name, text, labels[name]) for name, text in written.items()}
 
 
-def _same_keys(
-    path: Path,
-    name: str,
-    found: Mapping[str, Any],
-    expected: tuple[str, ...],
-    problems: list[StaffbenchError],
-) -> None:
-    missing = [key for key in expected if key not in found]
-    unknown = [str(key) for key in found if key not in expected]
-    if found and missing:
-        problems.append(
-            ScenarioError(path, f"{name}: {', '.join(missing)} missing", "keys " + ", ".join(expected))
-        )
-    if unknown:
-        problems.append(
-            ScenarioError(path, f"{name}: unknown {', '.join(unknown)}", "keys " + ", ".join(expected))
-        )
-
-
-def _mapping(path: Path, problems: list[StaffbenchError]) -> dict[str, Any]:
+def _mapping(path: Path, problems: _Faults) -> dict[str, Any]:
     value = _yaml(path, problems)
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     if value is not None:
-        problems.append(ScenarioError(path, f"a {type(value).__name__}", "a mapping"))
+        problems.add(path, f"a {type(value).__name__}", "a mapping")
     return {}
 
 
-def _yaml(path: Path, problems: list[StaffbenchError]) -> object:
+def _yaml(path: Path, problems: _Faults) -> object:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is ten times faster
     text = _text(path, problems)
     try:
         return None if text is None else yaml.load(text, Loader=loader)  # noqa: S506 -- both are safe loaders
     except yaml.YAMLError as error:
-        problems.append(ScenarioError(path, f"not YAML: {' '.join(str(error).split())}", "YAML"))
+        problems.add(path, f"not YAML: {' '.join(str(error).split())}", "YAML")
     return None
 
 
-def _text(path: Path, problems: list[StaffbenchError]) -> str | None:
+def _text(path: Path, problems: _Faults) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        problems.append(ScenarioError(path, f"can't be read ({error.strerror})", "a readable file"))
+        problems.add(path, f"can't be read ({error.strerror})", "a readable file")
     except UnicodeDecodeError as error:
-        problems.append(ScenarioError(path, f"not UTF-8 at byte {error.start}", "UTF-8 text"))
+        problems.add(path, f"not UTF-8 at byte {error.start}", "UTF-8 text")
     return None

@@ -98,7 +98,6 @@ def _refuse_unfit(section: str, settings: Any) -> None:
 
 
 def _out_of_range(s: Settings) -> Iterator[Unfit]:
-    """Find values out of range, and values that don't go together."""
     judges = [("judge", s.judge), *((f"{MEMBERS}{name}", one) for name, one in s.judge.members.items())]
     for key, name in (("benchmark.name", s.benchmark.name), ("scoring.name", s.scoring.name)):
         if not _FOLDER.fullmatch(name) or name.lower() in _TAKEN:
@@ -133,7 +132,6 @@ def _unfit_shares(scoring: ScoringSettings) -> Iterator[Unfit]:
 
 
 def _unfit_runner(runner: RunnerSettings) -> Iterator[Unfit]:
-    """Find settings of a cluster that don't fit together."""
     of_cluster = {
         "scheduler": runner.scheduler is not None,
         "cluster": runner.cluster is not ClusterKind.local,
@@ -232,10 +230,6 @@ def is_weight(name: str) -> bool:
 
 def refuse_unweighted(overrides: Sequence[str], config: Mapping[str, Any]) -> None:
     """Reject single weights that the chosen option lacks, with a suggestion.
-
-    Args:
-        overrides: value overrides.
-        config: the composed options.
 
     Raises:
         ConfigError: a weight that the option does not have.

@@ -132,7 +132,6 @@ def _compose_point(project: Path, overrides: list[str]) -> Point:
 
 
 def _keys(container: Mapping[str, Any], named: Mapping[str, Any], sections: Iterable[str]) -> set[str]:
-    """Return the dotted keys that differ in the changed sections."""
     return {
         f"{section}.{key}"
         for section in sections

@@ -37,10 +37,6 @@ _SHOWN = 4  # values
 def options(project: Path, beside: Sequence[Path] = ()) -> dict[str, list[str]]:
     """Return the options by axis, without files beginning with _, which are included by others.
 
-    Args:
-        project: folder that holds `conf/`.
-        beside: further folders with options (`--config-dir`, `hydra.searchpath`).
-
     Raises:
         ConfigError: a further folder has an option of a name that is taken.
     """
@@ -132,13 +128,7 @@ def key_types(kind: type = Settings, prefix: str = "") -> dict[str, Any]:
 def overrides_to_complete(
     known: Mapping[str, list[str]], prefix: str, *, is_sweep: bool = False
 ) -> list[str]:
-    """Return what an override that begins with `prefix` may be: an axis or key, then an option or value.
-
-    Args:
-        known: options by axis.
-        prefix: what is typed already.
-        is_sweep: True to complete the last value of a list.
-    """
+    """Return what an override that begins with `prefix` may be: an axis or key, then an option or value."""
     key, separator, value = prefix.partition("=")
     name = key.lstrip("+~")
     if not separator:

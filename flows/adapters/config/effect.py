@@ -130,10 +130,6 @@ def rename_if_overridden(scoring: ScoringSettings, named: Mapping[str, Any]) -> 
 
     As for conditions, the name ends in a digest, so its leaderboard, scores and MLflow runs don't replace
     those of the named option. Changed points are marked as assumed.
-
-    Args:
-        scoring: the validated scoring.
-        named: the section from its named option alone.
     """
     values = {key: value for key, value in asdict(scoring).items() if key not in ("name", "assumed")}
     defaults = {field.name: field.default for field in fields(scoring)}

@@ -41,10 +41,6 @@ def check_options(
 
     A file that is as it came with an installed staffbench, whose tests composed it, is passed over.
 
-    Args:
-        project: folder that holds `conf/`.
-        on_step: called after each option.
-
     Returns:
         How many compose, by themselves or with a benchmark of ours; and why each of the others does not, by
         its file.
@@ -78,13 +74,7 @@ def _is_as_shipped(project: Path, original: Path | None, axis: str, name: str) -
 
 @dataclass(frozen=True)
 class _Composer:
-    """Puts the file of one option into a configuration that was composed once.
-
-    Attributes:
-        project: folder that holds `conf/`.
-        benchmarks: those with which an option is tried where it does not go with the project's own.
-        alone: the options read so far; None for one that reaches other axes.
-    """
+    """Puts the file of one option into a configuration that was composed once."""
 
     project: Path
     benchmarks: Sequence[str]

@@ -71,7 +71,6 @@ def _unfit_scoring(s: Settings, *, reports: bool) -> Iterator[Unfit]:
 
 
 def _unfit_weights(weights: Mapping[str, float], dimensions: Dimensions) -> Iterator[Unfit]:
-    """Find unknown severities and severities without points."""
     severities = [*dimensions.severities, *dimensions.wrong_moves]
     for name in weights:
         if name not in severities:

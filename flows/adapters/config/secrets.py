@@ -33,10 +33,6 @@ _OURS = frozenset({"content-type", "content-length", "host", "accept", "transfer
 def refuse_secrets(section: str, settings: Mapping[str, Any]) -> None:
     """Check a model's address, parameters, efforts and headers.
 
-    Args:
-        section: `model`, `judge` or `judge.members.NAME`.
-        settings: the composed section.
-
     Raises:
         ConfigError: what looks like a secret, or a header that can't be sent.
     """
@@ -91,7 +87,6 @@ def is_random(value: str) -> bool:
 
 
 def _names(value: object) -> Iterator[str]:
-    """Yield the names of all fields, including nested ones."""
     if isinstance(value, dict):
         for name, inner in cast("dict[str, object]", value).items():
             yield str(name)

@@ -18,7 +18,7 @@ from flows.common.errors import ConfigError, Problems, ScenarioError, Staffbench
 from flows.common.files import write_whole
 from flows.readers.text.decode import decoded
 from flows.schema.rubric_row import FIELDS
-from flows.schema.scenario import Dimensions, Evidence, Item
+from flows.schema.scenario import Dimensions, Item
 
 SUFFIXES = (".xlsx", ".csv", ".json", ".jsonl")
 _WIDTH = 110  # of lines in YAML
@@ -86,20 +86,8 @@ def read_rows(
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _CsvTable:
-    rows: Sequence[Sequence[object]]
-
-    def place(self, row: int, column: int) -> str:
-        return f"row {row + 1}, column {column + 1}"
-
-
-def _heads(table: Sheet | _CsvTable, path: Path, problems: list[StaffbenchError]) -> dict[int, str]:
-    """Return the field of each column by the first row; unknown ones are added to `problems`.
-
-    Raises:
-        Problems: the two columns that every rubric has are not there; with the unknown ones.
-    """
+def _heads(table: Sheet, path: Path, problems: list[StaffbenchError]) -> dict[int, str]:
+    """Return the field of each column by the first row; unknown ones are added to `problems`."""
     heads: dict[int, str] = {}
     for column, cell in enumerate(table.rows[0] if table.rows else ()):
         name = "_".join(str(cell or "").lower().split())
@@ -109,25 +97,21 @@ def _heads(table: Sheet | _CsvTable, path: Path, problems: list[StaffbenchError]
             expected = "each column once" if name in FIELDS else f"one of {', '.join(FIELDS)}"
             problems.append(ScenarioError(path.name, f"{table.place(0, column)}: {cell!r}", expected))
     if not {"item_id", "requirement"} <= set(heads.values()):
-        problems.append(
-            ScenarioError(
-                path.name, "no columns item_id and requirement", "a first row with the columns' names"
-            )
-        )
+        fit = "a first row with the columns' names"
+        problems.append(ScenarioError(path.name, "no columns item_id and requirement", fit))
         raise Problems.of(path.name, problems)
     return heads
 
 
-def _csv_cells(path: Path) -> _CsvTable:
+def _csv_cells(path: Path) -> Sheet:
     text, _ = decoded(_bytes(path), path)
     head = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=head.count)  # programs in many languages write semicolons
     try:
-        return _CsvTable(list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)))
+        return Sheet(None, list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)))
     except csv.Error as error:
-        raise ScenarioError(
-            path, f"not CSV: {error}", "CSV with quotes around texts of several lines"
-        ) from error
+        fit = "CSV with quotes around texts of several lines"
+        raise ScenarioError(path, f"not CSV: {error}", fit) from error
 
 
 def _json_rows(path: Path, documents: Sequence[str]) -> list[FileRow]:
@@ -135,21 +119,18 @@ def _json_rows(path: Path, documents: Sequence[str]) -> list[FileRow]:
     lines = path.suffix.lower() == ".jsonl"
     values: list[object] = []
     try:
-        if lines:
-            for line in text.splitlines():
-                values += [json.loads(line)] if line.strip() else []
-        else:
-            whole = json.loads(text)
-            values = cast("list[object]", whole) if isinstance(whole, list) else [whole]
+        for line in text.splitlines() if lines else [text]:
+            values += [json.loads(line)] if line.strip() or not lines else []
+        if not lines and isinstance(values[0], list):
+            values = cast("list[object]", values[0])
     except (ValueError, RecursionError) as error:
         place = f"line {len(values) + 1}: " if lines else ""
         raise ScenarioError(path, f"{place}not JSON ({error})", "a list of items, or one a line") from error
     rows: list[FileRow] = []
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
-            raise ScenarioError(
-                path, f"item {number} is a {type(value).__name__}", "an object with the fields"
-            )
+            fit = "an object with the fields"
+            raise ScenarioError(path, f"item {number} is a {type(value).__name__}", fit)
         fields = {str(key): each for key, each in cast("dict[object, Any]", value).items()}
         rows.append(FileRow(_typed(fields, documents), f"item {number}"))
     return rows
@@ -256,8 +237,5 @@ def to_yaml(items: Sequence[Item]) -> str:
 
 
 def _flat(item: Item) -> dict[str, Any]:
-    def line(one: Evidence) -> str:
-        quote = " ".join(one.quote.split())
-        return f"{one.document}: {quote}" if one.document else quote
-
-    return {**as_fields(item), "source": "\n".join(line(one) for one in item.source)}
+    lines = [": ".join(filter(None, (one.document, " ".join(one.quote.split())))) for one in item.source]
+    return {**as_fields(item), "source": "\n".join(lines)}

@@ -94,7 +94,6 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _form(record: Mapping[str, Any]) -> str | None:
-    """Tell the form by the first criterion."""
     if isinstance(record.get("rubrics"), list):
         return "healthbench"
     rubric = _rubric(record)

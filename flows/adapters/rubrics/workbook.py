@@ -54,18 +54,20 @@ class Unusable(str):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The cells of one sheet, from its first row.
+    """The cells of one sheet, or of a CSV file, from its first row.
 
     Attributes:
-        name: of the sheet.
+        name: of the sheet; None for CSV.
         rows: values by row and column; `Unusable` for a cell that can't be taken.
     """
 
-    name: str
+    name: str | None
     rows: Sequence[Sequence[object]]
 
     def place(self, row: int, column: int) -> str:
         """Return the address of a cell, as `Items!F23`; both numbers count from 0."""
+        if self.name is None:
+            return f"row {row + 1}, column {column + 1}"
         return f"{self.name}!{get_column_letter(column + 1)}{row + 1}"
 
 
@@ -119,13 +121,6 @@ def write_workbook(
 ) -> None:
     """Write a workbook with the rows, an explanation of the columns and the lists.
 
-    Args:
-        path: the file.
-        rows: values by field; `source` as lines.
-        dimensions: offered in drop-down lists.
-        documents: names of the scenario's documents.
-        named: the path that messages name.
-
     Raises:
         ScenarioError: a text has control characters, or is longer than a cell can hold.
     """
@@ -137,8 +132,7 @@ def write_workbook(
     for number, row in enumerate(rows, 2):
         for column, name in enumerate(FIELDS, 1):
             value = row.get(name)
-            cell = sheet.cell(number, column)
-            _fill(cell, value, named, f"{row.get('item_id')}: {name}")
+            _fill(sheet.cell(number, column), value, named, f"{row.get('item_id')}: {name}")
     for column, name in enumerate(FIELDS, 1):
         sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 48)
     sheet.freeze_panes = "B2"

@@ -62,22 +62,14 @@ def overrides_for(project: Path, target: Path, scenario: str | None, overrides: 
 
 
 def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
-    """Return the seeds of each scenario that has a folder."""
+    inner = {name: folder / name for name in scenarios if (folder / name).is_dir()}
     return {
-        name: {
-            int(match[1]) for file in (folder / name).iterdir() if (match := _NUMBERED.fullmatch(file.name))
-        }
-        for name in scenarios
-        if (folder / name).is_dir()
+        name: {int(match[1]) for file in path.iterdir() if (match := _NUMBERED.fullmatch(file.name))}
+        for name, path in inner.items()
     }
 
 
 def _in_table(table: Path, scenarios: Sequence[str], kind: BenchmarkKind) -> dict[str, set[int]]:
-    """Return the seeds of each scenario in a table.
-
-    Raises:
-        Problems: every invalid row.
-    """
     numbers: dict[str, set[int]] = {}
     for scenario, seed in read_brief_table(table, scenarios, suffixes=kind.suffixes):
         numbers.setdefault(scenario, set()).add(seed)

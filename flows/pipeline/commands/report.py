@@ -155,7 +155,6 @@ def _paper_results(
 
 
 def _write_paper(results: Results, tables: Path | None, figures: Path | None, screen: Screen) -> None:
-    """Make the tables and figures, and say what could not be made."""
     from flows.pipeline.results.paper_files import write_paper  # with altair
 
     readmes, without = write_paper(results, tables=tables, figures=figures)

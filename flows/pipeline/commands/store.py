@@ -30,9 +30,6 @@ _KEPT = re.compile(
 def copy(project: Path, source: str, target: str, screen: Screen) -> int:
     """Copy what `source` has and `target` lacks. It can be repeated, and goes on where it was interrupted.
 
-    Returns:
-        Exit code: 0.
-
     Raises:
         StaffbenchError: a store can't be used, or is not there.
     """

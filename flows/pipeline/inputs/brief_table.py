@@ -94,8 +94,7 @@ def read_brief_table(
                 if scenarios is not None and scenario not in scenarios:
                     expected = "one of " + ", ".join(scenarios)
                     raise ScenarioError(row.where, f"scenario: no {_shown(scenario)}", expected)  # noqa: TRY301 -- collected with the others
-                if (scenario, seed) in found:
-                    other = places[scenario, seed]
+                if other := places.get((scenario, seed)):
                     again = "from two files" if other == row.where else f"again, as in {other}"
                     again = f"seed {seed} of {scenario} {again}"
                     raise ScenarioError(row.where, again, "each seed of a scenario once")  # noqa: TRY301 -- the same
@@ -175,11 +174,7 @@ def _json_rows(text: str, name: str) -> Iterator[_Row]:
 def _briefs(
     row: _Row, folder: Path, only: str | None, suffixes: Sequence[str]
 ) -> Iterator[tuple[str, int, ListedBrief]]:
-    """Yield scenario, seed and brief; several if the row has a pattern.
-
-    Raises:
-        ScenarioError: the row is invalid.
-    """
+    """Yield scenario, seed and brief; several if the row has a pattern."""
     scenario, seed = _key(row)
     file, text = row.fields.get("file"), row.fields.get("text")
     if only is not None and scenario is not None and scenario != only:
@@ -203,11 +198,7 @@ def _briefs(
 
 
 def _key(row: _Row) -> tuple[str | None, str]:
-    """Return the scenario and the seed of a row; None and an empty text where it leaves them to a pattern.
-
-    Raises:
-        ScenarioError: the row is none, or one of them is invalid.
-    """
+    """Return the scenario and the seed of a row; None and an empty text where it leaves them to a pattern."""
     if row.fault is not None:
         raise ScenarioError(row.where, *row.fault)
     scenario = row.fields.get("scenario")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,13 +102,7 @@ def load_packet(
 
 
 def stored_characters(data: Path, benchmark: str, scenarios: Iterable[Scenario]) -> dict[str, int]:
-    """Return the characters of each packet that is stored and up to date, by scenario; nothing is built.
-
-    Args:
-        data: folder of the benchmark's scenarios.
-        benchmark: its name.
-        scenarios: whose packets.
-    """
+    """Return the characters of each packet that is stored and up to date, by scenario; nothing is built."""
     found: dict[str, int] = {}
     for scenario in scenarios:
         name = scenario.scenario_id
@@ -165,23 +159,14 @@ def _rows(packet: Packet, number: int, document: Document) -> list[dict[str, Any
         "sha256": document.sha256,
         "reader": document.reader,
     }
-    blocks = [
-        {**head, **asdict(block), "kind": block.kind.value, "number": place, "is_notice": False}
-        for place, block in enumerate(document.blocks, 1)
+    blocks = [(one.kind.value, one.place, one.text, one.level, False) for one in document.blocks]
+    notices = [(one.kind, one.place, one.detail, None, True) for one in document.notices]
+    columns = ("kind", "place", "text", "level", "is_notice")
+    return [
+        {**head, **dict(zip(columns, values, strict=True)), "number": order}
+        for part in (blocks, notices)
+        for order, values in enumerate(part, 1)
     ]
-    notices = [
-        {
-            **head,
-            "kind": notice.kind,
-            "place": notice.place,
-            "text": notice.detail,
-            "level": None,
-            "number": place,
-            "is_notice": True,
-        }
-        for place, notice in enumerate(document.notices, 1)
-    ]
-    return blocks + notices
 
 
 def _document(rows: list[dict[str, Any]]) -> Document:

@@ -73,12 +73,6 @@ def report_scenario(
 ) -> Scenario:
     """Build a scenario that reports can be graded by, without assignment, documents and controls.
 
-    Args:
-        scenario_id: its id.
-        title: its title; None for the id.
-        criteria: the rubric, in order.
-        golden: the expert's report.
-
     Raises:
         ScenarioError: the expert's report is missing, corrupt or empty.
         ReadError: the reader failed.
@@ -121,7 +115,6 @@ def _item(criterion: Criterion) -> Item:
 
 
 def _controls(folder: Path, items: tuple[Item, ...]) -> dict[str, Control]:
-    """Load the labelled reports that exist, each with a label for every criterion."""
     files = {name: folder / f"{name}.docx" for name in CONTROL_REPORTS if (folder / f"{name}.docx").is_file()}
     if not files:
         return {}

@@ -232,7 +232,6 @@ def _rewritten(package: Package, change: Callable[[Element], None], *, numbers: 
 
 
 def _anonymous(root: Element) -> None:
-    """Remove the authors of comments and changes."""
     for element in root.iter():
         for key in ("author", "initials"):
             element.attrib.pop(_W + key, None)

@@ -16,18 +16,7 @@ from flows.schema.settings import BenchmarkSettings
 def validate_tasks(
     project: Path, benchmark: BenchmarkSettings, screen: Screen, *, write: bool, strict: bool = False
 ) -> list[StaffbenchError]:
-    """Check every task tree, the index if it exists, and the labelled reports.
-
-    Args:
-        project: folder of the project.
-        benchmark: the benchmark of the tasks.
-        screen: shows the table of tasks, and notes.
-        write: True to rewrite our index, `tasks.parquet` beside the folder.
-        strict: True if keys and fields that nothing uses are errors.
-
-    Returns:
-        Every error found.
-    """
+    """Check every task tree, the index if it exists, and the labelled reports."""
     data = project / benchmark.data
     names = task_ids(data, benchmark.scenarios)
     problems: list[StaffbenchError] = []

@@ -101,7 +101,6 @@ def _dimensions(benchmark: BenchmarkSettings) -> Dimensions:
 
 
 def _chosen(project: Path, overrides: Sequence[str], scenario: str) -> tuple[BenchmarkSettings, Path]:
-    """Return the benchmark, and the folder of the scenario."""
     name, slash, scenario_id = scenario.rpartition("/")
     chosen = [f"benchmark={name}", *overrides] if slash else overrides
     benchmark = compose_points(project, chosen, multirun=False)[0].settings.benchmark
@@ -145,7 +144,6 @@ def _criterion(row: FileRow, dimensions: Dimensions) -> tuple[Item | None, list[
 
 
 def _criteria(items: Sequence[Item]) -> str:
-    """Return the criteria as a task's `rubric.json`."""
     rows = [
         {
             "criterion_id": item.item_id,

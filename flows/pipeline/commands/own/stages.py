@@ -92,10 +92,6 @@ def first_models(project: Path, benchmark: BenchmarkSettings) -> list[str]:
 def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
     """Return `model=...` of a benchmark's first run, so that it has something to compare.
 
-    Args:
-        project: folder that holds `conf/`.
-        overrides: of the run.
-
     Returns:
         Empty if the overrides name a model or an experiment, if results are there, and for the benchmarks of
         the repository where none is named.
@@ -113,10 +109,6 @@ def first_sweep(project: Path, overrides: Sequence[str]) -> list[str]:
 
 def write_stages(project: Path, name: str) -> list[Path]:
     """Write the pipeline of a benchmark, unless the project's own `dvc.yaml` has it.
-
-    Args:
-        project: folder that holds `conf/`.
-        name: of the benchmark, an option of `benchmark=`.
 
     Returns:
         The files that have changed.
@@ -282,7 +274,6 @@ def _stages(
 
 
 def _sources(project: Path, benchmark: BenchmarkSettings, scenario: str, *, has_tasks: bool) -> list[str]:
-    """Return the files of a scenario that a brief is graded by."""
     if has_tasks:
         labelled = f"{benchmark.controls}/{scenario}"
         there = benchmark.controls is not None and (project / labelled).is_dir()

@@ -45,10 +45,6 @@ Open every file before you write. Save the finished product as `{output}`. Nothi
 def write_example_task(source: Path, target: Path) -> None:
     """Write the task tree `target` from the files of the package in `source`.
 
-    Args:
-        source: holds `attachments/`, `fixtures/` and `report.docx`, the expert's report.
-        target: folder of the task; missing or empty.
-
     Raises:
         StaffbenchError: it can't be written.
     """
@@ -68,12 +64,6 @@ def write_example_task(source: Path, target: Path) -> None:
 
 def write_own_task(target: Path, title: str, documents: Sequence[Path], report: Path) -> None:
     """Write a task from somebody's files; assignment and criteria are left to write.
-
-    Args:
-        target: folder of the task; missing or empty.
-        title: shown in tables.
-        documents: what the writer gets, the form among them.
-        report: the expert's report, a Word file with text.
 
     Raises:
         ConfigError: `report` is none.

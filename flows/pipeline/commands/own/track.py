@@ -57,7 +57,6 @@ def track(project: Path, overrides: Sequence[str], screen: Screen, *, is_former:
 
 
 def _first(project: Path, point: Point) -> str:
-    """Return the command that makes a benchmark's first results."""
     stages = stages_folder(project, point.settings.benchmark) / "dvc.yaml"
     run = command_hint("run", project, point.settings)
     return f"dvc repro {display_path(stages)}" if stages.is_file() else run

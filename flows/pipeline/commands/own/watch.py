@@ -20,18 +20,7 @@ def watch_files(
     screen: Screen,
     pause_s: float = _POLL_S,
 ) -> int:
-    """Call `check`, and again after each change, until Ctrl-C.
-
-    Args:
-        project: folder of the project.
-        overrides: which benchmark.
-        check: shows what it finds and returns an exit code.
-        screen: output.
-        pause_s: seconds between two looks at the files.
-
-    Returns:
-        The exit code of the last check.
-    """
+    """Call `check`, and again after each change, until Ctrl-C."""
     benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
     folders = [project / "conf", project / benchmark.data]
     code = 1

@@ -49,9 +49,6 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
 
     Needs no key. Missing packets are built.
 
-    Returns:
-        Exit code: 0.
-
     Raises:
         StaffbenchError: the configuration is invalid, or a document can't be read.
     """
@@ -209,11 +206,7 @@ class _Planner:
 def _planned_report(
     project: Path, settings: Settings, scenario: Scenario, packet: Packet, seed: int
 ) -> tuple[Written, Sequence[Image], Sequence[Image]]:
-    """Build the report as its judge would see it: text, and pages if the judge takes images.
-
-    Returns:
-        Report, its pages and the expert's; status `missing` and no pages if the judge would not be asked.
-    """
+    """Build the report as its judge would see it: text, and pages if the judge takes images."""
     data = local_report(project, settings, scenario, packet, seed)
     if data is None:
         return Written(seed, BriefStatus.missing, None), (), ()

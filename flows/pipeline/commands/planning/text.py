@@ -171,7 +171,6 @@ def plan_warnings(plans: Sequence[Planned]) -> list[str]:
 
 
 def _calls(plans: Sequence[Planned]) -> list[tuple[ModelSettings, PlannedCall]]:
-    """Return every remaining call with its model."""
     return [
         (model, call)
         for planned in plans
