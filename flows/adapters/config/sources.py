@@ -31,16 +31,8 @@ _PATH = "hydra.searchpath"  # what --config-dir becomes
 _MODE = "hydra.mode"
 _USED = f"{_MODE}=MULTIRUN or {_PATH}=[...]"
 _UNREAD = (
-    "run",
-    "sweep",
-    "launcher",
-    "sweeper",
-    "callbacks",
-    "job_logging",
-    "hydra_logging",
-    "env",
-    "verbose",
-)
+    "run", "sweep", "launcher", "sweeper", "callbacks", "job_logging", "hydra_logging", "env", "verbose",
+)  # fmt: skip
 """Sections of Hydra's configuration that its own launcher reads, and nothing here."""
 _WHY = "a sweep runs in this process, without Hydra's launcher and folders"
 _SECRET = re.compile(
@@ -63,15 +55,11 @@ class Source:
     paths: tuple[str, ...] = ()
 
     @property
-    def searchpath(self) -> list[str]:
-        """The paths as Hydra's override; empty without any."""
-        quoted = ",".join('"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' for path in self.paths)
-        return [f"{_PATH}=[{quoted}]"] if self.paths else []
-
-    @property
     def overrides(self) -> list[str]:
         """What `split_hydra` reads it from."""
-        return [*self.searchpath, *([f"{_NAME}={self.config_name}"] if self.config_name != "config" else [])]
+        quoted = ",".join('"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' for path in self.paths)
+        paths = [f"{_PATH}=[{quoted}]"] if self.paths else []
+        return [*paths, *([f"{_NAME}={self.config_name}"] if self.config_name != "config" else [])]
 
 
 NO_SOURCE = Source()
@@ -223,14 +211,10 @@ def _with_key(variable: str, option: str, otherwise: str) -> str:
 
 
 def _env(variable: str, otherwise: Any = _UNSET) -> Any:
-    value = os.environ.get(variable)
+    value, where = os.environ.get(variable), f"${{oc.env:{variable}}}"
     if value is not None and (_SECRET.search(variable) or is_random(value)):
         fit = "model.api_key_env or judge.api_key_env with the variable's name"
-        raise ConfigError(
-            f"${{oc.env:{variable}}}", "looks like a secret, and settings are written with results", fit
-        )
+        raise ConfigError(where, "looks like a secret, and settings are written with results", fit)
     if value is None and otherwise is _UNSET:
-        raise ConfigError(
-            f"${{oc.env:{variable}}}", "not set in the environment", f"${{oc.env:{variable},OTHERWISE}}"
-        )
+        raise ConfigError(where, "not set in the environment", f"${{oc.env:{variable},OTHERWISE}}")
     return value if value is not None else otherwise if otherwise is None else str(otherwise)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.screen import Screen
+from flows.common.errors import ConfigError
 from flows.pipeline.inspect import require_inspect
+
+_NUMBERED = re.compile(r"([1-9][0-9]{0,5})\.(md|txt|docx|pdf)", re.IGNORECASE)
 
 
 def run(
@@ -26,10 +30,7 @@ def run(
     def prepared() -> list[str]:
         if target is None:
             return list(overrides)
-        # It may import Prefect, which reads the server's address when it is imported.
-        from flows.pipeline.commands.grade import overrides_for
-
-        return overrides_for(project, Path(target), scenario, overrides)
+        return _overrides_for(project, Path(target), scenario, overrides)
 
     if any(value for name, value in shown.items() if name != "parser"):
         from flows.adapters.config.show import show_configuration
@@ -65,6 +66,94 @@ def run(
     finally:
         if server is not None:
             server.stop()
+
+
+def _overrides_for(project: Path, target: Path, scenario: str | None, overrides: Sequence[str]) -> list[str]:
+    """Return the overrides with which a run grades `target`; those that are given take precedence.
+
+    Raises:
+        ConfigError: the file, the folder or the scenario does not fit.
+        Problems: every invalid row of a table.
+    """
+    # Here, since they may import Prefect, which reads the server's address when it is imported.
+    from flows.adapters.config.compose import compose_points
+    from flows.pipeline.inputs.brief_table import find_table, read_brief_table
+    from flows.pipeline.work.kinds import kind_of
+
+    given = [override.lstrip("+~").partition("=")[0] for override in overrides]
+    path = str(target.resolve()).replace("\\", "\\\\").replace("'", "\\'")
+    chosen = ["model=files", f"model.folder='{path}'"]
+    points = compose_points(project, [*chosen, *overrides], multirun=True)
+    benchmark = points[0].settings.benchmark
+    kind = kind_of(benchmark)
+    known = kind.scenario_ids(project, benchmark, benchmark.scenarios)
+    if scenario is not None and scenario not in known:
+        raise ConfigError(
+            "--scenario", f"no scenario {scenario!r} in {benchmark.name}", "one of " + ", ".join(known)
+        )
+    table = find_table(target)
+    if table is None and target.is_file():
+        if scenario is None:
+            remedy = f"add --scenario, such as --scenario {known[0]}; or name a folder of {kind.brief}s"
+            raise ConfigError(
+                target, "one file, and its scenario is not given", "one of " + ", ".join(known), remedy
+            )
+        label = re.sub(r"[^a-z0-9]+", "-", target.stem.lower()).strip("-") or kind.brief
+        found = {
+            "model.label": f"file-{label[:40]}",
+            "benchmark.scenarios": f"[{scenario}]",
+            "seeds": "1",
+            "tracking": "none",
+        }
+    else:
+        numbers: dict[str, set[int]] = {}
+        if table is None:
+            numbers = _in_folder(target, known)
+        else:
+            every = kind.scenario_ids(project, benchmark, None)
+            for name, seed in read_brief_table(table, every, suffixes=kind.suffixes):
+                numbers.setdefault(name, set()).add(seed)
+        wanted = {name: numbers[name] for name in known if scenario in (None, name) and name in numbers}
+        if not wanted:
+            raise _nothing_found(
+                target, known if scenario is None else [scenario], is_table=table is not None
+            )
+        seeds = max((max(found) for found in wanted.values() if found), default=1)
+        if kind.has_tasks and "seeds" not in given:
+            _refuse_gaps(target, wanted, seeds)
+        some = len(wanted) < len(known)
+        found = {"benchmark.scenarios": f"[{','.join(wanted)}]"} if some else {}
+        found["seeds"] = str(seeds)
+    added = [f"{key}={value}" for key, value in found.items() if key not in given]
+    return [*chosen, *added, *overrides]
+
+
+def _in_folder(folder: Path, scenarios: Sequence[str]) -> dict[str, set[int]]:
+    inner = {name: folder / name for name in scenarios if (folder / name).is_dir()}
+    return {
+        name: {int(match[1]) for file in path.iterdir() if (match := _NUMBERED.fullmatch(file.name))}
+        for name, path in inner.items()
+    }
+
+
+def _nothing_found(target: Path, scenarios: Sequence[str], *, is_table: bool) -> ConfigError:
+    names = scenarios[0] if len(scenarios) == 1 else "one of " + ", ".join(scenarios)
+    if is_table:
+        return ConfigError(target, "no row of a scenario that is wanted", names)
+    found = "no folder of a scenario in it" if target.is_dir() else "no folder or file"
+    return ConfigError(target, found, f"<scenario>/1.md, where the scenario is {names}")
+
+
+def _refuse_gaps(target: Path, numbers: Mapping[str, set[int]], seeds: int) -> None:
+    """Reject tasks with fewer reports than others, which would score 0."""
+    for name, found in numbers.items():
+        if missing := sorted(set(range(1, seeds + 1)) - found):
+            raise ConfigError(
+                f"{target}: {name}, report {missing[0]}",
+                "not there, and other tasks have a report of that number",
+                "the same numbers for each task",
+                f"add it, or give seeds={seeds}: a report that is not there then scores 0",
+            )
 
 
 def import_logs(

@@ -45,11 +45,8 @@ class ListedBrief:
     text: str | None
 
 
-@dataclass(frozen=True)
-class _Row:
-    where: str
-    fields: Mapping[str, Any]
-    fault: tuple[str, str] | None = None  # what it is instead of a row, and what is expected
+_Row = tuple[str, Mapping[str, Any] | ScenarioError]
+"""Where a row is; its fields, or why it is none."""
 
 
 def find_table(given: Path) -> Path | None:
@@ -88,17 +85,20 @@ def read_brief_table(
     found: dict[tuple[str, int], ListedBrief] = {}
     places: dict[tuple[str, int], str] = {}
     faults: list[StaffbenchError] = []
-    for row in rows:
+    for where, fields in rows:
+        if isinstance(fields, ScenarioError):
+            faults.append(fields)
+            continue
         try:
-            for scenario, seed, brief in _briefs(row, table.parent, only, suffixes):
+            for scenario, seed, brief in _briefs(where, fields, table.parent, only, suffixes):
                 if scenarios is not None and scenario not in scenarios:
                     expected = "one of " + ", ".join(scenarios)
-                    raise ScenarioError(row.where, f"scenario: no {_shown(scenario)}", expected)  # noqa: TRY301 -- collected with the others
+                    raise ScenarioError(where, f"scenario: no {_shown(scenario)}", expected)  # noqa: TRY301 -- collected with the others
                 if other := places.get((scenario, seed)):
-                    again = "from two files" if other == row.where else f"again, as in {other}"
+                    again = "from two files" if other == where else f"again, as in {other}"
                     again = f"seed {seed} of {scenario} {again}"
-                    raise ScenarioError(row.where, again, "each seed of a scenario once")  # noqa: TRY301 -- the same
-                found[scenario, seed], places[scenario, seed] = brief, row.where
+                    raise ScenarioError(where, again, "each seed of a scenario once")  # noqa: TRY301 -- the same
+                found[scenario, seed], places[scenario, seed] = brief, where
         except ScenarioError as fault:
             faults.append(fault)
     if faults:
@@ -139,7 +139,7 @@ def _csv_rows(text: str, table: Path) -> Iterator[_Row]:
         if any(cell.strip() for cell in cells):
             # An empty cell is a value that is missing; only JSON can say that a text is empty.
             fields = {name: cell for name, cell in zip(names, cells, strict=False) if cell.strip()}
-            yield _Row(f"{table.name} row {number}", fields)
+            yield f"{table.name} row {number}", fields
 
 
 def _check_names(names: Sequence[str], table: Path) -> None:
@@ -162,52 +162,48 @@ def _json_rows(text: str, name: str) -> Iterator[_Row]:
         try:
             fields: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield _Row(where, {}, (f"not JSON: {error}", "one object a line"))
+            yield where, ScenarioError(where, f"not JSON: {error}", "one object a line")
             continue
         if isinstance(fields, dict):
             given = cast("dict[str, Any]", fields)
-            yield _Row(where, {key: value for key, value in given.items() if value is not None})
+            yield where, {key: value for key, value in given.items() if value is not None}
         else:
-            yield _Row(where, {}, (f"a {type(fields).__name__}", "an object"))
+            yield where, ScenarioError(where, f"a {type(fields).__name__}", "an object")
 
 
 def _briefs(
-    row: _Row, folder: Path, only: str | None, suffixes: Sequence[str]
+    where: str, fields: Mapping[str, Any], folder: Path, only: str | None, suffixes: Sequence[str]
 ) -> Iterator[tuple[str, int, ListedBrief]]:
     """Yield scenario, seed and brief; several if the row has a pattern."""
-    scenario, seed = _key(row)
-    file, text = row.fields.get("file"), row.fields.get("text")
+    scenario, seed = _key(where, fields)
     if only is not None and scenario is not None and scenario != only:
         return
+    file, text = fields.get("file"), fields.get("text")
     if file is None and text is None:
-        empty = 'a file or a text; an empty brief is "" in JSON Lines'
-        raise ScenarioError(row.where, "no brief in it", empty)
+        raise ScenarioError(where, "no brief in it", 'a file or a text; an empty brief is "" in JSON Lines')
     if file is not None and text is not None:
-        raise ScenarioError(row.where, "a file and a text", "one of them")
+        raise ScenarioError(where, "a file and a text", "one of them")
     if file is not None:
-        yield from _files(row.where, file, (scenario, seed), folder, suffixes)
+        yield from _files(where, file, (scenario, seed), folder, suffixes)
         return
     if suffixes == REPORT_SUFFIXES:
-        raise ScenarioError(row.where, "a text", "a file: a report is a Word file")
+        raise ScenarioError(where, "a text", "a file: a report is a Word file")
     for name, value in (("scenario", scenario), ("seed", seed)):
         if not value:
-            raise ScenarioError(row.where, f"{name}: missing", "a value in every row")
+            raise ScenarioError(where, f"{name}: missing", "a value in every row")
     if not isinstance(text, str):
-        raise ScenarioError(row.where, f"text: {_shown(text)}", "a text in quotes")
+        raise ScenarioError(where, f"text: {_shown(text)}", "a text in quotes")
     yield str(scenario), int(seed), ListedBrief(None, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _key(row: _Row) -> tuple[str | None, str]:
+def _key(where: str, fields: Mapping[str, Any]) -> tuple[str | None, str]:
     """Return the scenario and the seed of a row; None and an empty text where it leaves them to a pattern."""
-    if row.fault is not None:
-        raise ScenarioError(row.where, *row.fault)
-    scenario = row.fields.get("scenario")
+    scenario, given = fields.get("scenario"), fields.get("seed")
     if scenario is not None and (not isinstance(scenario, str) or not scenario.strip()):
-        raise ScenarioError(row.where, f"scenario: {_shown(scenario)}", "the id of a scenario")
-    given = row.fields.get("seed")
+        raise ScenarioError(where, f"scenario: {_shown(scenario)}", "the id of a scenario")
     seed = str(given).strip() if isinstance(given, int | str) and not isinstance(given, bool) else ""
     if given is not None and not _SEED.fullmatch(seed):
-        raise ScenarioError(row.where, f"seed: {_shown(given)}", "a whole number from 1")
+        raise ScenarioError(where, f"seed: {_shown(given)}", "a whole number from 1")
     return (None if scenario is None else scenario.strip()), seed
 
 
