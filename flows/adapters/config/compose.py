@@ -20,7 +20,14 @@ from hydra import version
 
 from flows.adapters.config.check import MEMBERS, checked
 from flows.adapters.config.effect import changed_keys, refuse_without_effect, rename_if_overridden
-from flows.adapters.config.sources import Source, folders_beside, hydra_of, own_resolvers, split_hydra
+from flows.adapters.config.sources import (
+    NO_SOURCE,
+    Source,
+    folders_beside,
+    hydra_of,
+    own_resolvers,
+    split_hydra,
+)
 from flows.adapters.config.steps import compose, compose_options, known_options
 from flows.adapters.config.sweeps import expanded
 from flows.common.errors import ConfigError
@@ -59,8 +66,8 @@ def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -
         ConfigError: an unknown key, option or value, a wrong type, or invalid settings.
     """
     with opened(project):
-        jobs = expanded(project, list(overrides), multirun=multirun)
-        points = [_compose_point(project, job) for job in jobs]
+        source, jobs = expanded(project, overrides, multirun=multirun)
+        points = [_compose_point(project, source, job) for job in jobs]
     for results in dict.fromkeys(point.settings.results for point in points):
         _refuse_file(project, project / results)
     for store in {point.settings.store for point in points} - {None}:
@@ -101,21 +108,20 @@ def opened(project: Path) -> Generator[None]:
         raise ConfigError(conf / "config.yaml", "not there", remedy="run staffbench in the project's folder")
     version.setbase("1.3")
     with own_resolvers(), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "error", "provider=", UserWarning
-        )  # a folder of conf/config.yaml is not there
+        # A folder that conf/config.yaml names is not there.
+        warnings.filterwarnings("error", "provider=", UserWarning)
         yield
 
 
-def _compose_point(project: Path, overrides: list[str]) -> Point:
-    container, choices = compose(project, overrides)
-    source, _, own = split_hydra(overrides)
-    settings = checked(container, own)
+def _compose_point(project: Path, source: Source, overrides: Sequence[str]) -> Point:
+    container, choices = compose(project, overrides, source)
+    settings = checked(container, overrides)
     settings = replace(settings, benchmark=_of_release(project, settings.benchmark))
     axes = known_options(project)  # another group of a user's own may be optional, and not there
     chosen = tuple(f"{axis}={option}" for axis, option in choices.items() if axis in axes)
     # Without value overrides, the composed configuration equals its named options.
-    named = container if _only_chooses(project, overrides) else _named(project, source, chosen)
+    only_chooses = all(override.partition("=")[0] in axes for override in overrides)
+    named = container if only_chooses and source == NO_SOURCE else _named(project, source, chosen)
     settings = replace(settings, scoring=rename_if_overridden(settings.scoring, named["scoring"]))
     changed = {key for key, value in container.items() if key not in _LABELLED and value != named.get(key)}
     members: dict[str, Any] = container["judge"].get("members", {})
@@ -150,11 +156,6 @@ def _of_release(project: Path, benchmark: BenchmarkSettings) -> BenchmarkSetting
     return benchmark
 
 
-def _only_chooses(project: Path, overrides: Sequence[str]) -> bool:
-    axes = known_options(project).keys() - {"experiment"}
-    return all(override.partition("=")[0] in axes for override in overrides)
-
-
 @cache
 def _named(project: Path, source: Source, choices: tuple[str, ...]) -> dict[str, Any]:
     """Compose only the named options. Cached for sweeps over values.
@@ -162,7 +163,7 @@ def _named(project: Path, source: Source, choices: tuple[str, ...]) -> dict[str,
     Values in a primary configuration other than `conf/config.yaml` are overrides as those of a command.
     """
     paths = tuple(f"file://{folder}" for folder in folders_beside(project, source))
-    return compose(project, [*Source(paths=paths).overrides, *choices])[0]
+    return compose(project, choices, Source(paths=paths))[0]
 
 
 def beside_of(project: Path, overrides: Sequence[str]) -> tuple[tuple[Path, ...], list[str]]:

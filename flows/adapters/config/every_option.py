@@ -98,7 +98,7 @@ class _Composer:
     def _is_sound_grid(self, name: str) -> bool:
         grid = f"+experiment={name}"
         known = options(self.project)
-        for job in expanded(self.project, [grid], multirun=True):
+        for job in expanded(self.project, [grid], multirun=True)[1]:
             pairs = [override.partition("=") for override in job if override != grid]
             swapped = {key: value.strip("'") for key, _, value in pairs if key in known}
             values = [parsed_override(f"{key}={value}") for key, _, value in pairs if key not in known]

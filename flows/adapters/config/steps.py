@@ -41,19 +41,19 @@ def known_options(project: Path, source: Source = NO_SOURCE) -> Mapping[str, lis
     return options(project, folders_beside(project, source))
 
 
-def compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def compose(
+    project: Path, overrides: Sequence[str], source: Source = NO_SOURCE
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the composed container, and the choices.
 
     Hydra first composes the chosen options, which takes a quarter of a second, then sets values. Both steps
     are done by Hydra, but the first is cached for sweeps over values.
     """
-    typed = overrides
-    source, mode, overrides = split_hydra(overrides)
     known = known_options(project, source)
     refuse_unknown(overrides, known)
-    overrides = [as_hydra_takes_it(override, known) for override in overrides]
+    words = [as_hydra_takes_it(override, known) for override in overrides]
     try:
-        parsed = [parsed_override(override) for override in overrides]
+        parsed = [parsed_override(word) for word in words]
         # Sweeps and packages that are not axes are left for Hydra to reject.
         values = [
             one
@@ -61,13 +61,13 @@ def compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[s
             if one.key_or_group not in known and one.package is None and not one.is_sweep_override()
         ]
         options = tuple(str(o.input_line) for o in parsed if o not in values)
-        config, choices, _ = compose_options(project, (*source.overrides, *mode, *options))
+        config, choices, _ = compose_options(project, options, source)
         refuse_unweighted([str(one.input_line) for one in values], config)
         container = with_values(config, values)
         if all(one.key_or_group != "benchmark.name" for one in values):
             _name_after_data(container["benchmark"], config.benchmark, known["benchmark"])
     except UNCOMPOSED as error:
-        refuse_member(typed)
+        refuse_member(overrides)
         if (missing := missing_option(str(error), known)) is not None:
             raise missing from error
         fault: BaseException | None = error
@@ -81,7 +81,7 @@ def compose(project: Path, overrides: list[str]) -> tuple[dict[str, Any], dict[s
         found = " ".join(" ".join(lines[:2] if is_short else lines).split())
         found = found if is_short or isinstance(error, YAMLError) else lines[0]
         plain = "for ${ as it stands, write \\${" if isinstance(error, InterpolationResolutionError) else ""
-        raise ConfigError(" ".join(overrides) or "conf", found, remedy=plain) from error
+        raise ConfigError(" ".join(words) or "conf", found, remedy=plain) from error
     return container, dict(choices)
 
 
@@ -117,12 +117,10 @@ def parsed_override(override: str) -> Override:
 
 @cache
 def compose_options(
-    project: Path,
-    overrides: tuple[str, ...],
+    project: Path, overrides: tuple[str, ...], source: Source = NO_SOURCE
 ) -> tuple[DictConfig, dict[str, str], tuple[str, dict[str, str]]]:
     """Compose the options in `overrides`; return the configuration, choices, and mode and grid of a sweep."""
-    source, mode_override, others = split_hydra(overrides)
-    config = compose_from(project, source, [*mode_override, *others])
+    config = compose_from(project, source, overrides)
     chosen = OmegaConf.to_container(config.hydra.runtime.choices)
     params = OmegaConf.to_container(config.hydra.sweeper.params) if config.hydra.sweeper.params else {}
     mode = config.hydra.mode.name if config.hydra.mode else ""

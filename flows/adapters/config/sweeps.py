@@ -24,8 +24,8 @@ TOGETHER = "together"
 separated by spaces; points by commas."""
 
 
-def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[list[str]]:
-    """Split sweeps into single points, including the grid of `hydra.sweeper.params`."""
+def expanded(project: Path, overrides: Sequence[str], *, multirun: bool) -> tuple[Source, list[list[str]]]:
+    """Return the source, and the overrides of each point of sweeps and the grid `hydra.sweeper.params`."""
     source, mode, overrides = split_hydra(overrides)
     known = known_options(project, source)
     parser = OverridesParser.create(cast("Any", _Options(known)))
@@ -37,7 +37,7 @@ def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[lis
             refuse_unknown([override], known)
             raise unquoted(override, multirun=multirun) from error
     chosen = [o for o in overrides if o not in swept and o.partition("=")[0].lstrip("+") in known]
-    found, params = _grid(project, known, [*source.overrides, *mode], chosen)
+    found, params = _grid(project, known, source, [*mode, *chosen])
     if swept and not multirun and found != "MULTIRUN":
         raise _without_m(swept[0], known)
     pairs: list[list[str]] = [[]]
@@ -52,15 +52,14 @@ def expanded(project: Path, overrides: list[str], *, multirun: bool) -> list[lis
         _refuse_grids(project, source, parser.parse_overrides(overrides))
         for pair in pairs:
             parsed = parser.parse_overrides([*pair, *overrides])
-            for batch in BasicSweeper.split_arguments(parsed, None):
-                jobs += [[*source.overrides, *job] for job in batch]
+            jobs += [job for batch in BasicSweeper.split_arguments(parsed, None) for job in batch]
     except HydraException as error:
         raise ConfigError(" ".join(overrides), str(error).split("\n")[0]) from error
     if not jobs:
         raise ConfigError(
             " ".join(swept), "no option is named like that", "a pattern, such as model=glob(gpt*)"
         )
-    return jobs
+    return source, jobs
 
 
 def _together(points: str, given: AbstractSet[str]) -> list[list[str]]:
@@ -77,17 +76,17 @@ def _refuse_grids(project: Path, source: Source, parsed: Sequence[Override]) -> 
         if one.key_or_group == "experiment" and one.is_sweep_override():
             for name in one.sweep_string_iterator():
                 experiment = f"+experiment={name}"
-                if _grid(project, {}, source.overrides, [experiment])[1]:
+                if _grid(project, {}, source, [experiment])[1]:
                     raise ConfigError(experiment, "a grid in a list of experiments", "one grid at a time")
 
 
 def _grid(
-    project: Path, known: Mapping[str, list[str]], hydra: Sequence[str], chosen: Sequence[str]
+    project: Path, known: Mapping[str, list[str]], source: Source, chosen: Sequence[str]
 ) -> tuple[str, dict[str, str]]:
     """Return the mode and grid of a sweep; none where the options don't compose, which is reported later."""
-    words = [as_hydra_takes_it(override, known) for override in chosen]
+    words = tuple(as_hydra_takes_it(override, known) for override in chosen)
     with suppress(StaffbenchError, *UNCOMPOSED):
-        return compose_options(project, (*hydra, *words))[2]
+        return compose_options(project, words, source)[2]
     return "", {}
 
 
