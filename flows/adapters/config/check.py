@@ -39,8 +39,6 @@ _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 _TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})
 """Reserved names in the folder of results or data."""
 
-_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")  # 3,000
-
 
 def checked(container: Mapping[str, Any], overrides: Sequence[str]) -> Settings:
     """Validate types with pydantic, then ranges and combinations.
@@ -200,11 +198,6 @@ def refuse_member(overrides: Sequence[str]) -> None:
             member = key.removeprefix(MEMBERS).partition(".")[0]
             fit = f"judge=panel and one of its members, or +{MEMBERS}{member}=... for a further one"
             raise ConfigError(override, "the judge has no such member", fit)
-
-
-def is_grouped_number(value: str) -> bool:
-    """True for a number with separators of thousands, which Hydra takes for a list: `3,000`."""
-    return _GROUPED.fullmatch(value) is not None
 
 
 @cache

@@ -13,14 +13,12 @@ from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError, Problems, StaffbenchError
 from flows.schema.settings import Harness, JudgeHarness, JudgeKind, ProtocolName, ScoringSettings
 
-_Fault = tuple[str, str]  # why it has no effect, and what to set instead
-
-_NO_JUDGE: Mapping[str, _Fault] = {
+_NO_JUDGE = {
     "writer": ("a judge writes no briefs", "model.writer, or judge=... for another judge"),
     "folder": ("a judge reads no folder", "model.folder, or staffbench grade DIR"),
     "benchmark_effort": ("effort=benchmark is of writers", "judge.effort"),
 }
-"""Keys of a model that judges don't use."""
+"""Keys of a model that judges don't use: why, and what to set instead."""
 _OF_STAND_IN = frozenset(
     {"kind", "label", "note", "repeat", "canaries"}
 )  # the last two are rejected by value
@@ -53,8 +51,8 @@ def refuse_without_effect(
         found += _of_judge(where, member, preset)
         found += _of_agent(where, member, preset, container["judge"]["harness"])
         if member["kind"] == JudgeKind.remote.value and "harness" in changed_keys(member, preset):
-            why = "on a member of a panel, whose form of call counts for all"
-            found.append(_fault(f"{where}.harness", (why, "judge.harness")))
+            why = "has no effect on a member of a panel, whose form of call counts for all"
+            found.append(ConfigError(f"{where}.harness", why, "judge.harness"))
     if len(found) == 1:
         raise found[0]
     if found:
@@ -64,19 +62,19 @@ def refuse_without_effect(
 def _of_harness(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
     if container["harness"]["name"] != Harness.single_prompt.value:
         return
-    why = "under harness=single_prompt, which is one prompt and one reply"
+    why = "has no effect under harness=single_prompt, which is one prompt and one reply"
     instead = "benchmark=mission_report, whose harness has limits; a reply is limited by model.output_tokens"
     for key in changed_keys(container["harness"], named["harness"]):
         if key != "name":
-            yield _fault(f"harness.{key}", (why, instead))
+            yield ConfigError(f"harness.{key}", why, instead)
 
 
 def _of_benchmark(container: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
     if container["benchmark"]["protocol"] != ProtocolName.ma_bench.value:
         return
     if "controls" in changed_keys(container["benchmark"], named["benchmark"]):
-        why = "under the protocol ma_bench, whose controls lie beside each scenario"
-        yield _fault("benchmark.controls", (why, "benchmark.data, whose scenarios hold them"))
+        why = "has no effect under the protocol ma_bench, whose controls lie beside each scenario"
+        yield ConfigError("benchmark.controls", why, "benchmark.data, whose scenarios hold them")
 
 
 def _of_judge(where: str, judge: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[ConfigError]:
@@ -84,13 +82,15 @@ def _of_judge(where: str, judge: Mapping[str, Any], named: Mapping[str, Any]) ->
     for key in changed_keys(judge, named):
         top = key.partition(".")[0]
         if top in _NO_JUDGE:
-            yield _fault(f"{where}.{key}", _NO_JUDGE[top])
+            why, instead = _NO_JUDGE[top]
+            yield ConfigError(f"{where}.{key}", f"has no effect: {why}", instead)
         elif kind == JudgeKind.offline.value and top not in _OF_STAND_IN:
-            why = f"with {where}=offline, which is asked nothing"
-            yield _fault(f"{where}.{key}", (why, f"a judge that is, such as {where}=openai_compatible"))
+            why = f"has no effect with {where}=offline, which is asked nothing"
+            instead = f"a judge that is, such as {where}=openai_compatible"
+            yield ConfigError(f"{where}.{key}", why, instead)
         elif kind == JudgeKind.panel.value and top not in _OF_PANEL:
-            why = "on a panel, which is asked nothing itself"
-            yield _fault(f"{where}.{key}", (why, f"{where}.members.NAME.{key}"))
+            why = "has no effect on a panel, which is asked nothing itself"
+            yield ConfigError(f"{where}.{key}", why, f"{where}.members.NAME.{key}")
 
 
 def _of_agent(
@@ -99,15 +99,8 @@ def _of_agent(
     if judge["kind"] != JudgeKind.remote.value or harness == JudgeHarness.agent.value:
         return
     if "max_steps" in changed_keys(judge, named):
-        yield _fault(
-            f"{where}.max_steps", (f"under judge.harness={harness}, which is one call", "judge.harness=agent")
-        )
-
-
-def _fault(key: str, fault: _Fault) -> ConfigError:
-    why, instead = fault
-    joint = " " if why.startswith(("under ", "with ", "on ")) else ": "
-    return ConfigError(key, f"has no effect{joint}{why}", instead)
+        why = f"has no effect under judge.harness={harness}, which is one call"
+        yield ConfigError(f"{where}.max_steps", why, "judge.harness=agent")
 
 
 def changed_keys(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -13,7 +14,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 
-from flows.adapters.config.check import is_grouped_number, refuse_unknown
+from flows.adapters.config.check import refuse_unknown
 from flows.adapters.config.messages import quoted, unquoted
 from flows.adapters.config.sources import Source, split_hydra
 from flows.adapters.config.steps import UNCOMPOSED, as_hydra_takes_it, compose_options, known_options
@@ -102,7 +103,7 @@ class _Options:
 
 def _without_m(override: str, known: Mapping[str, list[str]]) -> ConfigError:
     key, _, value = override.partition("=")
-    if is_grouped_number(value):
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", value):  # 3,000
         return ConfigError(override, "a number with commas", f"{key}={value.replace(',', '')}")
     text = "" if key.lstrip("+") in known else f", or type {quoted(override)} for a text with commas"
     return ConfigError(override, "a list of values without -m", remedy=f"add -m for a sweep{text}")
