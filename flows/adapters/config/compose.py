@@ -6,11 +6,13 @@ and invalid values are rejected before anything runs.
 
 from __future__ import annotations
 
+import argparse
 import errno
+import io
 import os
 import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -28,7 +30,7 @@ from flows.adapters.config.sources import (
     own_resolvers,
     split_hydra,
 )
-from flows.adapters.config.steps import compose, compose_options, known_options
+from flows.adapters.config.steps import as_hydra_takes_it, compose, compose_options, known_options
 from flows.adapters.config.sweeps import expanded
 from flows.common.errors import ConfigError
 from flows.schema.settings import BenchmarkSettings, ProtocolName, Settings
@@ -171,3 +173,53 @@ def beside_of(project: Path, overrides: Sequence[str]) -> tuple[tuple[Path, ...]
     with opened(project):
         source, mode, own = split_hydra(overrides)
         return folders_beside(project, source), [*mode, *own]
+
+
+def show_configuration(
+    project: Path,
+    overrides: Sequence[str],
+    *,
+    parser: argparse.ArgumentParser,
+    multirun: bool,
+    cfg: str | None,
+    resolve: bool,
+    package: str | None,
+    info: str | None,
+    hydra_help: bool,
+) -> None:
+    """Print what the command line asks for: the composed configuration, or how Hydra came to it.
+
+    The other arguments are Hydra's flags; `parser` has those that its help shows.
+
+    Raises:
+        ConfigError: invalid settings, or flags that don't fit.
+    """
+    flags = {"--cfg": cfg, "--info": info, "--hydra-help": hydra_help, "--multirun": multirun}
+    asked = [flag for flag, value in flags.items() if value]
+    if len(asked) > 1:
+        raise ConfigError(asked[0], f"can't be combined with {asked[1]}", remedy=f"remove {asked[1]}")
+    if cfg is None and (resolve or package):
+        raise ConfigError("--resolve" if resolve else "--package", "has no effect", "--cfg job beside it")
+    points = compose_points(project, overrides, multirun=False)
+    with opened(project):
+        source, mode, own = split_hydra(overrides)
+        known = known_options(project, source)
+        words = [*mode, *(as_hydra_takes_it(override, known) for override in own)]
+        hydra, name = hydra_of(project, source), source.config_name
+        if hydra_help:
+            hydra.hydra_help(name, parser, argparse.Namespace(overrides=[]))
+        elif info:
+            hydra.show_info(info, name, words)
+        else:
+            benchmark = points[0].settings.benchmark.name  # it may be that of a folder of scenarios
+            with redirect_stderr(io.StringIO()) as said:
+                try:
+                    hydra.show_cfg(
+                        name,
+                        [*words, f"benchmark.name={benchmark}"],
+                        str(cfg),
+                        package,
+                        resolve,
+                    )
+                except SystemExit:
+                    raise ConfigError(f"--package {package}", said.getvalue().strip()) from None

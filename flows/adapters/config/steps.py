@@ -26,7 +26,7 @@ from flows.adapters.config.check import (
 )
 from flows.adapters.config.described import options
 from flows.adapters.config.messages import missing_option
-from flows.adapters.config.sources import NO_SOURCE, Source, compose_from, folders_beside, split_hydra
+from flows.adapters.config.sources import NO_SOURCE, Source, compose_from, folders_beside
 from flows.common.errors import ConfigError
 
 UNCOMPOSED = (HydraException, OmegaConfBaseException, YAMLError, OSError, TypeError, ValueError, UserWarning)
@@ -133,13 +133,6 @@ def compose_options(
     }
     grid = {key: str(value) for key, value in cast("dict[str, Any]", params).items()}
     return config, choices, (mode, grid)
-
-
-def overrides_for_hydra(project: Path, overrides: Sequence[str]) -> tuple[Source, list[str]]:
-    """Return where to compose from, and the overrides as Hydra itself takes them."""
-    source, mode, own = split_hydra(overrides)
-    known = known_options(project, source)
-    return source, [*mode, *(as_hydra_takes_it(override, known) for override in own)]
 
 
 def as_hydra_takes_it(override: str, known: Mapping[str, list[str]]) -> str:

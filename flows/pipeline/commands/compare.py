@@ -11,7 +11,6 @@ from flows.adapters.screen import Screen
 from flows.common.text import number
 from flows.pipeline.results.chosen import pair
 from flows.pipeline.results.comparison import Comparison, ItemCounts, compare_entries, difference_text
-from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.site import write_compared
 from flows.pipeline.results.site_compare import score_text
 from flows.pipeline.results.stored import differences, load_graded, load_scenarios
@@ -55,12 +54,9 @@ def compare(
     for note in notes:
         screen.note(f"- {note}")
     path = write_compared(folder, settings.benchmark.name, graded, scenarios, settings.scoring)
-    screen.note(f"Page: {path.as_uri()}#{compare_fragment(*(_labels(entry) for entry in found.entries))}")
+    labels = [(entry.condition, entry.judge) for entry in found.entries]
+    screen.note(f"Page: {path.as_uri()}#{compare_fragment(*labels)}")
     return 0
-
-
-def _labels(entry: Graded) -> tuple[str, str]:
-    return entry.condition, entry.judge
 
 
 def in_turn(items: Sequence[ItemCounts]) -> list[ItemCounts]:

@@ -15,7 +15,6 @@ from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.results.condition_files import condition_files, judges_of
 from flows.pipeline.results.leaderboard import delete_leaderboard
 from flows.pipeline.results.stored import results_lock
-from flows.schema.settings import Settings
 
 
 def remove(
@@ -53,7 +52,11 @@ def remove(
             if path.parent != folder and not any(left):
                 shutil.rmtree(path.parent, ignore_errors=True)
     _delete_other_boards(folder, screen)
-    return _write_again(project, overrides, folder, settings, screen)
+    if judges_of(folder):
+        return report(project, overrides, screen)
+    retract(folder, settings.scoring, [])
+    screen.note(f"No row of {settings.benchmark.name} is left.")
+    return 0
 
 
 def _paths(folder: Path, name: str) -> list[Path]:
@@ -106,13 +109,3 @@ def _delete_other_boards(folder: Path, screen: Screen) -> None:
         screen.note(
             f"Deleted the leaderboard by {scoring}: staffbench report scoring={scoring} writes it again."
         )
-
-
-def _write_again(
-    project: Path, overrides: Sequence[str], folder: Path, settings: Settings, screen: Screen
-) -> int:
-    if judges_of(folder):
-        return report(project, overrides, screen)
-    retract(folder, settings.scoring, [])
-    screen.note(f"No row of {settings.benchmark.name} is left.")
-    return 0

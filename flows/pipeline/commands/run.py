@@ -33,7 +33,7 @@ def run(
         return _overrides_for(project, Path(target), scenario, overrides)
 
     if any(value for name, value in shown.items() if name != "parser"):
-        from flows.adapters.config.show import show_configuration
+        from flows.adapters.config.compose import show_configuration
 
         show_configuration(project, prepared(), multirun=multirun, **shown)
         return 0

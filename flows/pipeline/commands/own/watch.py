@@ -10,7 +10,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import StaffbenchError
 
-_POLL_S = 0.5
+_POLL_S = 0.5  # seconds between two looks at the files
 
 
 def watch_files(
@@ -18,7 +18,6 @@ def watch_files(
     overrides: Sequence[str],
     check: Callable[[], int],
     screen: Screen,
-    pause_s: float = _POLL_S,
 ) -> int:
     """Call `check`, and again after each change, until Ctrl-C."""
     benchmark = compose_points(project, overrides, multirun=False)[0].settings.benchmark
@@ -34,7 +33,7 @@ def watch_files(
                 code = error.exit_code
             screen.say(f"{time.strftime('%H:%M:%S')}: waiting for a file to be saved (Ctrl-C ends)")
             while _state(folders) == before:
-                time.sleep(pause_s)
+                time.sleep(_POLL_S)
     except KeyboardInterrupt:
         return code
 
