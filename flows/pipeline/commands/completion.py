@@ -25,13 +25,13 @@ SHELLS = {
 
 def completed(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
     """Return the overrides that begin with `prefix`: axes and keys, then options and values."""
+    from flows.adapters.scenario_files import find_project  # slower than --help may be
+
     words = " ".join(getattr(parsed_args, "overrides", None) or [])
     named: list[str] = [*(parsed_args.config_dir or []), *re.findall(r"file://([^,\]\"' ]+)", words)]
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if (folder / "conf" / "config.yaml").is_file():
-            with suppress(StaffbenchError):
-                is_sweep = getattr(parsed_args, "multirun", False)
-                return overrides_to_complete(options(folder, [*map(Path, named)]), prefix, is_sweep=is_sweep)
+    with suppress(StaffbenchError):
+        known = options(find_project(Path.cwd()), [*map(Path, named)])
+        return overrides_to_complete(known, prefix, is_sweep=getattr(parsed_args, "multirun", False))
     return []
 
 

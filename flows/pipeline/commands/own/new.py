@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -12,6 +13,7 @@ import yaml
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import shipped
 from flows.adapters.rubrics import write_rows
+from flows.adapters.scenario_files import find_project
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, Problems, StaffbenchError, StoreError
 from flows.common.files import write_whole
@@ -59,7 +61,9 @@ def new(
     for name in (benchmark, scenario) if slash else (benchmark,):
         if not _NAME.fullmatch(name):
             raise ConfigError(f"new {target}", f"{name!r} is no name", "small letters, digits, _ and -")
-    project = _project(here)
+    project = None
+    with suppress(ConfigError):
+        project = find_project(here)
     if slash and protocol != ProtocolName.ma_bench:
         raise ConfigError("--protocol", "is the benchmark's", f"staffbench new {benchmark} --protocol ...")
     if not slash:
@@ -77,11 +81,6 @@ def new(
     if documents is None:
         raise ConfigError(f"new {target}", "no documents", "--documents FOLDER")
     return _new_scenario(project, benchmark, scenario, documents, report, screen)
-
-
-def _project(here: Path) -> Path | None:
-    found = (folder for folder in (here, *here.parents) if (folder / "conf" / "config.yaml").is_file())
-    return next(found, None)
 
 
 def _new_benchmark(project: Path, name: str, data: Path, protocol: ProtocolName, screen: Screen) -> int:
