@@ -1,14 +1,17 @@
 """What the command line says of itself, and what a shell completes."""
 
+import inspect
 import shutil
 import subprocess
 import sys
+from pkgutil import resolve_name
 
 import pytest
 
+from flows import __main__ as command_line
 from flows.__main__ import main
 from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
-from flows.pipeline.commands.arguments import COMMANDS, build_parser
+from flows.pipeline.commands.arguments import COMMANDS, FUNCTIONS, build_parser
 from flows.pipeline.commands.completion import completion_script
 from flows.schema.settings import Retry
 
@@ -164,3 +167,29 @@ def test_a_benchmark_and_an_option_that_are_not_there_say_how_to_make_them(
     own.write_text("# @package _global_\ndefaults: [override /scoring: severty]\nbenchmark: {name: hb}\n")
     assert main(["packets", "benchmark=hb"]) == 2
     assert "conf/scoring/severty.yaml: not there, and an option in use names it" in capsys.readouterr().err
+
+
+GIVEN = {
+    "new": "mine",
+    "rubric export": "mine/one -o one.csv",
+    "rubric import": "mine/one one.csv",
+    "grade": "brief.md",
+    "compare": "strong weak",
+    "import": "logs",
+    "harbor import": "job",
+    "harbor summarize": "job",
+    "harbor export": "folder",
+    "harbor verify": "report.docx --task tests",
+    "remove": "strong",
+    "store copy": "here there",
+    "completion": "bash",
+}
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_a_commands_function_takes_what_is_parsed(monkeypatch, project, command):
+    given = {}
+    monkeypatch.setattr(command_line, "resolve_name", lambda _: lambda **own: given.update(own))
+    monkeypatch.chdir(project)
+    main([*command.split(), *GIVEN.get(command, "").split()])
+    inspect.signature(resolve_name(f"flows.pipeline.{FUNCTIONS[command]}")).bind(**given)
