@@ -8,7 +8,7 @@ import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
 from flows.stages.paper.statistics import holm
-from flows.stages.paper.table import Column, Table, of_kind
+from flows.stages.paper.table import NAMED, Column, Table, of_kind
 from flows.stages.paper.tables.ablations import paired
 
 _LEVEL = 0.05
@@ -17,6 +17,8 @@ _LEVEL = 0.05
 def comparisons(results: Results) -> Table:
     """Every pair of the benchmark's conditions on their shared scenarios, corrected over all pairs."""
     frame = _pairs(results)
+    for name in ("first", "second"):
+        frame[f"{name}_name"] = frame[name].map(results.names)
     return Table(
         "Paired comparisons",
         (
@@ -47,10 +49,7 @@ def _pairs(results: Results) -> pd.DataFrame:
             for first, second in combinations(names, 2)
         ]
     )
-    frame["p_holm"] = holm(frame["p"])
-    frame["first_name"] = frame["first"].map(results.names)
-    frame["second_name"] = frame["second"].map(results.names)
-    return frame
+    return frame.assign(p_holm=holm(frame["p"]))
 
 
 def _smallest(frame: pd.DataFrame) -> str:
@@ -67,33 +66,23 @@ def groups(results: Results) -> Table:
     """For each condition the ranks that it may have, and whether it can be told from the best."""
     pairs = _pairs(results)
     clear = pairs[(pairs["p_holm"] < _LEVEL) & pairs["difference"].notna()]
-    better = clear["first"].where(clear["difference"] > 0, clear["second"])
-    worse = clear["second"].where(clear["difference"] > 0, clear["first"])
-    rows = results.board[results.board["at_benchmark"] & results.board["score"].notna()].reset_index(
-        drop=True
-    )
-    leader = rows.loc[0, "condition"]
-    against = pairs[pairs["first"] == leader].copy()
-    against["p_leader"] = holm(against["p"])
-    against = against.set_index("second")
-    frame = pd.DataFrame(
-        {
-            "condition": rows["condition"],
-            "name": rows["condition"].map(results.names),
-            "score": rows["score"],
-            "rank": rows["score"].rank(ascending=False, method="min"),
-            "best_rank": [1 + int((worse == name).sum()) for name in rows["condition"]],
-            "worst_rank": [len(rows) - int((better == name).sum()) for name in rows["condition"]],
-            "behind": -rows["condition"].map(against["difference"]),
-            "p_leader": rows["condition"].map(against["p_leader"]),
-        }
-    )
-    with_leader = frame["p_leader"].isna() | (frame["p_leader"] >= _LEVEL)
-    frame["with_leader"] = with_leader.map({True: "yes", False: "no"})
+    ahead = clear["difference"] > 0
+    better = clear["first"].where(ahead, clear["second"]).value_counts()
+    worse = clear["second"].where(ahead, clear["first"]).value_counts()
+    board = results.board[results.board["at_benchmark"] & results.board["score"].notna()]
+    frame = results.named(board[["condition", "score"]].reset_index(drop=True))
+    names = frame["condition"].astype(object)
+    against = pairs[pairs["first"] == names[0]].set_index("second")
+    frame["rank"] = frame["score"].rank(ascending=False, method="min")
+    frame["best_rank"] = 1 + names.map(worse).fillna(0)
+    frame["worst_rank"] = len(frame) - names.map(better).fillna(0)
+    frame["behind"] = -names.map(against["difference"])
+    frame["p_leader"] = names.map(pd.Series(holm(against["p"]), against.index))
+    frame["with_leader"] = (frame["p_leader"] < _LEVEL).map({True: "no", False: "yes"})
     return Table(
         "Groups that can't be told apart",
         (
-            *of_kind("text", condition="", name="model"),
+            *NAMED,
             Column("score", "score"),
             *of_kind("count", rank="rank", best_rank="best rank", worst_rank="worst rank"),
             Column("behind", "against the best", "signed"),
@@ -103,7 +92,7 @@ def groups(results: Results) -> Table:
         frame,
         (
             (
-                f"Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
+                "Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
                 f"all pairs tells apart at {_LEVEL:g}."
             ),
             (

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.statistics import rank_correlation
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
+from flows.stages.paper.statistics import correlation
 from flows.stages.paper.table import Column, Table, of_kind
 
 GRID = {
@@ -41,7 +41,7 @@ def weights_grid(results: Results) -> Table:
             {
                 "weights": name,
                 **{f"weight_{severity}": weights[severity] for severity in results.weights},
-                "rank_correlation": rank_correlation(base, scores),
+                "rank_correlation": correlation(base, scores),
                 "largest_move": moved.max(),
                 "n_moved": (moved > 0).sum(),
                 "largest_change": (scores - base).abs().max(),
@@ -114,12 +114,5 @@ def _score(counts: pd.DataFrame, weights: Mapping[str, float]) -> pd.Series:
     points = np.array([weights[name] for name in names])
     gained = counts["sum"].to_numpy(float) @ points
     possible = counts["size"].to_numpy(float) @ np.maximum(points, 0)
-    scores = pd.Series(
-        np.divide(gained, possible, out=np.full(len(gained), np.nan), where=possible > 0), counts.index
-    )
-    return (
-        scores.groupby(["condition", "scenario_id"], observed=True)
-        .mean()
-        .groupby("condition", observed=True)
-        .mean()
-    )
+    shares = np.divide(gained, possible, out=np.full(len(gained), np.nan), where=possible > 0)
+    return over_scenarios(pd.Series(shares, counts.index))
