@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +11,9 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StaffbenchError
-from flows.common.files import unwritable, write_whole
+from flows.common.files import write_whole
 from flows.pipeline.publish.findings import find_private, people_in, refuse_findings, show_findings
-from flows.pipeline.publish.target import put, recover
+from flows.pipeline.publish.target import contents, replacing
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
@@ -106,32 +104,21 @@ def write_folder(
     """
     folder = folder.resolve()
     mark = f"<!-- staffbench export: {kind} -->\n"
-    recover(folder)
     _check(folder, mark)
     found = find_private(files.items(), loaded.people, project)
     show_findings(found, screen)
     refuse_findings(found, allow=allow)
-    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
-    try:
+    with replacing(folder, partial(_check, mark=mark)) as part:
         for name, text in files.items():
             write_whole(part / name, mark + text if name == "README.md" else text)
-        put(part, folder, partial(_check, mark=mark))
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     for problem in loaded.problems:
         screen.fault(f"left out of the export: {problem}")
     return 1 if loaded.problems else 0
 
 
 def _check(folder: Path, mark: str) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(folder, "a file", "a new or empty folder")
-    readme = folder / "README.md"
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not readme.is_file() or not readme.read_text(encoding="utf-8", errors="replace").startswith(mark):
-        raise ConfigError(
-            folder, "no earlier export of this format", "a new or empty folder, or an earlier export"
-        )
+    new, readme = "a new or empty folder", folder / "README.md"
+    if contents(folder, new) and not (
+        readme.is_file() and readme.read_text(encoding="utf-8", errors="replace").startswith(mark)
+    ):
+        raise ConfigError(folder, "no earlier export of this format", f"{new}, or an earlier export")

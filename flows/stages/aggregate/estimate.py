@@ -47,12 +47,12 @@ def aggregate(
     is_shown = n_briefs > 0 and n_briefs >= scoring.min_coverage * n_briefs_all
 
     def mean_of(value: Callable[[BriefScore], float | None]) -> float | None:
-        return _mean(list(_scenario_means(scores, value).values()))
+        return _mean(list(scenario_means(scores, value).values()))
 
     def shown(value: Callable[[BriefScore], float | None]) -> float | None:
         return mean_of(value) if is_shown else None
 
-    by_scenario = _scenario_means(scores, lambda score: _counted(score, scoring))
+    by_scenario = scenario_means(scores, lambda score: _counted(score, scoring))
     return Estimate(
         score=shown(lambda score: _counted(score, scoring)),
         interval=_possible(interval_over(list(by_scenario.values()), scoring), scoring) if is_shown else None,
@@ -112,7 +112,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _scenario_means(
+def scenario_means(
     scores: Iterable[BriefScore], value: Callable[[BriefScore], float | None]
 ) -> dict[str, float]:
     """Return the mean over seeds with a value, by scenario; scenarios without any are left out."""
@@ -142,9 +142,9 @@ class Difference:
     n_scenarios_all: int
 
 
-def paired_difference(
-    first: Sequence[BriefScore],
-    second: Sequence[BriefScore],
+def mean_difference(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
     scenario_ids: Sequence[str],
     scoring: ScoringSettings,
 ) -> Difference:
@@ -153,28 +153,11 @@ def paired_difference(
     Pairing removes the difficulty of the scenarios, so conditions with overlapping intervals may still
     differ. The conditions may have different numbers of seeds.
 
-    Raises:
-        ScenarioError: a score is of an unexpected scenario, or a condition has two of one brief.
-        ConfigError: as `interval_over`.
-    """
-    means: list[dict[str, float]] = []
-    for scores in (first, second):
-        unknown = sorted({score.scenario_id for score in scores} - set(scenario_ids))
-        if unknown:
-            raise ScenarioError(unknown[0], "a score of an unexpected scenario")
-        if len({(score.scenario_id, score.seed) for score in scores}) != len(scores):
-            raise ScenarioError("scores", "two of one brief", "one per brief")
-        means.append(_scenario_means(scores, lambda score: _counted(score, scoring)))
-    return mean_difference(means[0], means[1], scenario_ids, scoring)
-
-
-def mean_difference(
-    first: Mapping[str, float],
-    second: Mapping[str, float],
-    scenario_ids: Sequence[str],
-    scoring: ScoringSettings,
-) -> Difference:
-    """Compute the same from the mean score of each scenario; one without a score has none.
+    Args:
+        first: mean scores by scenario, as from `scenario_means`.
+        second: of the other condition.
+        scenario_ids: scenarios to compare on.
+        scoring: the interval.
 
     Raises:
         ConfigError: as `interval_over`.
