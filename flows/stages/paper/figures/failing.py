@@ -75,16 +75,13 @@ def modes(results: Results) -> Figure:
         raise NotEnoughError("no requirement failed")
     long["place"] = long["mode"].map(names.index)
     axis = alt.Axis(format="%", tickCount=5)
-    bars = (
-        alt.Chart(long)
-        .mark_bar()
-        .encode(
-            y=_conditions(results),
-            x=alt.X("share:Q", title="share of failed requirements", axis=axis, scale=SHARES),
-            color=alt.Color("mode:N", sort=shown, scale=alt.Scale(range=PALETTE), legend=below()),
-            order=alt.Order("place:Q"),
-            tooltip=["name:N", "mode:N", "share:Q", "n_failed:Q"],
-        )
+    bars = alt.Chart(long).mark_bar()
+    bars = bars.encode(
+        y=_conditions(results),
+        x=alt.X("share:Q", title="share of failed requirements", axis=axis, scale=SHARES),
+        color=alt.Color("mode:N", sort=shown, scale=alt.Scale(range=PALETTE), legend=below()),
+        order=alt.Order("place:Q"),
+        tooltip=["name:N", "mode:N", "share:Q", "n_failed:Q"],
     )
     return Figure("How failed requirements failed", bars.properties(width=WIDTH, height=ROW))
 
@@ -100,14 +97,11 @@ def missing_credit(results: Results) -> Figure:
 
     def panel(by: str, own: pd.DataFrame) -> alt.Chart:
         title = "share of the missing credit" if by == "severity" else None
-        bars = (
-            alt.Chart(own)
-            .mark_bar(color=BLUE, height={"band": 0.7})
-            .encode(
-                y=lines_of(list(own["group"]), "group"),
-                x=alt.X("share:Q", title=title, axis=alt.Axis(format="%"), scale=scale),
-                tooltip=["by:N", "group:N", "lost:Q", "share:Q"],
-            )
+        bars = alt.Chart(own).mark_bar(color=BLUE, height={"band": 0.7})
+        bars = bars.encode(
+            y=lines_of(list(own["group"]), "group"),
+            x=alt.X("share:Q", title=title, axis=alt.Axis(format="%"), scale=scale),
+            tooltip=["by:N", "group:N", "lost:Q", "share:Q"],
         )
         head = alt.Title(f"by {by}", fontSize=12, anchor="start", frame="group")
         return bars.properties(width=WIDTH, height=ROW, title=head)

@@ -1,6 +1,8 @@
-"""Scores with intervals, the corpus, effort, the word cap, and scores by scenario."""
+"""Scores with intervals and under each judge, the corpus, effort, the word cap, and scores by scenario."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -9,6 +11,7 @@ from flows.stages.paper.figures.figure import (
     BLUE,
     GREY,
     ORANGE,
+    PALETTE,
     ROW,
     WIDTH,
     Figure,
@@ -19,12 +22,15 @@ from flows.stages.paper.figures.figure import (
     span,
 )
 from flows.stages.paper.results import NotEnoughError, Results
+from flows.stages.paper.table import slug
 from flows.stages.paper.tables.ablations import cap as cap_table
 from flows.stages.paper.tables.ablations import effort as effort_table
+from flows.stages.paper.tables.judges import scores_by_judge
 from flows.stages.paper.tables.main import severities
 from flows.stages.paper.tables.spread import scenarios as scenario_table
 
 _SEVERITIES = ["#08519c", "#6baed6", "#c6dbef", "#fcae91", "#cb181d"]
+_SIDE = 260
 
 
 def scores(results: Results) -> Figure:
@@ -63,21 +69,18 @@ def corpus(results: Results) -> Figure:
     frame["place"] = frame["severity"].map(names.index)
     frame["severity"] = frame["severity"].str.replace("_", " ")
     axis = alt.Axis(format="%", tickCount=5)
-    bars = (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            y=lines_of(["all", *sorted(set(frame["scenario_id"]) - {"all"})], "scenario_id"),
-            x=alt.X("n:Q", stack="normalize", title="share of items", axis=axis),
-            color=alt.Color(
-                "severity:N",
-                sort=[name.replace("_", " ") for name in names],
-                scale=alt.Scale(range=_SEVERITIES[: len(names)]),
-                legend=below(columns=3),
-            ),
-            order=alt.Order("place:Q"),
-            tooltip=["scenario_id:N", "severity:N", "n:Q"],
-        )
+    bars = alt.Chart(frame).mark_bar()
+    bars = bars.encode(
+        y=lines_of(["all", *sorted(set(frame["scenario_id"]) - {"all"})], "scenario_id"),
+        x=alt.X("n:Q", stack="normalize", title="share of items", axis=axis),
+        color=alt.Color(
+            "severity:N",
+            sort=[name.replace("_", " ") for name in names],
+            scale=alt.Scale(range=_SEVERITIES[: len(names)]),
+            legend=below(columns=3),
+        ),
+        order=alt.Order("place:Q"),
+        tooltip=["scenario_id:N", "severity:N", "n:Q"],
     )
     return Figure("Items by severity", bars.properties(width=WIDTH, height=ROW))
 
@@ -130,14 +133,66 @@ def scenarios(results: Results) -> Figure:
     frame = frame[frame["condition"].isin(results.at_benchmark)]
     if not frame["mean"].notna().any():
         raise NotEnoughError("no condition has a score")
-    cells = (
-        alt.Chart(frame[frame["mean"].notna()])
-        .mark_rect()
-        .encode(
-            y=lines_of([results.names[name] for name in results.at_benchmark]),
-            x=alt.X("scenario_id:N", title=None, axis=alt.Axis(labelAngle=-40)),
-            color=alt.Color("mean:Q", title="score", scale=alt.Scale(scheme="blues")),
-            tooltip=["name:N", "scenario_id:N", "mean:Q", "spread:Q", "n:Q"],
-        )
+    cells = alt.Chart(frame[frame["mean"].notna()]).mark_rect()
+    cells = cells.encode(
+        y=lines_of([results.names[name] for name in results.at_benchmark]),
+        x=alt.X("scenario_id:N", title=None, axis=alt.Axis(labelAngle=-40)),
+        color=alt.Color("mean:Q", title="score", scale=alt.Scale(scheme="blues")),
+        tooltip=["name:N", "scenario_id:N", "mean:Q", "spread:Q", "n:Q"],
     )
     return Figure("Mean score by scenario", cells.properties(width=alt.Step(36), height=ROW))
+
+
+def _long(results: Results) -> tuple[pd.DataFrame, list[str]]:
+    """Return condition, judge and score, and the names of the conditions, best first."""
+    frame = rows(scores_by_judge(results).frame)
+    frame = frame[frame["condition"].isin(results.at_benchmark)]
+    if not len(frame):
+        raise NotEnoughError("no brief of the benchmark's conditions has a score by every judge")
+    columns = {f"score_{slug(judge)}": judge for judge in results.judges}
+    long = frame.melt(["name"], list(columns), "judge", "score")
+    return long.assign(judge=long["judge"].map(columns)), list(frame["name"])
+
+
+def judges(results: Results) -> Figure:
+    """Score under each other judge against that under the judge of the tables (figure 9)."""
+    long, names = _long(results)
+    own = long[long["judge"] == results.judge].set_index("name")["score"]
+    low, high = float(long["score"].min()), float(long["score"].max())
+    margin = max(0.02, (high - low) * 0.06)
+    scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
+
+    def panel(judge: str, color: str) -> Any:
+        data = long[long["judge"] == judge]
+        diagonal = alt.Chart(pd.DataFrame({"own": [low, high], "score": [low, high]}))
+        line = diagonal.mark_line(color=GREY, strokeDash=[3, 3]).encode(
+            x=alt.X("own:Q", scale=scale), y=alt.Y("score:Q", scale=scale)
+        )
+        points = alt.Chart(data.assign(own=data["name"].map(own)))
+        points = points.mark_point(filled=True, size=60, opacity=0.9, color=color).encode(
+            x=alt.X("own:Q", title=results.judge, scale=scale),
+            y=alt.Y("score:Q", title=judge, scale=scale),
+            tooltip=["name:N", "own:Q", "score:Q"],
+        )
+        return (line + points).properties(width=_SIDE, height=_SIDE)
+
+    panels = [panel(judge, PALETTE[n % len(PALETTE)]) for n, judge in enumerate(results.judges[1:])]
+    return Figure(f"Scores of {len(names)} conditions under two judges each", alt.concat(*panels, columns=2))
+
+
+def by_judge(results: Results) -> Figure:
+    """Score of each condition under each judge (figure 10)."""
+    long, names = _long(results)
+    y, title = lines_of(names), "weighted score, on the briefs that every judge scored"
+    chart = dots(
+        long,
+        span(long, y, "min(score)", "max(score)"),
+        y=y,
+        x=alt.X("score:Q", title=title, scale=alt.Scale(zero=False)),
+        color=alt.Color(
+            "judge:N", scale=alt.Scale(domain=results.judges, range=PALETTE), legend=below(columns=1)
+        ),
+        shape=alt.Shape("judge:N", scale=alt.Scale(domain=results.judges), legend=below(columns=1)),
+        tooltip=["name:N", "judge:N", "score:Q"],
+    )
+    return Figure("Scores under each judge", chart)
