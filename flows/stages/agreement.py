@@ -193,7 +193,7 @@ def _groups(items: Sequence[Item]) -> list[tuple[str, Callable[[Item], bool]]]:
 
 
 _Cells = dict[tuple[str, str], list[int]]
-"""Counts of label and verdict by scenario and brief: both passed, only the label, only the verdict, neither."""
+"""Counts of label and verdict by scenario and brief: both passed, only the label, the verdict, neither."""
 
 
 def _cells(pairs: Iterable[LabelledVerdict]) -> _Cells:

@@ -5,9 +5,15 @@ sampling (MA-Bench, 5.1 and figure 1).
 """
 
 from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdowns
-from flows.stages.aggregate.estimate import Difference, aggregate, mean_difference, scenario_means
+from flows.stages.aggregate.estimate import (
+    Difference,
+    aggregate,
+    covered_whole,
+    mean_difference,
+    ranked,
+    scenario_means,
+)
 from flows.stages.aggregate.interval import FEWEST_SCENARIOS, interval_over, most_unlike
-from flows.stages.aggregate.ranking import covered_whole, ranked
 
 AGGREGATE_VERSION = "2"
 """Increment when the same scores give another estimate."""

@@ -101,10 +101,6 @@ def _correlation(item: np.ndarray, rest: np.ndarray) -> float:
 
 def _disagreement(results: Results) -> pd.DataFrame:
     """Return the share of briefs on which judges differ, of those that several graded."""
-    if len(results.judges) < 2:  # noqa: PLR2004 -- disagreement takes two
-        return pd.DataFrame({"scenario_id": [], "item_id": [], "disagreement": []}).astype(
-            {"scenario_id": object, "item_id": object, "disagreement": float}
-        )
     wide = results.by_judge
     passed = wide[results.judges].to_numpy()
     n = (~np.isnan(passed)).sum(axis=1)
