@@ -10,11 +10,10 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.screen import Screen
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.text import plural
 from flows.common.version import __version__
@@ -22,7 +21,7 @@ from flows.pipeline.publish.eee.describe import UNSTATED, model_info, texts
 from flows.pipeline.publish.eee.results import results as results_of
 from flows.pipeline.publish.eee.samples import rows as rows_of
 from flows.pipeline.publish.export import Publication
-from flows.pipeline.publish.graded_results import GradedResults, load_results, write_folder
+from flows.pipeline.publish.graded_results import GradedResults, Texts, texts_exporter
 from flows.pipeline.results.graded import Graded
 from flows.stages.notes import notes
 
@@ -35,17 +34,8 @@ without a verdict have no row; they are counted here and in the record."""  # no
 _NOT_IN_PATHS = re.compile(r'[<>:"\\|?*/\x00-\x1f]')
 
 
-def export(
-    project: Path,
-    overrides: Sequence[str],
-    folder: Path,
-    screen: Screen,
-    *,
-    allow: bool,
-    publication: Publication,
-) -> int:
-    """Write a record for every graded condition; arguments, result and errors as of the Parquet export."""
-    loaded = load_results(project, overrides)
+def _texts(loaded: GradedResults, publication: Publication) -> Texts:
+    """Return a record for every graded condition."""
     files: dict[str, str] = {}
     lines: list[str] = []
     stamp = str(int(time.time()))
@@ -58,33 +48,20 @@ def export(
         if path:
             files[str(path)] = samples
         lines.append(f"- `{name}`: {entry.condition}, judge {entry.judge}{left_out}")
-    files["README.md"] = _readme(loaded, lines)
-    code = write_folder(folder, "every-eval-ever", files, loaded, screen, project=project, allow=allow)
-    screen.note(
-        f"Written: {folder}/ ({plural(len(loaded.graded), 'record')}, Every Eval Ever {SCHEMA_VERSION})"
-    )
+    title = f"# {loaded.settings.benchmark.name}: records for Every Eval Ever, schema {SCHEMA_VERSION}"
+    ours = [f"- {note}" for note in notes(loaded.board)]
+    files["README.md"] = "\n".join([title, "", _ABOUT, "", *lines, "", *ours, ""])
+    more: list[str] = []
     if any(f"/{UNSTATED}/" in name for name in files):
-        screen.note(
+        more.append(
             f"Models whose name does not say who made them are below {UNSTATED}/: name one DEVELOPER/NAME."
         )
     if publication.creator is None:
-        screen.note("The records do not say who ran the evaluation: --creator would.")
-    return code
+        more.append("The records do not say who ran the evaluation: --creator would.")
+    return Texts(files, f"{plural(len(loaded.graded), 'record')}, Every Eval Ever {SCHEMA_VERSION}", more)
 
 
-def _readme(loaded: GradedResults, lines: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"# {loaded.settings.benchmark.name}: records for Every Eval Ever, schema {SCHEMA_VERSION}",
-            "",
-            _ABOUT,
-            "",
-            *lines,
-            "",
-            *(f"- {note}" for note in notes(loaded.board)),
-            "",
-        ]
-    )
+export = texts_exporter("every-eval-ever", _texts)
 
 
 def _record(
