@@ -88,7 +88,7 @@ def _load(project: Path, overrides: Sequence[str]) -> GradedResults:
 def texts_exporter(kind: str, make: Callable[[GradedResults, Publication], Texts]) -> Callable[..., int]:
     """Return the function that exports results as a folder of texts: arguments as of the Parquet export.
 
-    The folder is new or empty, or an earlier export of the same kind, which is replaced: all of it or nothing.
+    The folder is new or empty, or an earlier export of the same kind, which is replaced as a whole.
     The function returns 1 if results were left out, and raises as the Parquet export does.
 
     Args:

@@ -6,7 +6,7 @@ import glob
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def earlier_canary(folder: Path) -> str | None:
 
 
 @contextmanager
-def replacing(folder: Path, check: Callable[[Path], object]) -> Iterator[Path]:
+def replacing(folder: Path, check: Callable[[Path], object]) -> Generator[Path]:
     """Give a new folder to write into, which then takes the place of the earlier one: all of it or nothing.
 
     Args:

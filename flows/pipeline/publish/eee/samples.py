@@ -25,7 +25,7 @@ def rows(
             yield "brief", None
             continue
         details = {"words": brief["words_kept"], "words_before_the_cut": brief["words_raw"]}
-        row = {
+        row: dict[str, Any] = {
             **_sample(entry, "score", place, scenario.assignment if scenario else "", []),
             **_output(entry, place, scenario, brief["text"]),
             "answer_attribution": [],
