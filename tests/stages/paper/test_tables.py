@@ -155,6 +155,14 @@ def test_missing_credit_of_each_condition(results):
     assert table.filter(like="severity_").sum(axis=1).to_numpy() == pytest.approx(np.ones(len(table)))
 
 
+def test_a_condition_that_lost_nothing_keeps_its_place(results):
+    verdicts, perfect = results.verdicts, results.order[0]
+    passed = verdicts["passed"].mask(verdicts["condition"] == perfect, 1.0)
+    table = frame(replace(results, verdicts=verdicts.assign(passed=passed)), "missing-credit-by-model")
+    assert list(table["condition"]) == results.order
+    assert table["lost"][0] == 0
+
+
 def test_generation_by_counting(results, graded):
     table = frame(results, "table-05-generation").set_index("condition")
     for name, entry in entries(graded).items():
