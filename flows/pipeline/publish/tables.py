@@ -40,19 +40,10 @@ def benchmark_tables(scenarios: Sequence[Scenario], packets: Sequence[Packet]) -
     evidence: list[dict[str, Any]] = []
     for scenario in scenarios:
         for number, item in enumerate(scenario.items, 1):
-            place = {"scenario_id": scenario.scenario_id, "number": number, "wrong_move": item.is_error}
-            others = [name for name in ITEMS.names if name not in place]
-            items.append({**place, **{name: getattr(item, name) for name in others}})
-            evidence += [
-                {
-                    "scenario_id": scenario.scenario_id,
-                    "item_id": item.item_id,
-                    "number": n,
-                    "document": source.document,
-                    "quote": source.quote,
-                }
-                for n, source in enumerate(item.source, 1)
-            ]
+            row = {"scenario_id": scenario.scenario_id, "number": number, "wrong_move": item.is_error}
+            items.append(row | {name: getattr(item, name) for name in ITEMS.names if name not in row})
+            place = {"scenario_id": scenario.scenario_id, "item_id": item.item_id}
+            evidence += [{**place, "number": n, **as_row(each)} for n, each in enumerate(item.source, 1)]
     blocks = [row for packet in packets for row in packet_rows(packet)]
     return [
         ExportTable("items", ITEMS, ("scenario_id", "number"), items),
