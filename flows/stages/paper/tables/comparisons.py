@@ -205,6 +205,5 @@ def _score(counts: pd.DataFrame, weights: Mapping[str, float]) -> pd.Series:
     names = list(counts["sum"].columns)
     points = np.array([weights[name] for name in names])
     gained = counts["sum"].to_numpy(float) @ points
-    possible = counts["size"].to_numpy(float) @ np.maximum(points, 0)
-    shares = np.divide(gained, possible, out=np.full(len(gained), np.nan), where=possible > 0)
-    return over_scenarios(pd.Series(shares, counts.index))
+    possible = pd.Series(counts["size"].to_numpy(float) @ np.maximum(points, 0), counts.index)
+    return over_scenarios(gained / possible.where(possible > 0))
