@@ -169,9 +169,9 @@ def import_logs(
     require_inspect()
     from flows.pipeline.inspect import imports
 
-    mapped = imports.Mapped(dict(pair.rsplit("=", 1) for pair in pairs if "=" in pair), key)
+    ids = dict(pair.rsplit("=", 1) for pair in pairs if "=" in pair)
     code = 0
-    for table, model in imports.import_logs(project, overrides, logs, mapped, screen):
+    for table, model in imports.import_logs(project, overrides, logs, screen, ids=ids, key=key):
         label = model.replace("\\", "\\\\").replace("'", "\\'")
         named = [f"model.label='{label}'", *overrides]
         code = max(code, run(project, named, screen, target=str(table)))
