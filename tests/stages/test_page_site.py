@@ -7,7 +7,7 @@ import pytest
 
 from flows.common.errors import StoreError
 from flows.pipeline.results.leaderboard import Graded
-from flows.pipeline.results.site import write_site
+from flows.pipeline.results.pages.site import write_site
 from flows.schema.scenario import Evidence
 from flows.schema.settings import ScoringSettings
 from flows.stages.page import (

@@ -13,7 +13,7 @@ from flows.common.errors import ConfigError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.inputs.packets import stored_characters
-from flows.pipeline.results.expert_labels import by_code, check_labels
+from flows.pipeline.results.agreement.labels import by_code, check_labels
 from flows.pipeline.results.graded import Graded
 from flows.schema.condition import judge_of
 from flows.schema.scenario import Scenario
@@ -71,8 +71,7 @@ def write(
         StaffbenchError: labels can't be read, verdicts don't match their rubric, or a file can't be written.
     """
     # pandas and altair take a second to import.
-    from flows.pipeline.results.paper import paper_results
-    from flows.pipeline.results.paper_files import write_paper
+    from flows.pipeline.results.paper import paper_results, write_paper
 
     settings = point.settings
     benchmark = settings.benchmark

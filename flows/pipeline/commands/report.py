@@ -19,8 +19,8 @@ from flows.pipeline.results.leaderboard import (
     write_leaderboard,
     write_task_table,
 )
-from flows.pipeline.results.site import write_site
-from flows.pipeline.results.site_tables import load_documents
+from flows.pipeline.results.pages.site import write_site
+from flows.pipeline.results.pages.tables import load_documents
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.settings import ScoringSettings, scoring_suffix

@@ -12,7 +12,7 @@ from flows.common.files import write_whole
 from flows.common.text import number
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.judge_agreement import judge_note
+from flows.pipeline.results.agreement.judges import judge_note
 from flows.pipeline.results.served import served_notes
 from flows.pipeline.results.stored import differences
 from flows.pipeline.results.task_table import WORDS, published_note, task_table, to_markdown_table

@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.results.agreement_text import phrase
+from flows.pipeline.results.agreement.text import phrase
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.offline_agreement import (
+from flows.pipeline.results.agreement.offline import (
     LABELLED_CONTROLS,
     OFFLINE,
     beside_labels,

@@ -13,10 +13,10 @@ from markupsafe import Markup
 from flows.adapters.browser_libraries import chart_library, table_library
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.site_attempts import attempt_links, attempt_pages, page_pictures
-from flows.pipeline.results.site_compare import compare_files
-from flows.pipeline.results.site_paper import drawn, own_charts
-from flows.pipeline.results.site_tables import further_tables, is_of_tasks, origin
+from flows.pipeline.results.pages.attempts import attempt_links, attempt_pages, page_pictures
+from flows.pipeline.results.pages.compare import compare_files
+from flows.pipeline.results.pages.charts import drawn, own_charts
+from flows.pipeline.results.pages.tables import further_tables, is_of_tasks, origin
 from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
 from flows.common.errors import StaffbenchError, StoreError

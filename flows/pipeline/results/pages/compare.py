@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from flows.common.text import count_of, number
-from flows.pipeline.results.comparison import difference_text, scenario_means
+from flows.pipeline.results.pages.comparison import difference_text, scenario_means
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.stored import differences
 from flows.schema.brief import Brief
