@@ -9,13 +9,19 @@ from pathlib import Path
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.text import number
+from flows.pipeline.results.differences import differences
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.pages.chosen import pair
 from flows.pipeline.results.pages.compare import score_text
-from flows.pipeline.results.pages.comparison import Comparison, ItemCounts, compare_entries, difference_text
+from flows.pipeline.results.pages.comparison import (
+    Comparison,
+    ItemCounts,
+    compare_entries,
+    difference_text,
+    pair,
+)
 from flows.pipeline.results.pages.site import write_compared
-from flows.pipeline.results.stored import differences, load_graded, load_scenarios
-from flows.stages.page import compare_fragment
+from flows.pipeline.results.stored import load_graded, load_scenarios
+from flows.stages.page.condition import compare_fragment
 
 _MOST = 20  # items in the terminal
 

@@ -19,8 +19,7 @@ from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
 from flows.stages.notes import main_notes, notes
-from flows.stages.shown import screen_table
-from flows.stages.table import shown_rows, word_columns
+from flows.stages.table import screen_table, shown_rows, word_columns
 
 if TYPE_CHECKING:
     from flows.pipeline.evaluate.job import Finished

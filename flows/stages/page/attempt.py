@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flows.stages.page.render import parts, render
-
-
-def attempt_path(condition: str, scenario_id: str, seed: int) -> tuple[str, str, str]:
-    """Return the path of an attempt's page in the site: two folders and a name."""
-    return "attempts", condition, f"{scenario_id}-{seed}.html"
+from flows.stages.page.render import render
 
 
 def attempt_page(
@@ -46,12 +41,7 @@ def attempt_page(
         n_calls=sum(event["kind"] == "turn" for event in events),
         answered=_answered,
         answer_text=_answer_text,
-        count=_count,
     )
-
-
-def _count(count: int | None) -> str:
-    return parts().unknown() if count is None else f"{count:,}"
 
 
 def _answered(event: Mapping[str, Any]) -> list[tuple[Any, Any]]:

@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from flows.schema.document import Document
 from flows.schema.scenario import Scenario
-from flows.stages.page.markup import address
+from flows.stages.page.markup import address, words
 from flows.stages.page.render import render
-from flows.stages.page.rubric import anchor
 from flows.stages.page.text import rendered
+from flows.stages.page.wording import anchor
 
 
 def document_addresses(scenario: Scenario, documents: Sequence[Document], *up: str) -> dict[str, Markup]:
@@ -49,7 +49,7 @@ def document_page(scenario: Scenario, document: Document, others: Mapping[str, M
         depth=2,
         scenario=scenario,
         document=document,
-        notices=[f"{one.kind.replace('_', ' ')}, {one.place}: {one.detail}" for one in document.notices],
+        notices=[f"{words(one.kind)}, {one.place}: {one.detail}" for one in document.notices],
         text=text,
         items=[
             (item.item_id, Markup("{}#{}").format(rubric, anchor(place)), item.item_id in seen)

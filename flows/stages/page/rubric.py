@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from flows.common.text import plural
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.markup import own, words
 from flows.stages.page.render import parts, render, script_of
 from flows.stages.page.wording import wording
 
@@ -19,14 +17,6 @@ _KINDS = {
     (True, True): "Penalty",
 }
 """Names of an item, by whether it is a criterion and whether it describes an error."""
-
-
-def anchor(place: int) -> str:
-    """Return an item's anchor on the rubric page, from its index in the rubric.
-
-    An item's id may contain any characters.
-    """
-    return f"item-{place + 1}"
 
 
 def rubric_script(scenario_id: str) -> str:
@@ -51,46 +41,17 @@ def rubric_page(scenario: Scenario, documents: Mapping[str, Markup] | None = Non
         scenario: the scenario.
         documents: addresses of the pages of its documents, where there are any.
     """
-    errors = sum(item.is_error for item in scenario.items)
-    said = wording(is_task=scenario.task is not None)
-    sides = (
-        (len(scenario.items) - errors, said.requirement, said.requirements),
-        (errors, said.error, said.errors),
-    )
-    counted = [plural(count, one, several) for count, one, several in sides]
-    facts = [
-        ("Items", f"{len(scenario.items)}: {', '.join(counted)}"),
-        ("Documents", ", ".join(scenario.documents) if not documents else _links(documents)),
-        ("Licence", scenario.licence),
-        ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
-    ]
     return render(
         "rubric.html",
         f"{scenario.scenario_id}: rubric",
         depth=1,
         scenario=scenario,
         documents=documents or {},
-        facts=facts,
-        anchor=anchor,
-        placing=placing,
+        said=wording(is_task=scenario.task is not None),
+        n_items=len(scenario.items),
+        n_errors=sum(item.is_error for item in scenario.items),
         described=_described,
     )
-
-
-def filtered_by(item: Item) -> list[str]:
-    """Return tier, step and severity of an item, by which rows are chosen; empty ones are no choice."""
-    return [str(item.tier or ""), words(item.step or ""), words(item.severity or "")]
-
-
-def placing(item: Item) -> list[str]:
-    """Return the classes of an item, or the points of a criterion, as phrases."""
-    found: list[str | int | None] = [
-        item.step and words(item.step),
-        item.tier and f"tier {item.tier}",
-        item.severity and words(item.severity),
-        None if item.points is None else f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}",
-    ]
-    return [str(phrase) for phrase in found if phrase]
 
 
 def _described(item: Item) -> list[tuple[str, str]]:
@@ -102,8 +63,3 @@ def _described(item: Item) -> list[tuple[str, str]]:
         ("Failed if", item.fail_condition),
         ("Why it matters", item.rationale),
     ]
-
-
-def _links(pages: Mapping[str, Markup]) -> Markup:
-    link = Markup('<a href="{}">{}</a>')
-    return Markup(", ").join(link.format(page, own(name)) for name, page in pages.items())

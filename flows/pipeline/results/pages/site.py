@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from flows.adapters.browser_libraries import chart_library, table_library
 from flows.common.files import write_whole
-from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.graded import Graded, in_order, scored
 from flows.pipeline.results.pages.attempts import attempt_links, attempt_pages, page_pictures
 from flows.pipeline.results.pages.compare import compare_files
 from flows.pipeline.results.pages.charts import drawn, own_charts
@@ -22,32 +22,20 @@ from flows.schema.brief import Brief
 from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.document import Document
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
-from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.schema.verdict import BriefScore, Verdict
-from flows.stages.aggregate import Count, Grouping, breakdowns
-from flows.stages.page import (
-    Chart,
-    Group,
-    MatrixColumn,
-    Wording,
-    address,
-    assets,
-    brief_file,
-    brief_page,
-    briefs_data,
-    briefs_page,
-    condition_page,
-    document_addresses,
-    document_page,
-    index_page,
-    rubric_data,
-    rubric_page,
-    rubric_script,
-    scenario_page,
-    wording,
-)
+from flows.stages.aggregate import Grouping, breakdowns
+from flows.stages.page.brief import brief_page
+from flows.stages.page.compare import briefs_data, briefs_page
+from flows.stages.page.condition import Group, condition_page
+from flows.stages.page.document import document_addresses, document_page
+from flows.stages.page.index import index_page
+from flows.stages.page.markup import address, brief_file
+from flows.stages.page.render import assets
+from flows.stages.page.rubric import rubric_data, rubric_page, rubric_script
+from flows.stages.page.scenario import MatrixColumn, scenario_page
+from flows.stages.page.wording import Wording, wording
 from flows.stages.notes import notes
 from flows.stages.table import shown_rows
 
@@ -63,13 +51,8 @@ class _Condition:
     """A row of the leaderboard and its results, briefs sorted by scenario and seed."""
 
     row: LeaderboardRow
-    note: str
-    is_stand_in: bool
+    entry: Graded
     briefs: Sequence[tuple[Brief, BriefScore, Sequence[Verdict]]]
-    reports: Mapping[tuple[str, int], ReportFacts]
-    counts: Mapping[Grouping, Sequence[Count]]
-    charts: Sequence[Chart]
-    is_of_tasks: bool
 
 
 def write_site(
@@ -179,14 +162,8 @@ def _overviews(
     said: Wording,
 ) -> Iterator[tuple[str, str]]:
     """Yield the pages over all conditions: any two of them, and all briefs."""
-    by_name = {(entry.condition, entry.judge): entry for entry in graded}
-    ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
-    yield from compare_files(board.benchmark, ordered, scenarios, scoring, said)
-    rows = [
-        _brief_row(condition.row, brief, score)
-        for condition in conditions
-        for brief, score, _ in condition.briefs
-    ]
+    yield from compare_files(board.benchmark, in_order(graded, board), scenarios, scoring, said)
+    rows = [_brief_row(one.row, brief, score) for one in conditions for brief, score, _ in one.briefs]
     yield "data/briefs.js", briefs_data(rows, said)
     yield "briefs.html", briefs_page(board.benchmark, said)
 
@@ -219,33 +196,17 @@ def _conditions(
     scenarios: Mapping[str, Scenario],
     scoring: ScoringSettings,
 ) -> list[_Condition]:
-    """Collect the conditions in the order of the board."""
-    by_name = {(entry.about["condition"]["label"], entry.about["judge"]["label"]): entry for entry in graded}
+    """Collect the conditions in the order of the board.
+
+    Imported ones are left out: their tasks may not exist here, and Harbor shows its pages.
+    """
     found: list[_Condition] = []
-    for row in board.rows:
-        entry = by_name[row.condition, row.judge_id]
-        if entry.is_foreign:
-            continue  # its tasks may not exist here, and Harbor shows its pages
-        verdicts, scores = entry.by_brief, scored(entry, scenarios, scoring).by_brief
-        briefs = from_rows(Brief, entry.briefs)
-        briefs.sort(key=lambda brief: (brief.scenario_id, brief.seed))
-        items = {name: scenarios[name].items for name in entry.about["scenarios"]}
-        tasks = is_of_tasks(scenarios[name] for name in items)
-        found.append(
-            _Condition(
-                row,
-                str(entry.about["model_note"]),
-                bool(entry.about["judge"]["is_stand_in"]),
-                [
-                    (brief, scores[brief.scenario_id, brief.seed], verdicts[brief.scenario_id, brief.seed])
-                    for brief in briefs
-                ],
-                entry.reports,
-                breakdowns(items, entry.verdicts_once, _TASK_GROUPINGS if tasks else _GROUPINGS),
-                own_charts(entry, scenarios, scoring),
-                tasks,
-            )
-        )
+    for row, entry in zip(board.rows, in_order(graded, board), strict=True):
+        if not entry.is_foreign:
+            verdicts, scores = entry.by_brief, scored(entry, scenarios, scoring).by_brief
+            briefs = {(brief.scenario_id, brief.seed): brief for brief in from_rows(Brief, entry.briefs)}
+            own = [(briefs[key], scores[key], verdicts[key]) for key in sorted(briefs)]
+            found.append(_Condition(row, entry, own))
     return found
 
 
@@ -253,10 +214,10 @@ def _matrix(
     scenario: Scenario, conditions: Sequence[_Condition], scoring: ScoringSettings
 ) -> list[MatrixColumn]:
     """Return the verdicts on a scenario's items by condition."""
-    models = [(condition.row.model, condition.row.judge) for condition in conditions]
+    rows = [condition.row for condition in conditions]
+    models = [(row.model, row.judge) for row in rows]
     columns: list[MatrixColumn] = []
-    for condition in conditions:
-        row = condition.row
+    for row, condition in zip(rows, conditions, strict=True):
         briefs = [
             (brief_file(brief), score, {verdict.item_id: verdict.passed for verdict in verdicts})
             for brief, score, verdicts in condition.briefs
@@ -277,39 +238,42 @@ def _condition_pages(
     scoring: ScoringSettings,
 ) -> Iterator[tuple[str, str]]:
     """Yield path and page of a condition and its briefs, one at a time since a site can be large."""
-    place = f"{condition.row.condition}/{condition.row.judge_id}"
+    row, entry = condition.row, condition.entry
+    place = f"{row.condition}/{row.judge_id}"
     files = [brief_file(brief) for brief, _, _ in condition.briefs]
     for number, (brief, score, verdicts) in enumerate(condition.briefs):
-        report = condition.reports.get((brief.scenario_id, brief.seed))
+        report = entry.reports.get((brief.scenario_id, brief.seed))
         page = brief_page(
-            condition.row,
+            row,
             scenarios[brief.scenario_id],
             brief,
             score=score,
             verdicts=verdicts,
             scoring=board.scoring,
-            is_stand_in=condition.is_stand_in,
+            is_stand_in=entry.is_stand_in,
             weights=scoring.weights,
             report=report,
             pictures=page_pictures(folder, report),
             beside=(files[number - 1] if number else None, (*files, None)[number + 1]),
         )
-        yield f"{place}/{brief_file(brief)}", page
+        yield f"{place}/{files[number]}", page
+    items = {name: scenarios[name].items for name in entry.about["scenarios"]}
+    tasks = is_of_tasks(scenarios[name] for name in items)
+    counts = breakdowns(items, entry.verdicts_once, _TASK_GROUPINGS if tasks else _GROUPINGS)
     page = condition_page(
-        condition.row,
+        row,
         [(brief, score) for brief, score, _ in condition.briefs],
-        {by: [_group(count) for count in counts] for by, counts in condition.counts.items()},
+        {
+            by: [Group(one.group, one.kind, one.passed, one.n, one.ungraded) for one in groups]
+            for by, groups in counts.items()
+        },
         scoring=board.scoring,
-        note=condition.note,
-        is_stand_in=condition.is_stand_in,
-        said=wording(is_task=condition.is_of_tasks),
-        charts=condition.charts,
+        note=str(entry.about["model_note"]),
+        is_stand_in=entry.is_stand_in,
+        said=wording(is_task=tasks),
+        charts=own_charts(entry, scenarios, scoring),
     )
     yield f"{place}/index.html", page
-
-
-def _group(count: Count) -> Group:
-    return Group(count.group, count.kind, count.passed, count.n, count.ungraded)
 
 
 def _write_folder(folder: Path, contents: Iterable[tuple[str, str | bytes]]) -> None:
