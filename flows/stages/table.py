@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -174,12 +174,19 @@ def markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
 
 def to_csv(board: Leaderboard) -> str:
     """Format every field, one line per row; an empty cell is unknown."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [field.name for field in fields(LeaderboardRow)], lineterminator="\n")
-    writer.writeheader()
+    rows: list[dict[str, Any]] = []
     for row in board.rows:
         texts = {key: _rounded(value) for key, value in asdict(row).items()}
-        writer.writerow(texts | {"differs": "; ".join(f"{key} {value}" for key, value in row.differs)})
+        rows.append(texts | {"differs": "; ".join(f"{key} {value}" for key, value in row.differs)})
+    return csv_text(rows, [field.name for field in fields(LeaderboardRow)])
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Format rows as CSV with a header; an empty cell is unknown."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return out.getvalue()
 
 

@@ -11,10 +11,9 @@ from flows.schema.scenario import Control, Severity
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.page.brief import brief_page
 from flows.stages.page.condition import Group, condition_page
-from flows.stages.page.document import document_addresses, document_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address, attribute, own
-from flows.stages.page.rubric import rubric_data, rubric_page
+from flows.stages.page.rubric import document_addresses, document_page, rubric_data, rubric_page
 from flows.stages.page.scenario import MatrixColumn, scenario_page
 from flows.stages.page.text import quotes_of, rendered
 from flows.stages.page.wording import wording

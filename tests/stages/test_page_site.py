@@ -10,13 +10,12 @@ from flows.pipeline.results.leaderboard import Graded
 from flows.pipeline.results.pages.site import write_site
 from flows.schema.scenario import Evidence
 from flows.schema.settings import ScoringSettings
-from flows.stages.page.attempt import attempt_page
+from flows.stages.page.brief import attempt_page
 from flows.stages.page.compare import compare_page
 from flows.stages.page.condition import Group
-from flows.stages.page.document import document_page
 from flows.stages.page.index import paper_page
 from flows.stages.page.markup import address
-from flows.stages.page.rubric import rubric_page
+from flows.stages.page.rubric import document_page, rubric_page
 from flows.stages.page.scenario import scenario_page
 from flows.stages.page.wording import wording
 from tests.stages.page_support import (

@@ -90,7 +90,6 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
-    """Return the labels and every fault."""
     found: list[ExpertLabel] = []
     faults: list[StaffbenchError] = []
     for number, row in enumerate(_rows(path), 2):

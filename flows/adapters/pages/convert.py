@@ -221,7 +221,6 @@ def _version(converter: Path) -> str:
 
 
 def _drawn(pdf: Path, images: int, named: tuple[str, ...] | None, renderer: str) -> Rendered:
-    """Count and render the pages of a PDF."""
     from pypdfium2 import PdfiumError
 
     failed = "the PDF can't be opened"

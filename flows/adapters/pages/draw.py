@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ def draw_page(data: bytes, number: int) -> Drawn:
 
 
 @contextmanager
-def opened(pdf: Path | bytes) -> Iterator[Any]:
+def opened(pdf: Path | bytes) -> Generator[Any]:
     """Open a PDF, and close it at the end of the block; no other thread is in PDFium meanwhile.
 
     Raises:

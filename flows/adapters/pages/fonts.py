@@ -100,8 +100,8 @@ class _Styles:
 
     def __init__(self, root: Element | None, theme: Element | None) -> None:
         self._theme: dict[str, str] = {}  # of `majorHAnsi` and `minorHAnsi`, by their first letters
-        for kind in ("major", "minor") if theme is not None else ():
-            latin = theme.find(f".//{qn(f'a:{kind}Font')}/{qn('a:latin')}")
+        for kind in ("major", "minor"):
+            latin = None if theme is None else theme.find(f".//{qn(f'a:{kind}Font')}/{qn('a:latin')}")
             if latin is not None and latin.get("typeface"):
                 self._theme[kind] = str(latin.get("typeface"))
         self._styles: dict[str, Element] = {}

@@ -103,7 +103,7 @@ def _notes(found: Comparison) -> list[str]:
     notes = list(differences(found.entries))
     if found.entries[0].judge != found.entries[1].judge:
         notes.append("The judges differ: a part of the difference is theirs.")
-    stand_ins = sorted({entry.judge for entry in found.entries if entry.about["judge"]["is_stand_in"]})
+    stand_ins = sorted({entry.judge for entry in found.entries if entry.is_stand_in})
     notes += [f"Judge {name} is a deterministic stand-in, no judge to publish with." for name in stand_ins]
     notes.append("A passed wrong move is one that the brief does not make.")
     return notes

@@ -75,7 +75,6 @@ def _unrecorded(graded: Sequence[Graded]) -> list[str]:
 
 
 def _share(one: Graded, other: Graded) -> bool:
-    """True for two conditions with a common scenario."""
     return one.condition != other.condition and bool({*one.about["scenarios"]} & {*other.about["scenarios"]})
 
 

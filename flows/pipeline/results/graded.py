@@ -191,11 +191,6 @@ def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
 
     Scores that the run stored under the same weights are reused; others are computed once.
 
-    Args:
-        entry: the graded condition.
-        scenarios: with their rubrics, by id.
-        scoring: the weights.
-
     Raises:
         StaffbenchError: verdicts do not match their rubric.
     """

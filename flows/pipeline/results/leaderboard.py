@@ -65,7 +65,6 @@ def build_leaderboard(
 def _rows(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> list[LeaderboardRow]:
-    """Build the rows, sorted and ranked."""
     differs = differing([_row_settings(entry) for entry in graded])
     return ranked(
         [
@@ -209,7 +208,6 @@ def board_file(folder: Path, scoring: str) -> str:
 
 
 def _board_files(folder: Path, scoring: str) -> tuple[str, ...]:
-    """Return the file names for JSON, CSV, Markdown and metrics."""
     suffix = scoring_suffix(folder.name, scoring)
     return (*(f"leaderboard{suffix}.{ending}" for ending in ("json", "csv", "md")), f"metrics{suffix}.json")
 

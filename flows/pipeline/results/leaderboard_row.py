@@ -27,12 +27,6 @@ def leaderboard_row(
 ) -> LeaderboardRow:
     """Return the row of a graded condition, without its rank.
 
-    Args:
-        entry: the condition.
-        scenarios: by id.
-        scoring: the weights.
-        differs: settings in which it differs from other rows.
-
     Raises:
         StaffbenchError: verdicts do not match their rubric.
     """

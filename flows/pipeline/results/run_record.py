@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -23,9 +21,10 @@ from flows.common.text import number
 from flows.pipeline.work.digests import rubric_digests
 from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
-from flows.schema.verdict import VerdictStatus
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.aggregate import UNCLASSED, Count, Grouping, breakdowns, most_unlike
 from flows.stages.differing import changed_values
+from flows.stages.table import csv_text
 
 _RECORD_VERSION = 2  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
@@ -100,8 +99,8 @@ def run_record(
         texts={
             "settings.yaml": as_yaml(asdict(settings)),
             # MLflow's page shows CSV files; Parquet files it only offers to download.
-            "scores.csv": _as_csv(scores),
-            "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
+            "scores.csv": csv_text(scores, [each.name for each in fields(BriefScore)]),
+            "verdicts.csv": csv_text(list(map(as_row, outcome.verdicts)), [each.name for each in fields(Verdict)]),
             "verdicts.json": _verdict_table(evaluation, outcome),
         },
         charts=_figures(evaluation, groups),
@@ -252,10 +251,3 @@ def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTr
         for brief in chosen
     ]
 
-
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

@@ -1,10 +1,12 @@
-"""The page of one brief with the verdict on every item."""
+"""The pages of one brief, with the verdict on every item, and of the attempt that wrote it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from flows.common.text import plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
@@ -14,7 +16,7 @@ from flows.stages.page.markup import address
 from flows.stages.page.render import TABLE_SCRIPTS, Column, filters, render
 from flows.stages.page.rubric import rubric_script
 from flows.stages.page.text import quotes_of, rendered
-from flows.stages.page.wording import REPORTS, filtered_by, wording
+from flows.stages.page.wording import REPORTS, filtered_by, kind_of, wording
 
 _STATES = {False: "failed", None: "missing", True: "passed"}
 """Classes of verdicts by `passed`, in the order of the table."""
@@ -118,10 +120,9 @@ def brief_page(
 
 def _classes(item: Item, verdict: Verdict, state: str) -> list[str]:
     """Return the values of the columns that filter; an empty one is no choice."""
-    said = wording(is_task=item.points is not None)
     return [
         "without a verdict" if state == "missing" else state,
-        said.error if item.is_error else said.requirement,
+        kind_of(item),
         *filtered_by(item),
         "" if verdict.mode is None else verdict.mode.value,
     ]
@@ -140,3 +141,53 @@ def _whole_words(item: Item, verdict: Verdict) -> str:
         return ", ".join(next((word for word in known if word.startswith(stem)), stem) for stem in stems)
 
     return _STEMS.sub(whole, verdict.reason)
+
+
+def attempt_page(
+    condition: str,
+    scenario_id: str,
+    seed: int,
+    events: Sequence[Mapping[str, Any]],
+    *,
+    judges: Sequence[str] = (),
+    is_imported: bool = False,
+) -> str:
+    """Render the trajectory of one attempt.
+
+    Args:
+        condition: the condition's label.
+        scenario_id: the task.
+        seed: number of the attempt.
+        events: rows of the trajectories table, in order; empty without that table.
+        judges: labels of the judges with a page on its report.
+        is_imported: True if the attempt was not made with our tools.
+    """
+    heading = f"{scenario_id}, attempt {seed}"
+    return render(
+        "attempt.html",
+        f"{heading}: {condition}",
+        depth=2,
+        heading=heading,
+        condition=condition,
+        page=f"{scenario_id}-{seed}.html",
+        judges=judges,
+        is_imported=is_imported,
+        events=events,
+        n_calls=sum(event["kind"] == "turn" for event in events),
+        answered=_answered,
+        answer_text=_answer_text,
+    )
+
+
+def _answered(event: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return each tool call with its answer; None if it was not kept."""
+    answers = {answer["call_id"]: answer for answer in event["answers"]}
+    return [(call, answers.get(call["call_id"])) for call in event["tool_calls"]]
+
+
+def _answer_text(answer: Mapping[str, Any]) -> str:
+    text = str(answer["text"])
+    if "characters" in answer:
+        text += f"\n... ({answer['characters']:,} characters in all, sha256 {answer['sha256']})"
+    images = answer["images"]
+    return text + (f"\n({plural(len(images), 'picture')})" if images else "")

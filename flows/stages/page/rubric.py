@@ -1,22 +1,17 @@
-"""The page of a scenario's rubric with the evidence of every item."""
+"""The pages of a scenario's rubric and of its documents, with the evidence of every item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from flows.schema.document import Document
 from flows.schema.scenario import Item, Scenario
+from flows.stages.page.markup import address, words
 from flows.stages.page.render import parts, render, script_of
-from flows.stages.page.wording import wording
-
-_KINDS = {
-    (False, False): "Requirement",
-    (False, True): "Wrong move",
-    (True, False): "Required criterion",
-    (True, True): "Penalty",
-}
-"""Names of an item, by whether it is a criterion and whether it describes an error."""
+from flows.stages.page.text import rendered
+from flows.stages.page.wording import anchor, kind_of, wording
 
 
 def rubric_script(scenario_id: str) -> str:
@@ -57,9 +52,51 @@ def rubric_page(scenario: Scenario, documents: Mapping[str, Markup] | None = Non
 def _described(item: Item) -> list[tuple[str, str]]:
     """Return the texts of an item with their headings; the page omits empty ones."""
     return [
-        (_KINDS[item.points is not None, item.is_error], item.requirement),
+        (kind_of(item).capitalize(), item.requirement),
         ("Ground truth", item.ground_truth),
         ("Passed if", item.pass_condition),
         ("Failed if", item.fail_condition),
         ("Why it matters", item.rationale),
     ]
+
+
+def document_addresses(scenario: Scenario, documents: Sequence[Document], *up: str) -> dict[str, Markup]:
+    """Return the addresses of the pages of documents, by name.
+
+    Args:
+        scenario: the scenario.
+        documents: of its packet, in order.
+        up: a `..` for each folder between the page with the links and the site's.
+    """
+    return {
+        document.name: address(*up, "documents", scenario.scenario_id, f"{place}.html")
+        for place, document in enumerate(documents, 1)
+    }
+
+
+def document_page(scenario: Scenario, document: Document, others: Mapping[str, Markup]) -> str:
+    """Render the text of a document as a writer gets it, with links to the addresses of others."""
+    quotes = {
+        item.item_id: own
+        for item in scenario.items
+        if (own := [source.quote for source in item.source if source.document == document.name])
+    }
+    text, seen = rendered(document.text, quotes, is_markdown=False, kind="evidence")
+    rubric = address("..", "..", "rubric", f"{scenario.scenario_id}.html")
+    return render(
+        "document.html",
+        f"{scenario.scenario_id}: {document.name}",
+        depth=2,
+        scenario=scenario,
+        document=document,
+        notices=[f"{words(one.kind)}, {one.place}: {one.detail}" for one in document.notices],
+        text=text,
+        items=[
+            (item.item_id, Markup("{}#{}").format(rubric, anchor(place)), item.item_id in seen)
+            for place, item in enumerate(scenario.items)
+            if item.item_id in quotes
+        ],
+        others=[(name, page) for name, page in others.items() if name != document.name],
+        rubric=rubric,
+        scenario_page=address("..", "..", "scenario", f"{scenario.scenario_id}.html"),
+    )

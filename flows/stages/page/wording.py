@@ -118,6 +118,12 @@ def anchor(place: int) -> str:
     return f"item-{place + 1}"
 
 
+def kind_of(item: Item) -> str:
+    """Return what an item is called: a requirement, a penalty, ..."""
+    said = wording(is_task=item.points is not None)
+    return said.error if item.is_error else said.requirement
+
+
 def filtered_by(item: Item) -> list[str]:
     """Return tier, step and severity of an item, by which rows are chosen; empty ones are no choice."""
     return [str(item.tier or ""), words(item.step or ""), words(item.severity or "")]

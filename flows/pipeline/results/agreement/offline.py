@@ -48,7 +48,6 @@ def labelled_controls(scenario: Scenario) -> list[Control]:
 
 
 def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
-    """Measure the offline judge once per version and set of scenarios."""
     controls = [
         [name, rubric_digest(scenario), control.name, sha256_text(control.text), dict(control.labels)]
         for name, scenario in sorted(scenarios.items())

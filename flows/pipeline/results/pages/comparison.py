@@ -96,11 +96,6 @@ def compare_entries(
 ) -> Comparison:
     """Compare two conditions.
 
-    Args:
-        entries: the conditions.
-        scenarios: by id.
-        scoring: the weights.
-
     Raises:
         StaffbenchError: they share no scenario, or only one of them was scored by another harness.
     """

@@ -38,14 +38,7 @@ def further_tables(
 def load_documents(
     project: Path, settings: Settings, graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
 ) -> dict[str, tuple[Document, ...]]:
-    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one.
-
-    Args:
-        project: folder of the project.
-        settings: name the benchmark and its folder.
-        graded: the graded conditions.
-        scenarios: by id.
-    """
+    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one."""
     data = project / settings.benchmark.data
     found: dict[str, tuple[Document, ...]] = {}
     for name in sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys()):

@@ -50,7 +50,8 @@ def write_paper(
         entries = shown.setdefault(folder.resolve(), {})
         for name, make in makers.items():
             try:
-                files = form(make(results))
+                made: Any = make(results)
+                files = form(made)
             except NotEnoughError as error:
                 without[name] = str(error)
                 for ending in endings:

@@ -16,10 +16,11 @@ from flows.common.errors import StoreError
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.schema.rows import as_row
-from flows.schema.scenario import Item, Scenario
+from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, ExpertLabel
 from flows.stages.aggregate import interval_over
+from flows.stages.score import item_points
 from flows.stages.paper import (
     BRIEF_COLUMNS,
     LABEL_COLUMNS,
@@ -143,25 +144,14 @@ def _items(
             for task, rows in entry.about["harbor"].get("criteria", {}).items()
             for row in rows
         }
-    return {
-        (name, item.item_id): (
-            item.step,
-            _unknown(item.tier),
-            item.severity,
-            item.is_error,
-            _points(item, scoring),
-            item.requirement,
-        )
-        for name in entry.about["scenarios"]
-        for item in scenarios[name].items
-    }
-
-
-def _points(item: Item, scoring: ScoringSettings) -> float:
-    if item.points is None:
-        return float(scoring.weights[item.severity or ""])
-    polarity = "negative" if item.is_error else "positive"
-    return float(scoring.weights.get(polarity, item.points))
+    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for name in entry.about["scenarios"]:
+        items = scenarios[name].items
+        points = item_points(items, scoring)
+        for item in items:
+            classes = (item.step, _unknown(item.tier), item.severity, item.is_error)
+            found[name, item.item_id] = (*classes, points[item.item_id], item.requirement)
+    return found
 
 
 def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> pd.DataFrame:
