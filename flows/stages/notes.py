@@ -250,10 +250,11 @@ def _whole_notes(board: Leaderboard) -> list[str]:
 
 
 def _length_notes(board: Leaderboard) -> list[str]:
-    if all(row.n_over_limit is None for row in board.rows):
+    limited = [row for row in board.rows if row.n_over_limit is not None]
+    if not limited:
         return []
     how = "words by the counted rule, pages as laid out by LibreOffice, where they were measured"
-    told = _counted(board.rows, "n_over_limit") or "none"
+    told = _counted(limited, "n_over_limit") or "none"
     costs = "The limit itself costs no points but where a criterion names it."
     found = [f"Reports over their task's limit of length ({how}): {told}. {costs}"]
     if unmeasured := _counted(board.rows, "n_unmeasured"):

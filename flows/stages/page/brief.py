@@ -81,7 +81,6 @@ def brief_page(
     passed = [item.is_error for item, verdict, *_ in graded if verdict.passed]
     wanted = "criterion" if said is REPORTS else "requirement"
     heads = ["item", f"{wanted} and reason", "verdict", *(["expert's report"] if labels else [])]
-    folder, name = ("..", "..", "rubric"), scenario.scenario_id
     return render(
         "brief.html",
         f"{heading}: {condition}",
@@ -89,8 +88,8 @@ def brief_page(
         scripts=TABLE_SCRIPTS,
         texts=[] if brief.text is None else texts,
         quoted=seen,
-        pictures=[address("..", "..", "..", *path.split("/")) for path in pictures],
-        beside=[file and address(file) for file in beside],
+        pictures=pictures,
+        beside=beside,
         heading=heading,
         condition=condition,
         row=row,
@@ -112,9 +111,8 @@ def brief_page(
         graded=graded,
         classes=_classes,
         whole_words=_whole_words,
-        rubric=address(*folder, f"{name}.html"),
-        rubric_script=address(*folder, rubric_script(name)),
-        scenario_page=address("..", "..", "scenario", f"{name}.html"),
+        rubric=address("..", "..", "rubric", f"{scenario.scenario_id}.html"),
+        rubric_script=rubric_script(scenario.scenario_id),
     )
 
 

@@ -96,7 +96,6 @@ def document_page(scenario: Scenario, document: Document, others: Mapping[str, M
             for place, item in enumerate(scenario.items)
             if item.item_id in quotes
         ],
-        others=[(name, page) for name, page in others.items() if name != document.name],
+        others=others,
         rubric=rubric,
-        scenario_page=address("..", "..", "scenario", f"{scenario.scenario_id}.html"),
     )

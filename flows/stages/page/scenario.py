@@ -10,7 +10,7 @@ from markupsafe import Markup
 from flows.common.text import count_of, number
 from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, attribute, link
+from flows.stages.page.markup import address, link
 from flows.stages.page.render import TABLE_SCRIPTS, Column, Table, filters, numbers, parts, render
 from flows.stages.page.wording import Wording, filtered_by, wording
 
@@ -60,10 +60,10 @@ def scenario_page(
         scripts=TABLE_SCRIPTS,
         scenario=scenario,
         said=said,
-        documents=list((documents or {}).items()),
+        documents=documents or {},
         scores=_scores(scenario, columns, said),
         columns=[Column("item"), *numbers(*map(_link, columns)), *filters("tier", "step", "severity")],
-        names=[attribute(column.name) for column in columns],
+        conditions=columns,
         rows=rows,
         classes=filtered_by,
         rubric=address("..", "rubric", f"{scenario.scenario_id}.html"),

@@ -40,11 +40,10 @@ def write_paper(
     """
     shown: dict[Path, dict[str, tuple[str, list[str]]]] = {}
     without: dict[str, str] = {}
-    kinds: tuple[tuple[Path | None, Mapping[str, Any], Callable[[Any], Mapping[str, bytes]], Any], ...] = (
+    for folder, makers, form, endings in (
         (tables, TABLES, render, TABLE_ENDINGS),
         (figures, FIGURES, draw, FIGURE_ENDINGS),
-    )
-    for folder, makers, form, endings in kinds:
+    ):
         if folder is None:
             continue
         entries = shown.setdefault(folder.resolve(), {})
