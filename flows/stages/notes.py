@@ -75,11 +75,7 @@ def notes(board: Leaderboard) -> list[str]:
 
 
 def main_notes(board: Leaderboard) -> list[str]:
-    """Return short notes on a board's rows, the most important first.
-
-    Args:
-        board: its rows may be a part of the leaderboard.
-    """
+    """Return short notes on a board's rows, which may be a part of all, the most important first."""
     rows = board.rows
     judges = {row.judge_id for row in rows}
     found = [

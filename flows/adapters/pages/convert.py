@@ -34,7 +34,6 @@ MAX_UNPACKED = 512 * 1024 * 1024
 MAX_PAGES = 2_000  # whose fonts are looked at
 
 _NAMES = ("soffice", "libreoffice", "/Applications/LibreOffice.app/Contents/MacOS/soffice")
-_ABSENT = "LibreOffice is not installed (no soffice on the path)"
 _SECURITY = {
     "Office.Common/Security/Scripting": {
         "BlockUntrustedRefererLinks": "true",
@@ -105,7 +104,7 @@ def render(
         return _drawn(path, count, None, "PDFium")
     converter = converter or find_converter()
     if converter is None:
-        return Rendered(None, reason=_ABSENT)
+        return Rendered(None, reason="LibreOffice is not installed (no soffice on the path)")
     with tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy = folder / f"document{path.suffix.lower()}"  # its name may be unsafe
@@ -120,8 +119,7 @@ def render(
         pdf = copy.with_suffix(".pdf")
         if not pdf.is_file():
             return Rendered(None, renderer=_version(converter), reason=reason or "LibreOffice wrote no PDF")
-        named = named_fonts(copy) if zipfile.is_zipfile(copy) else None
-        return _drawn(pdf, count, named, _version(converter))
+        return _drawn(pdf, count, named_fonts(copy), _version(converter))
 
 
 def _without_changes(path: Path, copy: Path) -> None:
