@@ -20,7 +20,7 @@ from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.publish.tables import benchmark_tables, result_tables
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.site_paper import drawn
+from flows.pipeline.results.pages.charts import drawn
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
 from flows.pipeline.work.kinds import kind_of
 from flows.readers.guarded import read_guarded

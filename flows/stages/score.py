@@ -53,7 +53,7 @@ def score_brief(
         ConfigError: a severity of the rubric has no weight or one of the wrong sign; or weights by
             severity are given for criteria.
     """
-    points = _points(items, scoring)
+    points = item_points(items, scoring)
     by_id = _by_id(items, verdicts)
     as_empty = is_refused and scoring.refusals is Refusals.zero
     statuses = [by_id[item.item_id].status for item in items]
@@ -172,7 +172,7 @@ def score_refused(score: BriefScore, scoring: ScoringSettings, points: Sequence[
     )
 
 
-def _points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
+def item_points(items: Sequence[Item], scoring: ScoringSettings) -> dict[str, float]:
     """Return points by item id, after checking the weights that this rubric uses.
 
     A weight of 0 is allowed: it excludes a severity from the score.

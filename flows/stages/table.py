@@ -1,104 +1,192 @@
-"""Format a leaderboard as Markdown, CSV and JSON."""
+"""The leaderboard as a table: for a terminal, and as Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from flows.common.text import count_of, number, percent
+from flows.common.text import count_of, number, percent, plural
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.settings import Harness
 
-_HEAD = (
-    "model",
-    "effort",
-    "cap",
-    "judge",
-    "score",
-    "interval",
-    "correct",
-    "passed",
-    "wrong",
-    "scenarios",
-    "briefs",
-)
+NEW = "> "
+"""Before the first cell of a row of this run, if others are not."""
+
+
+def _sum(form: str, *parts: float | None) -> str:
+    known = [part for part in parts if part is not None]
+    return form.format(sum(known)) if len(known) == len(parts) else "-"
+
+
+_CELLS: dict[str, Callable[[LeaderboardRow], str]] = {
+    "model": lambda row: row.model,
+    "effort": lambda row: row.effort,
+    "harness": lambda row: row.harness,
+    "cap": lambda row: "none" if row.word_cap is None else str(row.word_cap),
+    "judge": lambda row: row.judge + ("*" if row.self_judged else ""),
+    "differs in": lambda row: "; ".join(f"{key} {value}" for key, value in row.differs) or "-",
+    "rank": lambda row: "-" if row.rank is None else str(row.rank),
+    "score": lambda row: row.score_text,
+    "interval": lambda row: row.interval_text,
+    "bounds": lambda row: row.bounds_text,
+    "correct": lambda row: percent(row.correct),
+    "passed": lambda row: percent(row.passed),
+    "wrong": lambda row: number(row.wrong, 1),
+    "scenarios": lambda row: count_of(row.n_scenarios, row.n_scenarios_all),
+    "briefs": lambda row: row.briefs_text,
+    "ungraded": lambda row: str(row.n_ungraded),
+    "refused": lambda row: str(row.n_refused),
+    "cut": lambda row: str(row.n_cut + row.n_cut_by_provider),
+    # Of the replies behind a row, the judge's included.
+    "cost": lambda row: _sum("${:.2f}", row.usd, row.judge_usd),
+    "tokens": lambda row: _sum(
+        "{:,.0f}", row.tokens_in, row.tokens_out, row.judge_tokens_in, row.judge_tokens_out
+    ),
+    "seconds": lambda row: _sum("{:,.0f}", row.seconds, row.judge_seconds),
+}
+"""The columns in order, and the text of a row's cell."""
+_WORDS = ("model", "effort", "harness", "cap", "judge", "differs in")
+_SAME = ("effort", "harness", "cap", "judge", "scenarios", "briefs")
+"""Columns of a terminal that go into the caption if all rows are equal."""
+_COUNTS: dict[str, Callable[[LeaderboardRow], int]] = {
+    "items ungraded": lambda row: row.n_ungraded,
+    "refused": lambda row: row.n_refused,
+    "failed": lambda row: row.n_error,
+    "missing": lambda row: row.n_missing,
+    "corrupt": lambda row: row.n_corrupt,
+    "empty": lambda row: row.n_empty,
+    "cut": lambda row: row.n_cut + row.n_cut_by_provider,
+    "at a limit": lambda row: row.n_at_limit,
+    "too long": lambda row: row.n_over_limit or 0,
+}
+"""What a terminal says of a row where it is not 0."""
 
 
 def shown_rows(board: Leaderboard) -> list[tuple[str, ...]]:
     """Return the displayed table, header first, one text per cell."""
-    table = [(*_HEAD, "ungraded", "refused", "cut"), *(_shown(row) for row in board.rows)]
-    if any(row.calls or row.judge_calls for row in board.rows):
-        table = [(*cells, *cost) for cells, cost in zip(table, _costs(board.rows), strict=True)]
-    at = table[0].index("score")
-    if any(row.has_bounds for row in board.rows):
-        bounds = ["bounds", *(row.bounds_text for row in board.rows)]
-        table = [(*row[: at + 2], text, *row[at + 2 :]) for text, row in zip(bounds, table, strict=True)]
-    if any(row.rank is None for row in board.rows):
-        ranks = ["rank", *("-" if row.rank is None else str(row.rank) for row in board.rows)]
-        table = [(*row[:at], text, *row[at:]) for text, row in zip(ranks, table, strict=True)]
-    if any(row.differs for row in board.rows):
-        told = ["differs in", *("; ".join(f"{k} {v}" for k, v in row.differs) or "-" for row in board.rows)]
-        table = [(*row[:4], text, *row[4:]) for text, row in zip(told, table, strict=True)]
-    if has_harnesses(board):
-        told = ["harness", *(row.harness for row in board.rows)]
-        table = [(*row[:2], harness, *row[2:]) for harness, row in zip(told, table, strict=True)]
-    return table
-
-
-def _costs(rows: Sequence[LeaderboardRow]) -> list[tuple[str, str, str]]:
-    """Return price, tokens and time of the replies behind each row, the judge's included; header first."""
-    return [
-        ("cost", "tokens", "seconds"),
-        *(
-            (
-                "-" if row.usd is None or row.judge_usd is None else f"${row.usd + row.judge_usd:.2f}",
-                _sum(row.tokens_in, row.tokens_out, row.judge_tokens_in, row.judge_tokens_out),
-                _sum(row.seconds, row.judge_seconds),
-            )
-            for row in rows
-        ),
-    ]
-
-
-def _sum(*parts: float | None) -> str:
-    known = [part for part in parts if part is not None]
-    return f"{sum(known):,.0f}" if len(known) == len(parts) else "-"
-
-
-def has_harnesses(board: Leaderboard) -> bool:
-    """True if rows may be of several harnesses, which the table then names."""
-    return any(row.harness != Harness.single_prompt.value for row in board.rows)
+    heads = _heads(board.rows)
+    return [tuple(heads), *(tuple(_CELLS[head](row) for head in heads) for row in board.rows)]
 
 
 def word_columns(board: Leaderboard) -> int:
     """Return how many of the first columns hold words."""
-    return 4 + has_harnesses(board) + any(row.differs for row in board.rows)
+    return sum(head in _WORDS for head in _heads(board.rows))
+
+
+def _heads(rows: Sequence[LeaderboardRow]) -> list[str]:
+    """Return the columns that a row needs."""
+    has_calls = any(row.calls or row.judge_calls for row in rows)
+    needed = {
+        "harness": any(row.harness != Harness.single_prompt.value for row in rows),
+        "differs in": any(row.differs for row in rows),
+        "rank": any(row.rank is None for row in rows),
+        "bounds": any(row.has_bounds for row in rows),
+        **dict.fromkeys(("cost", "tokens", "seconds"), has_calls),
+    }
+    return [head for head in _CELLS if needed.get(head, True)]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """A table for a terminal.
+
+    Attributes:
+        rows: cells, the header first.
+        words: places of the columns of words, which may wrap.
+        marked: for each row after the header, whether it is of this run.
+        caption: what is the same in all rows; may be empty.
+    """
+
+    rows: Sequence[tuple[str, ...]]
+    words: AbstractSet[int]
+    marked: Sequence[bool]
+    caption: str
+
+
+def screen_table(
+    rows: Sequence[LeaderboardRow], new: AbstractSet[tuple[str, str]] = frozenset()
+) -> ShownTable:
+    """Return the few columns that a person needs.
+
+    Columns that are equal in all rows go into the caption, and counts that are 0 in all rows are left out.
+
+    Args:
+        rows: at least one.
+        new: condition and judge of the rows of this run.
+    """
+    marked = [(row.condition, row.judge_id) in new for row in rows]
+    is_mixed = any(marked) and not all(marked)
+    heads = ["rank", "score", "interval", "bounds", "scenarios", "briefs"]
+    heads = [head for head in _heads(rows) if head in (*_WORDS, *heads)]
+    if any(row.usd or row.judge_usd for row in rows):
+        heads.append("cost")
+    cells = {head: [_CELLS[head](row) for row in rows] for head in heads}
+    cells["model"] = [NEW * (is_mixed and mark) + row.model for row, mark in zip(rows, marked, strict=True)]
+    if "differs in" in cells:
+        cells["differs in"] = ["\n".join(f"{k} {v}" for k, v in row.differs) or "-" for row in rows]
+    if set(cells["interval"]) == {"-"}:
+        del cells["interval"]
+    same = {head: cells.pop(head)[0] for head in _SAME if len(set(cells.get(head, ()))) == 1}
+    words = {place for place, head in enumerate(cells) if head in _WORDS}
+    counts = [
+        ", ".join(f"{n} {what}" for what, count in _COUNTS.items() if (n := count(row))) for row in rows
+    ]
+    if any(counts):
+        words.add(len(cells))
+        cells["counts"] = counts
+    captions: list[str] = []
+    if same:
+        what = "Same in all rows" if len(rows) > 1 else "This row"
+        captions.append(f"{what}: {', '.join(_phrase(*pair) for pair in same.items())}.")
+    if any(row.n_texts is not None for row in rows):
+        captions.append("Texts: equal repeats count once.")
+    if is_mixed:
+        captions.append(f"{NEW.strip()} marks rows of this run.")
+    shown = [tuple(cells), *zip(*cells.values(), strict=True)]
+    return ShownTable(shown, words, marked, " ".join(captions))
+
+
+def _phrase(head: str, cell: str) -> str:
+    if head in _WORDS:
+        return f"{head} {cell}"
+    return cell if "text" in cell else plural(cell, head.removesuffix("s"))
 
 
 def to_markdown(board: Leaderboard, notes: Sequence[str]) -> str:
     """Format the table and the notes under it as Markdown."""
-    head, *rows = shown_rows(board)
-    lines = [f"# {board.benchmark}: leaderboard ({board.scoring} scoring)", ""]
-    n_words = word_columns(board)
-    lines += [_line(head), _line(("---",) * n_words + ("---:",) * (len(head) - n_words))]
-    lines += [_line(row) for row in rows]
-    lines += ["", *(f"- {note}" for note in notes)]
-    lines += [f"- Left out: {why}." for why in board.left_out]
-    return "\n".join(lines) + "\n"
+    lines = [*(f"- {note}" for note in notes), *(f"- Left out: {why}." for why in board.left_out)]
+    title = f"# {board.benchmark}: leaderboard ({board.scoring} scoring)"
+    return "\n".join([title, "", markdown_table(shown_rows(board), word_columns(board)), *lines]) + "\n"
+
+
+def markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
+    """Format rows, header first, as a Markdown table; columns after the first `words` hold numbers."""
+    head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    rule = ["---"] * words + ["---:"] * (len(head) - words)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body)) + "\n"
 
 
 def to_csv(board: Leaderboard) -> str:
     """Format every field, one line per row; an empty cell is unknown."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [field.name for field in fields(LeaderboardRow)], lineterminator="\n")
-    writer.writeheader()
+    rows: list[dict[str, Any]] = []
     for row in board.rows:
         texts = {key: _rounded(value) for key, value in asdict(row).items()}
-        writer.writerow(texts | {"differs": "; ".join(f"{key} {value}" for key, value in row.differs)})
+        rows.append(texts | {"differs": "; ".join(f"{key} {value}" for key, value in row.differs)})
+    return csv_text(rows, [field.name for field in fields(LeaderboardRow)])
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Format rows as CSV with a header; an empty cell is unknown."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return out.getvalue()
 
 
@@ -115,40 +203,16 @@ def to_metrics(board: Leaderboard) -> str:
     The keys must be the same before and after an experiment, and few: DVC makes a column of each. Only rows
     that a model would not tell apart are named by their condition, or by condition and judge.
     """
+    models = Counter(row.model for row in board.rows)
+    conditions = Counter(row.condition for row in board.rows)
     scores: dict[str, float] = {}
     for row in board.rows:
-        names = (row.model, row.condition, f"{row.condition}/{row.judge_id}")
-        counts = (
-            sum(other.model == row.model for other in board.rows),
-            sum(other.condition == row.condition for other in board.rows),
-            1,
-        )
+        name = row.model
+        if models[name] > 1:
+            name = row.condition if conditions[row.condition] == 1 else f"{row.condition}/{row.judge_id}"
         if row.score is not None:
-            scores[names[counts.index(1)]] = _rounded(row.score)
+            scores[name] = _rounded(row.score)
     return json.dumps(scores, indent=1, sort_keys=True) + "\n"
-
-
-def _shown(row: LeaderboardRow) -> tuple[str, ...]:
-    return (
-        row.model,
-        row.effort,
-        "none" if row.word_cap is None else str(row.word_cap),
-        row.judge + ("*" if row.self_judged else ""),
-        row.score_text,
-        row.interval_text,
-        percent(row.correct),
-        percent(row.passed),
-        number(row.wrong, 1),
-        count_of(row.n_scenarios, row.n_scenarios_all),
-        row.briefs_text,
-        str(row.n_ungraded),
-        str(row.n_refused),
-        str(row.n_cut + row.n_cut_by_provider),
-    )
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _rounded(value: Any) -> Any:

@@ -11,9 +11,10 @@ import docx
 import pytest
 import yaml
 
-from flows.adapters.pages import find_converter, render_all
+from flows.adapters.pages import find_converter
 from flows.pipeline.inputs.submission_check import check_report
 from flows.schema.report_task import ReportStatus
+from tests.support.rendered import render_all
 
 FOLDER = Path(__file__).parents[2] / "data" / "mission_report"
 TRIP, GUNNERY, EXERCISE, ROTATION, HIRING = "sb-war-02", "sb-war-08", "sb-aar-01", "sb-aar-04", "sb-psr-01"

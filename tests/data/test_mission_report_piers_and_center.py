@@ -14,9 +14,10 @@ import pdfplumber
 import pytest
 from docx.enum.section import WD_ORIENT
 
-from flows.adapters.pages import find_converter, render_all
+from flows.adapters.pages import find_converter
 from flows.pipeline.inputs.submission_check import check_report
 from flows.readers import read_document
+from tests.support.rendered import render_all
 from tests.support.report_tasks import FOLDER, attachment, golden, lines, source, squeeze, text, tree
 
 PIERS, CENTER = "sb-psr-02", "sb-par-02"

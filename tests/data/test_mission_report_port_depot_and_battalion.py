@@ -14,9 +14,10 @@ import openpyxl
 import pdfplumber
 import pytest
 
-from flows.adapters.pages import find_converter, render_all
+from flows.adapters.pages import find_converter
 from flows.pipeline.inputs.submission_check import check_report
 from flows.readers import read_document
+from tests.support.rendered import render_all
 from tests.support.report_tasks import FOLDER, attachment, golden, lines, source, squeeze, text, tree
 
 PORT, DEPOT, BATTALION = "sb-sit-01", "sb-par-01", "sb-ins-01"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, phrase, remarks
+from flows.pipeline.results.agreement.text import HEAD, agreement_rows, figure, phrase, remarks
 from flows.schema.verdict import Agreement
 
 NOTHING = Agreement("polarity=negative", 0, 20, None, None)

@@ -10,8 +10,9 @@ from flows.adapters.screen import Screen
 from flows.adapters.tables import BLOCKS, BRIEFS, VERDICTS, read_table, write_table
 from flows.common.digests import sha256_text
 from flows.pipeline.commands.report import report
+from flows.pipeline.results.differences import differences
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.stored import differences, load_graded, load_scenarios
+from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.pipeline.work import digests
 from tests.pipeline.test_panel import panel
 from tests.support.bench import Project, answer, remote

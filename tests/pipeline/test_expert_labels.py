@@ -4,7 +4,7 @@ import pytest
 
 from flows.adapters.labels import read_labels
 from flows.common.errors import ConfigError, StaffbenchError
-from flows.pipeline.results.expert_labels import labels_agreement
+from flows.pipeline.results.agreement.labels import labels_agreement
 from flows.pipeline.results.graded import Graded
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.verdict import ExpertLabel, Verdict, VerdictStatus

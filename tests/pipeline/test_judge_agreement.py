@@ -8,13 +8,13 @@ import pytest
 
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.report import report
-from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.judge_agreement import (
+from flows.pipeline.results.agreement.judges import (
     controls_agreement,
     judges_agreement,
     measure_place_effect,
     self_agreement,
 )
+from flows.pipeline.results.graded import Graded
 from flows.schema.leaderboard import JudgeNote, Leaderboard
 from flows.schema.scenario import Control, Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.settings import ScoringSettings

@@ -8,11 +8,9 @@ from flows.schema.document import Block, BlockKind, Document
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
-from flows.stages.page import (
-    brief_page,
-    condition_page,
-    index_page,
-)
+from flows.stages.page.brief import brief_page
+from flows.stages.page.condition import condition_page
+from flows.stages.page.index import index_page
 
 HOSTILE = (
     '</td><script>alert(1)</script><img src=x onerror="alert(2)">&amp;\u202egnp.exe\u202c zero\u200bwidth\x00'

@@ -9,21 +9,14 @@ from flows.schema.brief import BriefStatus
 from flows.schema.report_task import ReportFacts, ReportTask
 from flows.schema.scenario import Control, Severity
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
-from flows.stages.page import (
-    Group,
-    MatrixColumn,
-    brief_page,
-    condition_page,
-    document_addresses,
-    document_page,
-    index_page,
-    rubric_data,
-    rubric_page,
-    scenario_page,
-    wording,
-)
+from flows.stages.page.brief import brief_page
+from flows.stages.page.condition import Group, condition_page
+from flows.stages.page.index import index_page
 from flows.stages.page.markup import address, attribute, own
+from flows.stages.page.rubric import document_addresses, document_page, rubric_data, rubric_page
+from flows.stages.page.scenario import MatrixColumn, scenario_page
 from flows.stages.page.text import quotes_of, rendered
+from flows.stages.page.wording import wording
 from tests.stages.page_support import (
     BRIEF,
     DOCUMENTS,

@@ -7,20 +7,17 @@ import pytest
 
 from flows.common.errors import StoreError
 from flows.pipeline.results.leaderboard import Graded
-from flows.pipeline.results.site import write_site
+from flows.pipeline.results.pages.site import write_site
 from flows.schema.scenario import Evidence
 from flows.schema.settings import ScoringSettings
-from flows.stages.page import (
-    Group,
-    attempt_page,
-    compare_page,
-    document_page,
-    paper_page,
-    rubric_page,
-    scenario_page,
-    wording,
-)
+from flows.stages.page.brief import attempt_page
+from flows.stages.page.compare import compare_page
+from flows.stages.page.condition import Group
+from flows.stages.page.index import paper_page
 from flows.stages.page.markup import address
+from flows.stages.page.rubric import document_page, rubric_page
+from flows.stages.page.scenario import scenario_page
+from flows.stages.page.wording import wording
 from tests.stages.page_support import (
     BRIEF,
     DOCUMENTS,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from flows.schema.leaderboard import JudgeNote, Leaderboard
+from flows.stages.differing import RowSettings, changed_values, differing
 from flows.stages.notes import main_notes
-from flows.stages.shown import RowSettings, changed_values, differing, screen_table
-from flows.stages.table import shown_rows, to_csv, to_markdown
+from flows.stages.table import screen_table, shown_rows, to_csv, to_markdown
 from tests.stages.test_table import ROW
 
 SETTINGS = {

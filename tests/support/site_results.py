@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flows.adapters.objects import ObjectStore
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.site import write_site
+from flows.pipeline.results.pages.site import write_site
 from flows.schema.document import Block, BlockKind, Document
 from flows.schema.scenario import Evidence
 from tests.support.paper_results import SEVERITY, make_graded, make_scenarios

@@ -90,7 +90,6 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
-    """Return the labels and every fault."""
     found: list[ExpertLabel] = []
     faults: list[StaffbenchError] = []
     for number, row in enumerate(_rows(path), 2):
@@ -108,7 +107,7 @@ def _read_csv(path: Path) -> tuple[list[ExpertLabel], list[StaffbenchError]]:
     return found, faults
 
 
-def _rows(path: Path) -> list[dict[str, str | None]]:
+def _rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -119,4 +118,4 @@ def _rows(path: Path) -> list[dict[str, str | None]]:
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         raise ScenarioError(path, f"no column {', '.join(missing)}", f"columns {', '.join(COLUMNS)}")
-    return [dict(row) for row in rows]
+    return rows

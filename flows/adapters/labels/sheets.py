@@ -91,8 +91,21 @@ def write_sheet(
         if scenario.reference is not None and scenario.scenario_id not in experts:
             experts[scenario.scenario_id] = f"Expert {len(experts) + 1}"
             _show(book, experts[scenario.scenario_id], f"The expert's {scenario.title}", scenario.reference)
-        beside = experts.get(scenario.scenario_id)
-        rows += [(item, _cells(title, beside, code, item)) for item in items]
+        for item in items:
+            cells = (
+                title,
+                experts.get(scenario.scenario_id),
+                item.item_id,
+                "wrong move" if item.is_error else "requirement",
+                item.requirement,
+                item.ground_truth,
+                item.pass_condition,
+                item.fail_condition,
+                None,
+                None,
+                f"{code} {item.item_id}",
+            )
+            rows.append((item, dict(zip(_WIDTHS, cells, strict=True))))
     _fill(labels, rows)
     for sheet in book.worksheets:  # printed: as wide as the page
         _set_heights(sheet)
@@ -104,22 +117,6 @@ def write_sheet(
     book.save(path)
 
 
-def _cells(title: str, expert: str | None, code: str, item: Item) -> dict[str, str | None]:
-    """Return the cells of a row by head."""
-    cells = dict.fromkeys(_WIDTHS) | {
-        "brief": title,
-        "beside": expert,
-        "item": item.item_id,
-        "kind": "wrong move" if item.is_error else "requirement",
-        "what the brief should say": item.requirement,
-        "the truth": item.ground_truth,
-        "passes if": item.pass_condition,
-        "fails if": item.fail_condition,
-        "code (leave as it is)": f"{code} {item.item_id}",
-    }
-    return {name: value or None for name, value in cells.items()}
-
-
 def _fill(sheet: Any, rows: Sequence[tuple[Item, Mapping[str, str | None]]]) -> None:
     """Fill the sheet of labels; columns that no row needs are left out."""
     head = [name for name in _WIDTHS if name in ("label", "note") or any(cells[name] for _, cells in rows)]
@@ -127,15 +124,13 @@ def _fill(sheet: Any, rows: Sequence[tuple[Item, Mapping[str, str | None]]]) -> 
         cell = _put(sheet, 1, column, name)
         cell.font, cell.fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1F3864")
         sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS[name]
-    choices: dict[bool, Any] = {
-        is_error: DataValidation(
-            "list", formula1=f'"{",".join(words)}"', allow_blank=True, showErrorMessage=True
-        )
-        for is_error, words in _WORDS.items()
-    }
+    choices: dict[bool, Any] = {}
+    for is_error, words in _WORDS.items():
+        offered = f'"{",".join(words)}"'
+        choices[is_error] = DataValidation("list", formula1=offered, allow_blank=True, showErrorMessage=True)
     for row, (item, cells) in enumerate(rows, 2):
         for column, name in enumerate(head, 1):
-            cell = _put(sheet, row, column, cells[name])
+            cell = _put(sheet, row, column, cells[name] or None)
             if name in ("brief", "beside") and cell.value:
                 cell.hyperlink, cell.font = f"#'{cell.value}'!A1", Font(color="0563C1", underline="single")
             elif name == "label":
@@ -179,13 +174,10 @@ def _show(book: Workbook, name: str, title: str, text: str) -> None:
     sheet.column_dimensions["A"].width = 95
     back = _put(sheet, 1, 1, f"{title} (back to {LABELS})")
     back.hyperlink, back.font = f"#'{LABELS}'!A1", Font(bold=True, size=13, color="0563C1")
-    row = 2
-    for paragraph in text.splitlines():
-        for part in textwrap.wrap(paragraph, _LONGEST, replace_whitespace=False, drop_whitespace=False) or [
-            ""
-        ]:
-            row += 1
-            _put(sheet, row, 1, part or None)
+    wrapped = textwrap.TextWrapper(_LONGEST, replace_whitespace=False, drop_whitespace=False)
+    parts = [part for paragraph in text.splitlines() for part in wrapped.wrap(paragraph) or [None]]
+    for row, part in enumerate(parts, 3):
+        _put(sheet, row, 1, part)
 
 
 def read_sheet(

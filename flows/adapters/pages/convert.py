@@ -5,13 +5,12 @@ process, which may exit before converting it, without an error. The profile disa
 and URLs; by default LibreOffice fetches linked pictures.
 """
 
-# pypdfium2 and Pillow ship no complete types:
+# pypdfium2 ships no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import shutil
@@ -19,27 +18,22 @@ import signal
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from flows.adapters.pages.draw import opened, png_of
 from flows.adapters.pages.fonts import Fonts, named_fonts
-from flows.schema.locks import PDFIUM
 
 SECONDS = 120.0
 """Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
 
-DPI = 100
 MAX_IMAGES = 20
-MAX_PIXELS = 2_000  # of the longer side of an image
 MAX_UNPACKED = 512 * 1024 * 1024
 MAX_PAGES = 2_000  # whose fonts are looked at
 
 _NAMES = ("soffice", "libreoffice", "/Applications/LibreOffice.app/Contents/MacOS/soffice")
-_ABSENT = "LibreOffice is not installed (no soffice on the path)"
 _SECURITY = {
     "Office.Common/Security/Scripting": {
         "BlockUntrustedRefererLinks": "true",
@@ -87,17 +81,16 @@ def render(
     path: Path,
     *,
     images: int = 0,
-    changes: bool = False,
     seconds: float = SECONDS,
     converter: Path | None = None,
 ) -> Rendered:
     """Lay out one document.
 
+    Tracked changes of a Word file: insertions are text and deletions are gone, as the judge's text has it.
+
     Args:
         path: a .docx, .xlsx or other file that LibreOffice reads; a .pdf needs no LibreOffice.
         images: number of first pages to render, at DPI; at most MAX_IMAGES.
-        changes: whether tracked changes of a Word file are drawn as marks; without, insertions are text
-            and deletions are gone, as the text for the judge has it.
         seconds: limit; a conversion that takes longer is ended.
         converter: the `soffice` to run; None to look for it.
 
@@ -111,35 +104,22 @@ def render(
         return _drawn(path, count, None, "PDFium")
     converter = converter or find_converter()
     if converter is None:
-        return Rendered(None, reason=_ABSENT)
+        return Rendered(None, reason="LibreOffice is not installed (no soffice on the path)")
     with tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy = folder / f"document{path.suffix.lower()}"  # its name may be unsafe
         try:
-            if changes or path.suffix.lower() not in {".docx", ".docm", ".dotx"}:
-                shutil.copyfile(path, copy)
-            else:
+            if path.suffix.lower() in {".docx", ".docm", ".dotx"}:
                 _without_changes(path, copy)
+            else:
+                shutil.copyfile(path, copy)
             reason = _convert(converter, copy, folder, seconds)
         except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
             return Rendered(None, reason=f"it can't be converted ({type(error).__name__}: {error})")
         pdf = copy.with_suffix(".pdf")
         if not pdf.is_file():
             return Rendered(None, renderer=_version(converter), reason=reason or "LibreOffice wrote no PDF")
-        named = named_fonts(copy) if zipfile.is_zipfile(copy) else None
-        return _drawn(pdf, count, named, _version(converter))
-
-
-def render_all(
-    paths: Sequence[Path], *, workers: int = 2, images: int = 0, seconds: float = SECONDS
-) -> list[Rendered]:
-    """Lay out documents concurrently, each in its own LibreOffice, in the order of `paths`."""
-    converter = find_converter()
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        jobs = [
-            pool.submit(render, path, images=images, seconds=seconds, converter=converter) for path in paths
-        ]
-        return [job.result() for job in jobs]
+        return _drawn(pdf, count, named_fonts(copy), _version(converter))
 
 
 def _without_changes(path: Path, copy: Path) -> None:
@@ -239,36 +219,23 @@ def _version(converter: Path) -> str:
 
 
 def _drawn(pdf: Path, images: int, named: tuple[str, ...] | None, renderer: str) -> Rendered:
-    """Count and render the pages of a PDF."""
-    import pypdfium2
+    from pypdfium2 import PdfiumError
 
-    with PDFIUM:
-        try:
-            document: Any = pypdfium2.PdfDocument(pdf)
-        except pypdfium2.PdfiumError as error:
-            return Rendered(None, renderer=renderer, reason=f"the PDF can't be opened ({error})")
-        try:
+    failed = "the PDF can't be opened"
+    try:
+        with opened(pdf) as document:
+            failed = "a page can't be drawn"
             pages = len(document)
             if not pages:
                 return Rendered(None, renderer=renderer, reason="the PDF has no page")
-            drawn: list[bytes] = [_png(document[number]) for number in range(min(images, pages))]
+            drawn = tuple(png_of(document[number]) for number in range(min(images, pages)))
             fonts = {name for number in range(min(pages, MAX_PAGES)) for name in _fonts(document[number])}
-        except pypdfium2.PdfiumError as error:
-            return Rendered(None, renderer=renderer, reason=f"a page can't be drawn ({error})")
-        finally:
-            document.close()
-    return Rendered(pages, tuple(drawn), Fonts.of(named, fonts), renderer)
-
-
-def _png(page: Any) -> bytes:
-    scale = min(DPI / 72, MAX_PIXELS / max(page.get_size()))  # a PDF's unit is 1/72 inch
-    buffer = io.BytesIO()
-    page.render(scale=scale).to_pil().save(buffer, "PNG")
-    return buffer.getvalue()
+    except PdfiumError as error:
+        return Rendered(None, renderer=renderer, reason=f"{failed} ({error})")
+    return Rendered(pages, drawn, Fonts.of(named, fonts), renderer)
 
 
 def _fonts(page: Any) -> set[str]:
-    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_TEXT
 
-    texts = page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_TEXT])
-    return {text.get_font().get_base_name() for text in texts}
+    return {text.get_font().get_base_name() for text in page.get_objects(filter=[FPDF_PAGEOBJ_TEXT])}

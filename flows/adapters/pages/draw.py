@@ -1,16 +1,21 @@
-"""Render one page of a PDF."""
+"""Draw pages of a PDF with PDFium."""
 
-# pypdfium2 ships no complete types:
+# pypdfium2 and Pillow ship no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import io
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from flows.adapters.pages.convert import DPI, MAX_PIXELS
 from flows.schema.locks import PDFIUM
+
+DPI = 100
+MAX_PIXELS = 2_000  # of the longer side of an image
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +33,36 @@ class Drawn:
 
 def draw_page(data: bytes, number: int) -> Drawn:
     """Draw page `number`, from 1, of a PDF at DPI, at most MAX_PIXELS on its longer side."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        with opened(data) as document:
+            pages = len(document)
+            return Drawn(pages, png_of(document[number - 1]) if 1 <= number <= pages else None)
+    except (PdfiumError, ValueError, ZeroDivisionError, MemoryError):
+        return Drawn(None, None)
+
+
+@contextmanager
+def opened(pdf: Path | bytes) -> Generator[Any]:
+    """Open a PDF, and close it at the end of the block; no other thread is in PDFium meanwhile.
+
+    Raises:
+        PdfiumError: it can't be opened.
+    """
     import pypdfium2
 
     with PDFIUM:
+        document: Any = pypdfium2.PdfDocument(pdf)
         try:
-            document: Any = pypdfium2.PdfDocument(data)
-        except pypdfium2.PdfiumError:
-            return Drawn(None, None)
-        try:
-            pages = len(document)
-            if not 1 <= number <= pages:
-                return Drawn(pages, None)
-            page = document[number - 1]
-            scale = min(DPI / 72, MAX_PIXELS / max(page.get_size()))  # a PDF's unit is 1/72 inch
-            buffer = io.BytesIO()
-            page.render(scale=scale).to_pil().save(buffer, "PNG")
-            return Drawn(pages, buffer.getvalue())
-        except (pypdfium2.PdfiumError, ValueError, ZeroDivisionError, MemoryError):
-            return Drawn(None, None)
+            yield document
         finally:
             document.close()
+
+
+def png_of(page: Any) -> bytes:
+    """Render a page of an opened PDF."""
+    scale = min(DPI / 72, MAX_PIXELS / max(page.get_size()))  # a PDF's unit is 1/72 inch
+    buffer = io.BytesIO()
+    page.render(scale=scale).to_pil().save(buffer, "PNG")
+    return buffer.getvalue()

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_MAX_PART = 64 * 1024 * 1024
+from flows.common.errors import ReadError
+from flows.common.word_xml import Element, attribute, child, qn, val
+from flows.readers.ooxml import Package
+
 _MAX_CHAIN = 20  # maximum chain of base styles; Word allows 11
 _STORY = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+_PART = re.compile(rf"{_STORY.pattern}|word/styles\.xml|word/theme/theme.*")
 # Name of a font subset in a PDF: 'ABCDEF+LiberationSans-BoldItalic'.
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
 _STYLE = re.compile(
@@ -82,105 +81,66 @@ def _key(name: str) -> str:
 
 def named_fonts(path: Path) -> tuple[str, ...] | None:
     """Return the fonts of a Word file's text, most used first; None if unknown."""
-    etree: Any = importlib.import_module("lxml.etree")
     try:
-        with zipfile.ZipFile(path) as package:
-            parts = {name: _root(package, name, etree) for name in package.namelist() if _wanted(name)}
-    except (OSError, ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError, etree.XMLSyntaxError):
+        package = Package(path.read_bytes(), path)
+        parts = {name: package.xml(name) for name in package.names() if _PART.fullmatch(name)}
+    except (OSError, ReadError):
         return None
-    styles = _Styles(parts.get("word/styles.xml"), _theme(parts))
+    theme = next((root for name, root in parts.items() if name.startswith("word/theme/")), None)
+    styles = _Styles(parts.get("word/styles.xml"), theme)
     counts: Counter[str] = Counter()
     for name, root in parts.items():
         if _STORY.fullmatch(name):
-            counts.update(dict(_runs(root, styles)))
+            counts += styles.used_in(root)
     return tuple(name for name, _ in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def _wanted(name: str) -> bool:
-    return bool(_STORY.fullmatch(name)) or name == "word/styles.xml" or name.startswith("word/theme/theme")
-
-
-def _root(package: zipfile.ZipFile, name: str, etree: Any) -> Any:
-    with package.open(name) as part:
-        data = part.read(_MAX_PART + 1)
-    if len(data) > _MAX_PART or b"<!DOCTYPE" in data:
-        raise ValueError(name)
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
-
-
-def _theme(parts: dict[str, Any]) -> dict[str, str]:
-    """Return the Latin fonts of `majorHAnsi` and `minorHAnsi`."""
-    root = next((part for name, part in sorted(parts.items()) if name.startswith("word/theme/")), None)
-    found: dict[str, str] = {}
-    if root is None:
-        return found
-    for kind in ("major", "minor"):
-        latin: Any = root.find(f".//{_A}{kind}Font/{_A}latin")
-        if latin is not None and latin.get("typeface"):
-            found[kind] = str(latin.get("typeface"))
-    return found
-
-
 class _Styles:
-    def __init__(self, root: Any, theme: dict[str, str]) -> None:
-        self._theme = theme
-        self._styles: dict[str, Any] = {}
+    """Latin fonts by the styles and the theme of a document."""
+
+    def __init__(self, root: Element | None, theme: Element | None) -> None:
+        self._theme: dict[str, str] = {}  # of `majorHAnsi` and `minorHAnsi`, by their first letters
+        for kind in ("major", "minor"):
+            latin = None if theme is None else theme.find(f".//{qn(f'a:{kind}Font')}/{qn('a:latin')}")
+            if latin is not None and latin.get("typeface"):
+                self._theme[kind] = str(latin.get("typeface"))
+        self._styles: dict[str, Element] = {}
         self._default: dict[str, str] = {}
-        self._base = ""
-        for style in () if root is None else root.iter(f"{_W}style"):
-            key = str(style.get(f"{_W}styleId"))
+        for style in () if root is None else root.iter(qn("w:style")):
+            key = attribute(style, "w:styleId")
             self._styles[key] = style
-            if style.get(f"{_W}default") in {"1", "true", "on"}:
-                self._default[str(style.get(f"{_W}type"))] = key
-        if root is not None:
-            self._base = self.font(root.find(f"{_W}docDefaults/{_W}rPrDefault/{_W}rPr"))
+            if attribute(style, "w:default") in {"1", "true", "on"}:
+                self._default[attribute(style, "w:type")] = key
+        self._base = self._font(child(root, "w:docDefaults", "w:rPrDefault", "w:rPr")) or "Times New Roman"
 
-    def font(self, properties: Any) -> str:
-        """Return the Latin font in run properties; may be empty."""
-        fonts = None if properties is None else properties.find(f"{_W}rFonts")
-        if fonts is None:
-            return ""
-        for name in ("ascii", "hAnsi"):
-            themed = str(fonts.get(f"{_W}{name}Theme") or "")
-            if themed[:5] in self._theme:  # 'majorHAnsi', 'minorAscii', ...
-                return self._theme[themed[:5]]
-            if fonts.get(f"{_W}{name}"):
-                return str(fonts.get(f"{_W}{name}"))
-        return ""
-
-    def chain(self, key: str | None, kind: str) -> str:
-        """Return the font of a style or its base styles; of the default style if none is given."""
-        for _ in range(_MAX_CHAIN):
-            style = self._styles.get(key or self._default.get(kind, ""))
-            if style is None:
-                return ""
-            found = self.font(style.find(f"{_W}rPr"))
-            if found:
+    def _font(self, properties: Element | None) -> str:
+        """Return the font in run properties; may be empty."""
+        fonts = child(properties, "w:rFonts")
+        for name in ("w:ascii", "w:hAnsi"):
+            themed = attribute(fonts, f"{name}Theme")[:5]  # 'majorHAnsi', 'minorAscii', ...
+            if found := self._theme.get(themed) or attribute(fonts, name):
                 return found
-            base = style.find(f"{_W}basedOn")
-            if base is None:
-                return ""
-            key = str(base.get(f"{_W}val"))
         return ""
 
-    @property
-    def base(self) -> str:
-        """Return the font of the document's defaults, else Word's default."""
-        return self._base or "Times New Roman"
+    def _of_style(self, key: str, kind: str) -> str:
+        """Return the font of a style or its base styles; of the default style if none is given."""
+        key = key or self._default.get(kind, "")
+        for _ in range(_MAX_CHAIN):
+            style = self._styles.get(key)
+            if found := self._font(child(style, "w:rPr")):
+                return found
+            key = val(style, "w:basedOn")
+        return ""
 
-
-def _runs(root: Any, styles: _Styles) -> Iterator[tuple[str, int]]:
-    """Yield fonts with numbers of characters, for every story."""
-    counts: Counter[str] = Counter()
-    for paragraph in root.iter(f"{_W}p"):
-        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-        whole = styles.chain(None if style is None else style.get(f"{_W}val"), "paragraph") or styles.base
-        for run in paragraph.iter(f"{_W}r"):
-            length = sum(len((text.text or "").strip()) for text in run.iterfind(f"{_W}t"))
-            if not length:
-                continue
-            properties = run.find(f"{_W}rPr")
-            character = None if properties is None else properties.find(f"{_W}rStyle")
-            named = "" if character is None else styles.chain(character.get(f"{_W}val"), "character")
-            counts[styles.font(properties) or named or whole] += length
-    yield from counts.items()
+    def used_in(self, root: Element) -> Counter[str]:
+        """Return the numbers of characters in a story, by font."""
+        counts: Counter[str] = Counter()
+        for paragraph in root.iter(qn("w:p")):
+            whole = self._of_style(val(paragraph, "w:pPr", "w:pStyle"), "paragraph") or self._base
+            for run in paragraph.iter(qn("w:r")):
+                length = sum(len((text.text or "").strip()) for text in run.iterfind(qn("w:t")))
+                if length:
+                    style = val(run, "w:rPr", "w:rStyle")
+                    named = self._of_style(style, "character") if style else ""
+                    counts[self._font(child(run, "w:rPr")) or named or whole] += length
+        return counts

@@ -20,12 +20,12 @@ from flows.common.gather import gather_then_raise
 from flows.common.text import number, plural
 from flows.common.untrusted import plain_name
 from flows.pipeline.evaluate.showing import display_path
-from flows.pipeline.results.agreement_text import HEAD, agreement_rows, figure, remarks
-from flows.pipeline.results.expert_labels import by_code, labels_agreement, mlflow_labels, stored_briefs
+from flows.pipeline.results.agreement.judges import judges_agreement
+from flows.pipeline.results.agreement.labels import by_code, labels_agreement, mlflow_labels, stored_briefs
+from flows.pipeline.results.agreement.offline import offline_agreements, pairs_agreement
+from flows.pipeline.results.agreement.text import HEAD, agreement_rows, figure, remarks
 from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.judge_agreement import judges_agreement
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.offline_agreement import offline_agreements, pairs_agreement
 from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.pipeline.work.remote_judge import ask
 from flows.pipeline.work.stores import Stores

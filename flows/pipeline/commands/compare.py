@@ -9,12 +9,18 @@ from pathlib import Path
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.text import number
-from flows.pipeline.results.chosen import pair
-from flows.pipeline.results.comparison import Comparison, ItemCounts, compare_entries, difference_text
-from flows.pipeline.results.site import write_compared
-from flows.pipeline.results.site_compare import score_text
-from flows.pipeline.results.stored import differences, load_graded, load_scenarios
-from flows.stages.page import compare_fragment
+from flows.pipeline.results.differences import differences
+from flows.pipeline.results.pages.compare import score_text
+from flows.pipeline.results.pages.comparison import (
+    Comparison,
+    ItemCounts,
+    compare_entries,
+    difference_text,
+    pair,
+)
+from flows.pipeline.results.pages.site import write_compared
+from flows.pipeline.results.stored import load_graded, load_scenarios
+from flows.stages.page.condition import compare_fragment
 
 _MOST = 20  # items in the terminal
 
@@ -86,7 +92,7 @@ def _notes(found: Comparison) -> list[str]:
     notes = list(differences(found.entries))
     if found.entries[0].judge != found.entries[1].judge:
         notes.append("The judges differ: a part of the difference is theirs.")
-    stand_ins = sorted({entry.judge for entry in found.entries if entry.about["judge"]["is_stand_in"]})
+    stand_ins = sorted({entry.judge for entry in found.entries if entry.is_stand_in})
     notes += [f"Judge {name} is a deterministic stand-in, no judge to publish with." for name in stand_ins]
     notes.append("A passed wrong move is one that the brief does not make.")
     return notes

@@ -14,7 +14,7 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.text import plural
 from flows.pipeline.evaluate.showing import display_path, show_board, show_tasks
 from flows.pipeline.inputs.packets import stored_characters
-from flows.pipeline.results.expert_labels import by_code, check_labels
+from flows.pipeline.results.agreement.labels import by_code, check_labels
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import (
     board_file,
@@ -23,8 +23,8 @@ from flows.pipeline.results.leaderboard import (
     write_leaderboard,
     write_task_table,
 )
-from flows.pipeline.results.site import write_site
-from flows.pipeline.results.site_tables import load_documents
+from flows.pipeline.results.pages.site import write_site
+from flows.pipeline.results.pages.tables import load_documents
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.schema.condition import judge_of
 from flows.schema.leaderboard import Leaderboard
@@ -155,7 +155,7 @@ def _paper_results(
 
 
 def _write_paper(results: Results, tables: Path | None, figures: Path | None, screen: Screen) -> None:
-    from flows.pipeline.results.paper_files import write_paper  # with altair
+    from flows.pipeline.results.paper import write_paper  # with altair
 
     readmes, without = write_paper(results, tables=tables, figures=figures)
     screen.note("Written: " + ", ".join(display_path(path) for path in readmes) + ", and what they list")

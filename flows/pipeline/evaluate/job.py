@@ -25,7 +25,7 @@ from flows.pipeline.results.stored import left_out, load_graded, load_scenarios,
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
-from flows.stages.shown import changed_values
+from flows.stages.differing import changed_values
 
 _LONGEST_NAME = 200
 _LONGEST_PARAM = 500  # characters; MLflow rejects some thousands

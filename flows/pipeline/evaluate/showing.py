@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
-from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.graded import Graded, in_order, scored
 from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
 from flows.stages.notes import main_notes, notes
-from flows.stages.shown import screen_table
-from flows.stages.table import shown_rows, word_columns
+from flows.stages.table import screen_table, shown_rows, word_columns
 
 if TYPE_CHECKING:
     from flows.pipeline.evaluate.job import Finished
@@ -74,8 +73,7 @@ def show_tasks(
 ) -> None:
     """Print the table of tasks with their scores; nothing if the scenarios are no tasks."""
     if any(scenario.task is not None for scenario in scenarios.values()):
-        by_name = {(entry.condition, entry.judge): entry for entry in graded}
-        ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
+        ordered = in_order(graded, board)
         rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows)
@@ -108,7 +106,7 @@ def show_brief(screen: Screen, entry: Graded, scenario: Scenario, scoring: Scori
         f"Score {number(estimate.score)} (1 is every requirement and no wrong move): "
         f"{met[0]} of {met[1]} requirements met, {moves}."
     )
-    if entry.about["judge"]["is_stand_in"]:
+    if entry.is_stand_in:
         screen.note(
             f"Judge {entry.judge} is a deterministic stand-in, no judge to publish with. "
             "judge=NAME chooses a model: staffbench list judges."

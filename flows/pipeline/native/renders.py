@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from flows.adapters.pages import find_converter, render
-from flows.adapters.pages.convert import DPI, MAX_IMAGES
-from flows.adapters.pages.draw import draw_page
+from flows.adapters.pages.convert import MAX_IMAGES
+from flows.adapters.pages.draw import DPI, draw_page
 from flows.common.blobs import Mirror
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 from flows.common.errors import StoreError

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from flows.common.digests import canonical_json
 from flows.schema.brief import BriefStatus
+from flows.schema.leaderboard import Leaderboard
 from flows.schema.report_task import ReportFacts
-from flows.schema.scenario import Scenario
+from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
@@ -83,6 +85,18 @@ class Graded:
         return self.scores is not None
 
     @property
+    def is_stand_in(self) -> bool:
+        """True if the judge is the offline one, or Harbor's stand-in."""
+        return bool(self.about["judge"]["is_stand_in"])
+
+    def is_clamped(self, scoring: ScoringSettings) -> bool:
+        """True if scores count within [0, 1].
+
+        The protocol decides that of attempts, whatever the weights of other rows. Old imports were reports only.
+        """
+        return bool(self.about["harbor"].get("clamped", True)) if self.is_foreign else scoring.clamped
+
+    @property
     def has_attempts(self) -> bool:
         """True if a model wrote reports in a loop of tool calls."""
         return any(report.n_calls for report in self.reports.values())
@@ -129,10 +143,10 @@ class Graded:
     @property
     def by_brief(self) -> dict[tuple[str, int], list[Verdict]]:
         """The verdicts, by scenario and seed."""
-        found: dict[tuple[str, int], list[Verdict]] = {}
+        found: defaultdict[tuple[str, int], list[Verdict]] = defaultdict(list)
         for verdict in self.verdicts:
-            found.setdefault((verdict.scenario_id, verdict.seed), []).append(verdict)
-        return found
+            found[verdict.scenario_id, verdict.seed].append(verdict)
+        return dict(found)
 
     @property
     def passed(self) -> dict[tuple[str, int, str], bool | None]:
@@ -142,21 +156,40 @@ class Graded:
     @property
     def passed_at_each_repeat(self) -> dict[tuple[str, int, str], list[bool | None]]:
         """`passed` at each repeat, in order."""
-        found: dict[tuple[str, int, str], list[bool | None]] = {}
+        found: defaultdict[tuple[str, int, str], list[bool | None]] = defaultdict(list)
         for _, v in sorted(self.repeats, key=lambda repeat: repeat[0]):
-            found.setdefault((v.scenario_id, v.seed, v.item_id), []).append(v.passed)
-        return found
+            found[v.scenario_id, v.seed, v.item_id].append(v.passed)
+        return dict(found)
+
+
+def in_order(graded: Sequence[Graded], board: Leaderboard) -> list[Graded]:
+    """Return the conditions in the order of a board's rows."""
+    by_name = {(entry.condition, entry.judge): entry for entry in graded}
+    return [by_name[row.condition, row.judge_id] for row in board.rows]
+
+
+def items_of(scenarios: Iterable[Scenario]) -> dict[tuple[str, str], Item]:
+    """Return the items of all rubrics, by scenario and item."""
+    return {(one.scenario_id, item.item_id): item for one in scenarios for item in one.items}
+
+
+def scenario_means(
+    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+) -> dict[str, float]:
+    """Return the mean score of each scenario over its scored briefs, as it is averaged; without any, none."""
+    is_clamped = entry.is_clamped(scoring)
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for score in scored(entry, scenarios, scoring).scores:
+        value = score.score_clamped if is_clamped else score.score
+        if value is not None:
+            found[score.scenario_id].append(value)
+    return {name: math.fsum(values) / len(values) for name, values in found.items()}
 
 
 def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
     """Score a graded condition by some weights; the only place that does.
 
     Scores that the run stored under the same weights are reused; others are computed once.
-
-    Args:
-        entry: the graded condition.
-        scenarios: with their rubrics, by id.
-        scoring: the weights.
 
     Raises:
         StaffbenchError: verdicts do not match their rubric.
@@ -174,10 +207,8 @@ def _score(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
         scores = score_briefs(items, entry.verdicts, scoring, entry.refused)
         return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))
     seeds = dict(Counter(score.scenario_id for score in entry.scores))
-    # The protocol decides whether attempts are clamped, whatever the weights of other rows.
-    harbor = entry.about["harbor"]
-    scoring = replace(scoring, clamped=bool(harbor.get("clamped", True)))  # old imports were reports only
-    points = {name: [row[1] for row in rows] for name, rows in harbor.get("criteria", {}).items()}
+    scoring = replace(scoring, clamped=entry.is_clamped(scoring))
+    points = {name: [row[1] for row in rows] for name, rows in entry.about["harbor"].get("criteria", {}).items()}
     scores = [
         score_refused(score, scoring, points.get(score.scenario_id, ()))
         if (score.scenario_id, score.seed) in entry.refused

@@ -10,7 +10,7 @@ from typing import Any
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.run_context import Evaluation
-from flows.pipeline.results.graded import SCORE_VERSIONS
+from flows.pipeline.results.graded import SCORE_VERSIONS, items_of
 from flows.pipeline.results.settings_file import write_settings
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Submission
@@ -24,6 +24,7 @@ from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, s
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
+_IDENTITY = ("benchmark", "model", "effort", "word_cap", "prompt", "harness")
 CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
 """Metadata of tables that can't be computed again from their rows."""
 
@@ -79,7 +80,7 @@ class ResultFiles:
     Attributes:
         briefs, verdicts, scores: always written.
         repeats: written for a judge with repeats.
-        reports, trajectories: written if briefs are Word files, and if a model wrote them.
+        reports: written if briefs are Word files.
     """
 
     briefs: Path
@@ -87,22 +88,19 @@ class ResultFiles:
     scores: Path
     repeats: Path
     reports: Path
-    trajectories: Path
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
     """Return the paths of an evaluation: briefs by condition, verdicts and scores by condition and judge."""
     folder = results / evaluation.condition.benchmark
     condition, judge = evaluation.condition.label, evaluation.judge.label
-    scoring = evaluation.settings.scoring.name
-    scores = judge + scoring_suffix(folder.name, scoring)
+    scores = judge + scoring_suffix(folder.name, evaluation.settings.scoring.name)
     return ResultFiles(
         folder / "briefs" / f"{condition}.parquet",
         folder / "verdicts" / condition / f"{judge}.parquet",
         folder / "scores" / condition / f"{scores}.parquet",
         folder / "repeats" / condition / f"{judge}.parquet",
         folder / "reports" / f"{condition}.parquet",
-        folder / "trajectories" / f"{condition}.parquet",
     )
 
 
@@ -127,38 +125,32 @@ def write_results(
         StoreError: a table can't be written.
     """
     files = result_files(results, evaluation)
-    condition, judge = evaluation.condition, evaluation.judge
-    head = {
-        "condition": condition.label,
-        "benchmark": condition.benchmark,
-        "model": condition.model,
-        "effort": condition.effort,
-        "word_cap": condition.word_cap,
-        "prompt": condition.prompt,
-        "harness": condition.harness,
-    }
-    briefs = [{**head, **as_row(brief)} for brief in outcome.briefs]
+    settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
+    folder = results / condition.benchmark
+    identity = {name: getattr(condition, name) for name in _IDENTITY}
+    briefs = [{"condition": condition.label, **identity, **as_row(brief)} for brief in outcome.briefs]
     about: dict[str, Any] = {
         "condition": asdict(condition),
         "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
-        "seeds": evaluation.settings.seeds,
-        "model_note": evaluation.settings.model.note,
+        "seeds": settings.seeds,
+        "model_note": settings.model.note,
         "briefs_digest": briefs_digest(outcome.briefs),
         "written_from": written_from(evaluation, packets),
     }
     if outcome.served:
         about["served"] = dict(outcome.served)
     about |= {name: carried[name] for name in ("written_from", "served") if name in carried}
-    if evaluation.settings.model.writer is Writer.remote and evaluation.settings.prompt.additions:
-        about["prompt_additions"] = list(evaluation.settings.prompt.additions)
-    if outcome.submissions and evaluation.settings.model.writer is Writer.remote:
-        harness = evaluation.settings.harness
-        about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
+    if settings.model.writer is Writer.remote:
+        if settings.prompt.additions:
+            about["prompt_additions"] = list(settings.prompt.additions)
+        if outcome.submissions:
+            harness = settings.harness
+            about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
     write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
-    write_submissions(results / condition.benchmark, condition, outcome.submissions, about)
+    write_submissions(folder, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
-        "judge_note": evaluation.settings.judge.note,
+        "judge_note": settings.judge.note,
         "judge_versions": judge_versions(evaluation),
         "rubrics": dict(rubric_digests(evaluation.scenarios)),
         "self_judged": evaluation.self_judged,
@@ -168,7 +160,7 @@ def write_results(
         },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
-        "items_shuffled": _are_items_shuffled(evaluation.settings.judge),
+        "items_shuffled": _are_items_shuffled(settings.judge),
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
@@ -179,20 +171,12 @@ def write_results(
         about["judge_served"] = dict(outcome.judge_served)
     about |= carried
     names = {"condition": condition.label, "judge": judge.label}
-    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
+    items = items_of(evaluation.scenarios)
     verdicts: list[dict[str, Any]] = []
     for verdict in outcome.verdicts:
         item = items[verdict.scenario_id, verdict.item_id]
-        verdicts.append(
-            {
-                **names,
-                **as_row(verdict),
-                "step": item.step,
-                "tier": item.tier,
-                "severity": item.severity,
-                "points": item.points,
-            }
-        )
+        classes = {name: getattr(item, name) for name in ("step", "tier", "severity", "points")}
+        verdicts.append({**names, **as_row(verdict), **classes})
     write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
     repeats = [
         {**names, "repeat": number, **as_row(verdict)}
@@ -201,24 +185,19 @@ def write_results(
     ]
     if repeats:
         write_table(files.repeats, REPEATS, repeats, (*_BRIEF_KEYS, "item_id", "repeat"), about)
-    scoring = evaluation.settings.scoring
     statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
+    names["scoring"] = settings.scoring.name
     scores = [
-        {
-            **names,
-            "scoring": scoring.name,
-            "brief_status": statuses[score.scenario_id, score.seed],
-            **as_row(score),
-        }
+        {**names, "brief_status": statuses[score.scenario_id, score.seed], **as_row(score)}
         for score in outcome.scores
     ]
     about |= {
-        "scoring": asdict(scoring),
+        "scoring": asdict(settings.scoring),
         "estimate": asdict(outcome.estimate),
         "score_versions": SCORE_VERSIONS,
     }
     write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
-    write_settings(results / condition.benchmark, evaluation)
+    write_settings(folder, evaluation)
     return files
 
 
@@ -231,35 +210,25 @@ def write_submissions(
     folder: Path, condition: Condition, submissions: Sequence[Submission], about: Mapping[str, Any]
 ) -> None:
     """Write the tables of reports and trajectories below `results/<benchmark>/`, where there are any."""
-    name = {"condition": condition.label}
-    reports = [
-        {**name, "harness": condition.harness, **as_row(submission.facts)} for submission in submissions
-    ]
+    reports: list[dict[str, Any]] = []
+    turns: list[dict[str, Any]] = []
+    for submission in submissions:
+        facts = submission.facts
+        place = {"condition": condition.label, "scenario_id": facts.scenario_id, "seed": facts.seed}
+        reports.append({**place, "harness": condition.harness, **as_row(facts)})
+        turns += [
+            {**place, "turn": number, "event": canonical_json(event)}
+            for number, event in enumerate(submission.trajectory, 1)
+        ]
+    file = f"{condition.label}.parquet"
     if reports:
-        write_table(folder / "reports" / f"{condition.label}.parquet", REPORTS, reports, _BRIEF_KEYS, about)
-    turns = [
-        {
-            **name,
-            "scenario_id": submission.facts.scenario_id,
-            "seed": submission.facts.seed,
-            "turn": number,
-            "event": canonical_json(event),
-        }
-        for submission in submissions
-        for number, event in enumerate(submission.trajectory, 1)
-    ]
+        write_table(folder / "reports" / file, REPORTS, reports, _BRIEF_KEYS, about)
     if turns:
-        path = folder / "trajectories" / f"{condition.label}.parquet"
-        write_table(path, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+        write_table(folder / "trajectories" / file, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:
     """SHA-256 of the graded texts, to detect verdicts on other briefs."""
     ordered = sorted(briefs, key=lambda brief: (brief.scenario_id, brief.seed))
-    return sha256_text(
-        canonical_json([[b.scenario_id, b.seed, b.status.value, b.text, *_file(b)] for b in ordered])
-    )
-
-
-def _file(brief: Brief) -> list[str]:
-    return [] if brief.report is None else [brief.report]
+    parts = [[b.scenario_id, b.seed, b.status.value, b.text, b.report] for b in ordered]
+    return sha256_text(canonical_json([part if part[-1] is not None else part[:-1] for part in parts]))

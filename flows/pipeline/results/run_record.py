@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,25 @@ from typing import Any
 from flows.adapters.provenance import environment, git_revision, lock_digests, now
 from flows.adapters.tracking import BriefTrace, RunRecord
 from flows.pipeline.work.run_context import Evaluation
+from flows.pipeline.results.graded import items_of
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.pipeline.results.settings_file import as_yaml, changed_keys
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.text import number
 from flows.pipeline.work.digests import rubric_digests
-from flows.schema.completion import Spent
 from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
-from flows.schema.verdict import VerdictStatus
-from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
-from flows.stages.shown import changed_values
+from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
+from flows.stages.aggregate import UNCLASSED, Count, Grouping, breakdowns, most_unlike
+from flows.stages.differing import changed_values
+from flows.stages.table import csv_text
 
 _RECORD_VERSION = 2  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
-_GROUPINGS: tuple[Grouping, ...] = ("step", "tier", "severity")
+_ESTIMATED = (
+    "score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong", "n_scenarios", "n_briefs",
+    "n_ungraded",
+)  # fmt: skip
 
 
 def run_record(
@@ -45,15 +48,10 @@ def run_record(
     """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate
-    cap = "none" if condition.word_cap is None else str(condition.word_cap)
     params = {
-        "benchmark": condition.benchmark,
-        "model": condition.model,
+        **{name: getattr(condition, name) for name in ("benchmark", "model", "effort", "prompt", "harness")},
         "model_name": settings.model.name or condition.model,
-        "effort": condition.effort,
-        "word_cap": cap,
-        "prompt": condition.prompt,
-        "harness": condition.harness,
+        "word_cap": "none" if condition.word_cap is None else str(condition.word_cap),
         "judge": judge.name,
         "judge_effort": judge.effort or "none",
         "judge_mode": judge.mode or "none",
@@ -90,22 +88,22 @@ def run_record(
         tags["ci_method"] = estimate.interval.method
     key = sha256_text(canonical_json([condition.digest, judge.digest, asdict(settings.scoring), params]))
     scores = [as_row(score) for score in outcome.scores]
-    rubrics = rubric_digests(evaluation.scenarios)
+    rubrics, groups = rubric_digests(evaluation.scenarios), _groups(evaluation, outcome)
     return RunRecord(
         name=f"{condition.label} · {judge.label}",
         key=key,
         identity=sha256_text(canonical_json([_RECORD_VERSION, key, scores])),
         params=params,
-        metrics=_metrics(evaluation, outcome),
+        metrics=_metrics(evaluation, outcome, groups),
         tags=tags,
         texts={
             "settings.yaml": as_yaml(asdict(settings)),
             # MLflow's page shows CSV files; Parquet files it only offers to download.
-            "scores.csv": _as_csv(scores),
-            "verdicts.csv": _as_csv([as_row(verdict) for verdict in outcome.verdicts]),
-            "verdicts.json": _as_table(_verdict_rows(evaluation, outcome)),
+            "scores.csv": csv_text(scores, [each.name for each in fields(BriefScore)]),
+            "verdicts.csv": csv_text(list(map(as_row, outcome.verdicts)), [each.name for each in fields(Verdict)]),
+            "verdicts.json": _verdict_table(evaluation, outcome),
         },
-        charts=_figures(evaluation, outcome),
+        charts=_figures(evaluation, groups),
         tables=["verdicts.json"],
         dataset={
             "name": condition.benchmark,
@@ -131,44 +129,36 @@ def run_record(
     )
 
 
-def _metrics(evaluation: Evaluation, outcome: Outcome) -> Mapping[str, float]:
-    estimate = outcome.estimate
-    interval = estimate.interval
+def _groups(evaluation: Evaluation, outcome: Outcome) -> dict[Grouping, list[Count]]:
+    """Return the counts by step, tier and severity, of requirements; by severity of wrong moves too."""
+    rubrics = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
+    return {
+        by: [one for one in counts if one.group != UNCLASSED and (one.kind == "requirement" or by == "severity")]
+        for by, counts in breakdowns(rubrics, outcome.verdicts, ("step", "tier", "severity")).items()
+    }
+
+
+def _metrics(
+    evaluation: Evaluation, outcome: Outcome, groups: Mapping[Grouping, Sequence[Count]]
+) -> Mapping[str, float]:
+    estimate, interval = outcome.estimate, outcome.estimate.interval
+    statuses = [brief.status.value for brief in outcome.briefs]
+    spent = {"writer": outcome.spent, "judge": outcome.judge_spent}
     found: dict[str, float | None] = {
-        "score": estimate.score,
-        "score_clamped": estimate.score_clamped,
-        "score_low": estimate.score_low,
-        "score_high": estimate.score_high,
+        **{name: getattr(estimate, name) for name in _ESTIMATED},
         "ci_low": interval.low if interval else None,
         "ci_high": interval.high if interval else None,
         "ci_unlike": most_unlike(interval, estimate.n_scenarios),
-        "correct": estimate.correct,
-        "passed": estimate.passed,
-        "wrong": estimate.wrong,
-        "n_scenarios": estimate.n_scenarios,
-        "n_briefs": estimate.n_briefs,
-        "n_ungraded": estimate.n_ungraded,
         "n_cut": sum(brief.cut for brief in outcome.briefs),
-        **{
-            f"n_{status}": sum(brief.status.value == status for brief in outcome.briefs)
-            for status in ("refused", "error", "empty")
-        },
+        **{f"n_{status}": statuses.count(status) for status in ("refused", "error", "empty")},
         "n_canary_missed": outcome.n_canary_missed,
-        **{f"writer.{name}": value for name, value in asdict(outcome.spent or Spent()).items() if outcome.spent},
-        **{f"judge.{name}": value for name, value in asdict(outcome.judge_spent).items()},
+        **{f"{who}.{name}": value for who, one in spent.items() if one for name, value in asdict(one).items()},
+        **{f"passed.{by}/{one.group}": one.rate for by, counts in groups.items() for one in counts},
     }
-    by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
-    for by, counts in breakdowns(by_scenario, outcome.verdicts, _GROUPINGS).items():
-        for count in counts:
-            if count.group != UNCLASSED and (count.kind == "requirement" or by == "severity"):
-                found[f"passed.{by}/{count.group}"] = count.rate
+    clamped = evaluation.settings.scoring.clamped
     for scenario in evaluation.scenarios:
-        clamped = evaluation.settings.scoring.clamped
-        counted = [
-            score.score_clamped if clamped else score.score
-            for score in outcome.scores
-            if score.scenario_id == scenario.scenario_id
-        ]
+        own = [score for score in outcome.scores if score.scenario_id == scenario.scenario_id]
+        counted = [score.score_clamped if clamped else score.score for score in own]
         scores = [value for value in counted if value is not None]
         found[f"score.scenario/{scenario.scenario_id}"] = sum(scores) / len(scores) if scores else None
     return {name: float(value) for name, value in found.items() if value is not None and isfinite(value)}
@@ -186,35 +176,29 @@ def _note(evaluation: Evaluation, outcome: Outcome) -> str:
     )
 
 
-def _verdict_rows(evaluation: Evaluation, outcome: Outcome) -> list[dict[str, Any]]:
-    """Return the verdicts with what they are about, failed ones first, for the table on MLflow's page."""
-    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
-    rows: list[dict[str, Any]] = []
+def _verdict_table(evaluation: Evaluation, outcome: Outcome) -> str:
+    """Return the verdicts with what they are about, failed ones first, as MLflow's page shows a table."""
+    items = items_of(evaluation.scenarios)
+    kept = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
+    classes = ("requirement", "step", "tier", "severity")
+    rows: list[list[Any]] = []
     for verdict in sorted(outcome.verdicts, key=lambda verdict: verdict.passed is not False):
-        item = items[verdict.scenario_id, verdict.item_id]
-        kept = ("scenario_id", "seed", "item_id", "status", "passed", "mode", "reason")
-        row = {name: value for name, value in as_row(verdict).items() if name in kept}
-        classes = {"requirement": item.requirement, "step": item.step, "tier": item.tier}
-        rows.append({**row, **classes, "severity": item.severity})
-    return rows
+        row, item = as_row(verdict), items[verdict.scenario_id, verdict.item_id]
+        rows.append([*(row[name] for name in kept), *(getattr(item, name) for name in classes)])
+    return json.dumps({"columns": [*kept, *classes] if rows else [], "data": rows})
 
 
-def _as_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the JSON that MLflow's page shows as a table."""
-    columns = list(rows[0]) if rows else []
-    return json.dumps({"columns": columns, "data": [[row[name] for name in columns] for row in rows]})
-
-
-def _figures(evaluation: Evaluation, outcome: Outcome) -> dict[str, dict[str, Any]]:
+def _figures(
+    evaluation: Evaluation, groups: Mapping[Grouping, Sequence[Count]]
+) -> dict[str, dict[str, Any]]:
     """Return the share of requirements passed by step, tier and severity as Vega-Lite charts, by path."""
-    by_scenario = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
     label, judge = evaluation.condition.label, evaluation.judge.label
     found: dict[str, dict[str, Any]] = {}
-    for by, counts in breakdowns(by_scenario, outcome.verdicts, _GROUPINGS).items():
-        kept = [one for one in counts if one.group != UNCLASSED and one.kind == "requirement" and one.n]
+    for by, counts in groups.items():
         rows = [
-            {by: one.group.replace("_", " "), "share": one.passed / one.n, "count": f"{one.passed} of {one.n}"}
-            for one in kept
+            {by: one.group.replace("_", " "), "share": one.rate, "count": f"{one.passed} of {one.n}"}
+            for one in counts
+            if one.kind == "requirement" and one.n
         ]
         if rows:
             found[f"figures/passed_by_{by}.svg"] = _bars(rows, by, label, judge)
@@ -243,35 +227,27 @@ def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTr
     An assessment has the name of the item's severity, so that MLflow's page shows the share of each that
     passed; criteria, which have none, are requirements and penalties.
     """
-    scenarios = {scenario.scenario_id: scenario for scenario in evaluation.scenarios}
-    items = {(s.scenario_id, item.item_id): item for s in evaluation.scenarios for item in s.items}
-    verdicts: dict[tuple[str, int], list[tuple[str, str, bool | None, str, str]]] = {}
+    assignments = {scenario.scenario_id: scenario.assignment for scenario in evaluation.scenarios}
+    items = items_of(evaluation.scenarios)
+    verdicts: defaultdict[tuple[str, int], list[tuple[str, str, bool | None, str, str]]] = defaultdict(list)
     for one in outcome.verdicts:
         item = items[one.scenario_id, one.item_id]
         if one.status is not VerdictStatus.abstained:
             name = item.severity or ("penalty" if item.is_error else "requirement")
             text = f"{item.requirement}\n{one.reason}".strip()
-            entry = (one.item_id, name, one.passed, text, one.status.value)
-            verdicts.setdefault((one.scenario_id, one.seed), []).append(entry)
+            verdicts[one.scenario_id, one.seed].append((one.item_id, name, one.passed, text, one.status.value))
     scores = {(one.scenario_id, one.seed): one.score for one in outcome.scores}
     chosen = sorted(outcome.briefs, key=lambda brief: (brief.seed, brief.scenario_id))[:most]
     return [
         BriefTrace(
             brief.scenario_id,
             brief.seed,
-            f"{brief.scenario_id}/{brief.seed}: {scenarios[brief.scenario_id].assignment}",
+            f"{brief.scenario_id}/{brief.seed}: {assignments[brief.scenario_id]}",
             brief.text,
             brief.detail or brief.status.value,
             scores.get((brief.scenario_id, brief.seed)),
-            verdicts.get((brief.scenario_id, brief.seed), []),
+            verdicts[brief.scenario_id, brief.seed],
         )
         for brief in chosen
     ]
 
-
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

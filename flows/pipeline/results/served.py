@@ -106,28 +106,24 @@ def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: 
 def served_notes(graded: Sequence[Graded]) -> list[str]:
     """Return the leaderboard's notes on irregular replies, to writers and to judges."""
     by_row = {entry.condition: (entry.about.get("served", {}), len(entry.briefs)) for entry in graded}
-    found = [_others(row, told, of) for row, (told, of) in sorted(by_row.items())]
-    notes = _note("Another model answered", found)
-    by_judge = {f"{entry.condition} · {entry.judge}": entry.about.get("judge_served", {}) for entry in graded}
-    notes += _note("Another model judged", [_others(row, told, 0) for row, told in sorted(by_judge.items())])
-    partial = [f"{row} {told['partial']}" for row, (told, _) in sorted(by_row.items()) if told.get("partial")]
+    by_judge = {
+        f"{entry.condition} · {entry.judge}": (entry.about.get("judge_served", {}), 0) for entry in graded
+    }
+    notes: list[str] = []
+    for what, rows in (("Another model answered", by_row), ("Another model judged", by_judge)):
+        lines = [
+            # Older files have only briefs, and not their number.
+            f"{row} asked for {found['asked']}, and {count} of {found.get('of', n_briefs)} "
+            f"{found.get('what', 'briefs')} came from {name}"
+            for row, (found, n_briefs) in sorted(rows.items())
+            for name, count in found.get("answered_by", {}).items()
+        ]
+        if lines:
+            notes.append(f"{what}, by the endpoint's own word: {'; '.join(lines)}.")
+    partial = [f"{row} {found['partial']}" for row, (found, _) in sorted(by_row.items()) if found.get("partial")]
     if partial:
         notes.append(
             "Texts that were paid for and are not graded, as their end is unknown or a filter stopped them: "
             f"{', '.join(partial)}. retry=partial asks for the former again, retry=refused for the latter."
         )
     return notes
-
-
-def _others(row: str, found: Mapping[str, Any], n_briefs: int) -> list[str]:
-    # Older files have only briefs, and not their number.
-    of, what = found.get("of", n_briefs), found.get("what", "briefs")
-    return [
-        f"{row} asked for {found['asked']}, and {count} of {of} {what} came from {name}"
-        for name, count in found.get("answered_by", {}).items()
-    ]
-
-
-def _note(what: str, found: Sequence[Sequence[str]]) -> list[str]:
-    lines = [line for lines in found for line in lines]
-    return [f"{what}, by the endpoint's own word: {'; '.join(lines)}."] if lines else []

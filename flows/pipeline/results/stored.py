@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,6 @@ from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _FIRST_VERSION = "1"
 """Version of each offline rule in files that were written before versions were recorded."""
-_FEW = 8
-"""Maximum number of scenarios named in a note."""
 
 
 def results_lock(results: Path) -> AbstractContextManager[object]:
@@ -195,124 +192,3 @@ def _load_repeats(folder: Path, about: Mapping[str, Any], again: str) -> list[tu
     if found != about:
         raise StoreError(path, "of another run than the verdicts", "both of one run", again)
     return [(row["repeat"], from_row(Verdict, row)) for row in rows]
-
-
-def differences(graded: Sequence[Graded]) -> tuple[str, ...]:
-    """Describe differences between the rows of a table that its columns do not show, a sentence each.
-
-    Rows are compared with one another, not with the current scenarios. Rows of older files, which do not
-    record their inputs, are named: they may or may not differ.
-    """
-    ours = [entry for entry in graded if not entry.is_foreign]
-    return (
-        *_sources(ours, "documents", "documents"),
-        *_sources(ours, "assignments", "assignment"),
-        *_texts(ours),
-        *_judges(graded),
-        *_unrecorded(ours),
-        *_coverage(graded),
-    )
-
-
-def _sources(graded: Sequence[Graded], key: str, what: str) -> list[str]:
-    by_scenario: defaultdict[str, list[tuple[Graded, Hashable]]] = defaultdict(list)
-    for entry in graded:
-        for name, digest in entry.about.get("written_from", {}).get(key, {}).items():
-            by_scenario[name].append((entry, digest))
-    alike: defaultdict[str, list[str]] = defaultdict(list)  # scenarios that divide the rows in the same way
-    for name, versions in by_scenario.items():
-        if parts := _parts(versions):
-            alike["; ".join(parts.values())].append(name)
-    return sorted(
-        f"Rows are based on different versions of the {what} of {_shortened(names)}: {rows}."
-        for rows, names in alike.items()
-    )
-
-
-def _texts(graded: Sequence[Graded]) -> list[str]:
-    by_name: defaultdict[str, list[tuple[Graded, Hashable]]] = defaultdict(list)
-    for entry in graded:
-        if digest := entry.about.get("written_from", {}).get("prompt"):
-            by_name[entry.about["condition"]["prompt"]].append((entry, digest))
-    return [
-        f"Rows were written by different texts of prompt {name}: {'; '.join(parts.values())}."
-        for name, versions in sorted(by_name.items())
-        if (parts := _parts(versions))
-    ]
-
-
-def _judges(graded: Sequence[Graded]) -> list[str]:
-    by_label: defaultdict[str, list[tuple[Graded, Hashable]]] = defaultdict(list)
-    for entry in graded:
-        by_label[entry.judge].append((entry, entry.about["judge"]["digest"]))
-    return [
-        f"Rows were graded by different versions of judge {label}: {'; '.join(parts.values())}."
-        for label, versions in sorted(by_label.items())
-        if (parts := _parts(versions))
-    ]
-
-
-def _unrecorded(graded: Sequence[Graded]) -> list[str]:
-    """Name rows of older files without recorded inputs, if rows with inputs share their scenarios."""
-    known = [entry.about.get("written_from") for entry in graded]
-    asked = any(entry.has_attempts or any(b["completion"] for b in entry.briefs) for entry in graded)
-    if not asked and not any(found and found["documents"] for found in known):
-        return []  # only controls and baselines, which have no such inputs
-    named = sorted(
-        {
-            entry.condition
-            for entry, found in zip(graded, known, strict=True)
-            if found is None and any(_share(entry, other) for other in graded)
-        }
-    )
-    what = "The documents, assignments and prompts of these rows were not recorded"
-    return [f"{what}: {', '.join(named)}."] if named else []
-
-
-def _share(one: Graded, other: Graded) -> bool:
-    """True for two conditions with a common scenario."""
-    return one.condition != other.condition and bool({*one.about["scenarios"]} & {*other.about["scenarios"]})
-
-
-def _coverage(graded: Sequence[Graded]) -> list[str]:
-    """Name rows that lack scenarios or seeds of other rows."""
-    every = frozenset(name for entry in graded for name in entry.about["scenarios"])
-    most = max((int(entry.about["seeds"]) for entry in graded), default=0)
-    scenarios = _parts([(entry, frozenset(entry.about["scenarios"])) for entry in graded])
-    seeds = _parts([(entry, int(entry.about["seeds"])) for entry in graded])
-    found: list[str] = []
-    if odd := [f"{rows} on {_part_of(every, names)}" for names, rows in scenarios.items() if names != every]:
-        found.append(f"Rows do not cover the same scenarios: {'; '.join(odd)}.")
-    if odd := [f"{rows} {number_of}" for number_of, rows in seeds.items() if number_of != most]:
-        found.append(f"Rows have fewer than {most} seeds: {'; '.join(odd)}.")
-    return found
-
-
-def _part_of(every: frozenset[str], names: Any) -> str:
-    """Name the present or the missing scenarios, whichever are fewer."""
-    missing = every - names
-    return f"all but {_shortened(missing)}" if len(missing) < len(names) else _shortened(names)
-
-
-def _shortened(names: Iterable[str]) -> str:
-    ordered = sorted(names)
-    more = [f"{len(ordered) - _FEW} more"] if len(ordered) > _FEW else []
-    return ", ".join(ordered[:_FEW] + more)
-
-
-def _parts(versions: Sequence[tuple[Graded, Hashable]]) -> dict[Hashable, str]:
-    """Names of the rows of each version, sorted by name; empty if there is only one version.
-
-    A row is named by its condition, and by its judge too if its condition has several versions.
-    """
-    if len({version for _, version in versions}) < 2:  # noqa: PLR2004 -- a pair is needed to differ
-        return {}
-    of_condition: defaultdict[str, set[Hashable]] = defaultdict(set)
-    for entry, version in versions:
-        of_condition[entry.condition].add(version)
-    parts: defaultdict[Hashable, set[str]] = defaultdict(set)
-    for entry, version in versions:
-        is_one = len(of_condition[entry.condition]) == 1
-        parts[version].add(entry.condition if is_one else f"{entry.condition} ({entry.judge})")
-    named = {version: ", ".join(sorted(rows)) for version, rows in parts.items()}
-    return dict(sorted(named.items(), key=lambda part: part[1]))

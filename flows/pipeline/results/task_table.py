@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.adapters.task_trees.check import FACTS, HEAD, WORDS
-from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.graded import Graded, scenario_means
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
@@ -28,7 +28,7 @@ def task_table(
         scoring: the weights.
     """
     tasks = {name: scenario.task for name, scenario in scenarios.items() if scenario.task is not None}
-    means = [_means(entry, scenarios, scoring) for entry in graded]
+    means = [scenario_means(entry, scenarios, scoring) for entry in graded]
     # Tasks of imported jobs that are not in this project.
     foreign = sorted({name for found in means for name in found} - set(tasks))
     head = (*HEAD[: WORDS + 2], "published mean", *_names(graded))
@@ -67,23 +67,6 @@ def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list
     """Transpose the table, so that each task is a column; `narrow` keeps only scores."""
     columns = list(zip(*rows, strict=True))
     return [columns[0], *columns[WORDS - 1 if narrow else 1 :]]
-
-
-def to_markdown_table(rows: Sequence[Sequence[str]], words: int) -> str:
-    """Format rows, header first, as a Markdown table; columns after the first `words` hold numbers."""
-    head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    rule = ["---"] * words + ["---:"] * (len(head) - words)
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body)) + "\n"
-
-
-def _means(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, float]:
-    """Mean over scored attempts by task; tasks without any are omitted."""
-    found: dict[str, list[float]] = {}
-    for score in scored(entry, scenarios, scoring).scores:
-        value = score.score_clamped if scoring.clamped else score.score
-        if value is not None:
-            found.setdefault(score.scenario_id, []).append(value)
-    return {name: math.fsum(values) / len(values) for name, values in found.items()}
 
 
 def _facts(task: ReportTask) -> tuple[str, ...]:

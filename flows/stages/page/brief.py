@@ -1,27 +1,25 @@
-"""The page of one brief with the verdict on every item."""
+"""The pages of one brief, with the verdict on every item, and of the attempt that wrote it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from markupsafe import Markup
-
-from flows.common.text import count_of, percent, plural
+from flows.common.text import plural
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Item, Scenario
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
-from flows.stages.page.attempt import attempt_path
-from flows.stages.page.condition import cut_phrase
-from flows.stages.page.markup import address, own
-from flows.stages.page.render import TABLE_SCRIPTS, Column, parts, render
-from flows.stages.page.rubric import anchor, filtered_by, placing, rubric_script
+from flows.stages.page.markup import address
+from flows.stages.page.render import TABLE_SCRIPTS, Column, filters, render
+from flows.stages.page.rubric import rubric_script
 from flows.stages.page.text import quotes_of, rendered
-from flows.stages.page.wording import REPORTS, Wording, wording
+from flows.stages.page.wording import REPORTS, filtered_by, kind_of, wording
 
-_STATES = ("failed", "missing", "passed")
+_STATES = {False: "failed", None: "missing", True: "passed"}
+"""Classes of verdicts by `passed`, in the order of the table."""
 _STEMS = re.compile(r"(?<=, missing ).*?(?=; closest: )")
 
 
@@ -61,13 +59,12 @@ def brief_page(
     """
     by_id = {verdict.item_id: verdict for verdict in verdicts}
     said = wording(is_task=scenario.task is not None)
-    heading, condition = (
-        f"{brief.scenario_id}, {said.repeat} {brief.seed}",
-        f"{row.condition}, judge {row.judge_id}",
-    )
+    heading = f"{brief.scenario_id}, {said.repeat} {brief.seed}"
+    condition = f"{row.condition}, judge {row.judge_id}"
     quotes = quotes_of(verdicts)
     text, quoted = rendered(brief.text or "", quotes, is_markdown=said is not REPORTS)
-    texts, seen = [(_head(brief, said), text)], [("quote", "in the text", quoted)]
+    size = f"{brief.words_kept:,} words" if brief.text and brief.words_kept is not None else "empty"
+    texts, seen = [(f"The {said.brief} as it was graded ({size})", text)], [("quote", "in the text", quoted)]
     if scenario.reference is not None:
         text, quoted = rendered(scenario.reference, quotes, is_markdown=False, kind="expert")
         texts.append(("The expert's report", text))
@@ -75,12 +72,15 @@ def brief_page(
     oracle = scenario.controls.get("oracle")
     labels: Mapping[str, bool] = {} if oracle is None or scenario.task is None else oracle.labels
     graded = [
-        (item, by_id[item.item_id], _state(by_id[item.item_id]), place, labels.get(item.item_id))
+        (item, by_id[item.item_id], _STATES[by_id[item.item_id].passed], place, labels.get(item.item_id))
         for place, item in enumerate(scenario.items)
     ]
-    graded.sort(key=lambda one: (_STATES.index(one[2]), -_weight(one[0], weights or {})))
-    facts = [*_about(row, brief, score, scoring, said), *_shares(scenario, by_id, score, said)]
-    folder, name = ("..", "..", "rubric"), scenario.scenario_id
+    states = list(_STATES.values())
+    graded.sort(key=lambda one: (states.index(one[2]), -_weight(one[0], weights or {})))
+    judged = [item for item, verdict, *_ in graded if verdict.status is not VerdictStatus.abstained]
+    passed = [item.is_error for item, verdict, *_ in graded if verdict.passed]
+    wanted = "criterion" if said is REPORTS else "requirement"
+    heads = ["item", f"{wanted} and reason", "verdict", *(["expert's report"] if labels else [])]
     return render(
         "brief.html",
         f"{heading}: {condition}",
@@ -88,50 +88,39 @@ def brief_page(
         scripts=TABLE_SCRIPTS,
         texts=[] if brief.text is None else texts,
         quoted=seen,
-        pictures=[address("..", "..", "..", *path.split("/")) for path in pictures],
-        beside=[file and address(file) for file in beside],
+        pictures=pictures,
+        beside=beside,
         heading=heading,
         condition=condition,
         row=row,
         scenario=scenario,
         brief=brief,
+        score=score,
+        scoring=scoring,
+        report=report,
+        counts={
+            "judged": len(judged),
+            "errors": sum(item.is_error for item in judged),
+            "correct": len(passed),
+            "passed": passed.count(False),
+        },
         said=said,
         is_stand_in=is_stand_in,
-        facts=[*facts, *_about_file(row, report)],
-        columns=_columns(said, has_expert=bool(labels)),
+        columns=[*map(Column, heads), *filters("graded as", "kind", "tier", "step", "severity", "mode")],
         has_expert=bool(labels),
         graded=graded,
         classes=_classes,
         whole_words=_whole_words,
-        rubric=address(*folder, f"{name}.html"),
-        rubric_script=address(*folder, rubric_script(name)),
-        scenario_page=address("..", "..", "scenario", f"{name}.html"),
-        anchor=anchor,
-        placing=placing,
+        rubric=address("..", "..", "rubric", f"{scenario.scenario_id}.html"),
+        rubric_script=rubric_script(scenario.scenario_id),
     )
-
-
-def _head(brief: Brief, said: Wording) -> str:
-    size = f"{brief.words_kept:,} words" if brief.text and brief.words_kept is not None else "empty"
-    return f"The {said.brief} as it was graded ({size})"
-
-
-def _columns(said: Wording, *, has_expert: bool) -> list[Column]:
-    wanted = "criterion" if said is REPORTS else "requirement"
-    shown = [Column("item"), Column(f"{wanted} and reason"), Column("verdict")]
-    expert = [Column("expert's report")] if has_expert else []
-    return shown + expert + [Column(name, is_filter=True, is_shown=False) for name in _FILTERS]
-
-
-_FILTERS = ("graded as", "kind", "tier", "step", "severity", "mode")
 
 
 def _classes(item: Item, verdict: Verdict, state: str) -> list[str]:
     """Return the values of the columns that filter; an empty one is no choice."""
-    said = wording(is_task=item.points is not None)
     return [
         "without a verdict" if state == "missing" else state,
-        said.error if item.is_error else said.requirement,
+        kind_of(item),
         *filtered_by(item),
         "" if verdict.mode is None else verdict.mode.value,
     ]
@@ -152,81 +141,51 @@ def _whole_words(item: Item, verdict: Verdict) -> str:
     return _STEMS.sub(whole, verdict.reason)
 
 
-def _about(
-    row: LeaderboardRow, brief: Brief, score: BriefScore, scoring: str, said: Wording
-) -> list[tuple[str, str]]:
-    words_kept = parts().unknown()
-    if brief.words_kept is not None:
-        words_kept = count_of(brief.words_kept, brief.words_raw or 0)
-        words_kept += " kept" if brief.cut or brief.words_kept != brief.words_raw else ""
-    status = brief.status.value + cut_phrase(brief)
-    if brief.detail and brief.text is None:
-        status += f": {brief.detail}"
-    pairs = [(said.brief.capitalize(), status)]
-    if brief.detail and brief.text is not None:
-        pairs.append(("Left out or repaired while reading", brief.detail))
-    pairs += [
-        ("Words", words_kept),
-        ("Judge", row.judge_id),
-        ("Items graded", count_of(score.n_graded, score.n_items)),
-        (f"Score ({scoring} scoring)", parts().score_cell(score)),
-    ]
-    if score.n_abstained:
-        pairs.append(("Not judged by this judge, not scored", plural(str(score.n_abstained), "item")))
-    if score.n_missing:
-        reasons = f"{score.n_refused} refused, {score.n_unparsed} unparsed, {score.n_error} error"
-        pairs.append(("Without a verdict", reasons))
-    return pairs
+def attempt_page(
+    condition: str,
+    scenario_id: str,
+    seed: int,
+    events: Sequence[Mapping[str, Any]],
+    *,
+    judges: Sequence[str] = (),
+    is_imported: bool = False,
+) -> str:
+    """Render the trajectory of one attempt.
+
+    Args:
+        condition: the condition's label.
+        scenario_id: the task.
+        seed: number of the attempt.
+        events: rows of the trajectories table, in order; empty without that table.
+        judges: labels of the judges with a page on its report.
+        is_imported: True if the attempt was not made with our tools.
+    """
+    heading = f"{scenario_id}, attempt {seed}"
+    return render(
+        "attempt.html",
+        f"{heading}: {condition}",
+        depth=2,
+        heading=heading,
+        condition=condition,
+        page=f"{scenario_id}-{seed}.html",
+        judges=judges,
+        is_imported=is_imported,
+        events=events,
+        n_calls=sum(event["kind"] == "turn" for event in events),
+        answered=_answered,
+        answer_text=_answer_text,
+    )
 
 
-def _shares(
-    scenario: Scenario, by_id: dict[str, Verdict], score: BriefScore, said: Wording
-) -> list[tuple[str, str]]:
-    """Format shares with their counts; unknown if an item has no verdict."""
-    judged = [item for item in scenario.items if by_id[item.item_id].status is not VerdictStatus.abstained]
-    errors = sum(item.is_error for item in judged)
-    requirements = len(judged) - errors
-    n_passed = [bool(by_id[item.item_id].passed) for item in scenario.items if not item.is_error]
-    wrong = parts().unknown() if score.wrong is None else f"{score.wrong} of {errors}"
-    n_correct = sum(bool(verdict.passed) for verdict in by_id.values())
-    return [
-        ("Correct", _share(score.correct, n_correct, len(judged), "items")),
-        ("Passed", _share(score.passed, sum(n_passed), requirements, said.requirements)),
-        (f"{said.errors.capitalize()} {said.made}", wrong),
-    ]
+def _answered(event: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return each tool call with its answer; None if it was not kept."""
+    answers = {answer["call_id"]: answer for answer in event["answers"]}
+    return [(call, answers.get(call["call_id"])) for call in event["tool_calls"]]
 
 
-def _share(share: float | None, part: int, whole: int, noun: str) -> str:
-    return parts().unknown() if share is None else f"{percent(share)}, {part} of {whole} {noun}"
-
-
-def _about_file(row: LeaderboardRow, report: ReportFacts | None) -> list[tuple[str, str]]:
-    if report is None:
-        return []
-    ended = own(report.ended)
-    if report.n_calls:
-        page = address("..", "..", *attempt_path(row.condition, report.scenario_id, report.seed))
-        ended += Markup(', <a href="{}">calls of the model: {}</a>').format(page, report.n_calls)
-    pairs: list[tuple[str, str]] = [("Attempt", ended)]
-    if report.report is not None:
-        # Only reports paid for with model calls are versioned; the others are made again by a run and may be
-        # missing here.
-        name: str = f"reports/files/{report.report}.docx"
-        if report.n_calls:
-            file = address("..", "..", "..", "reports", "files", f"{report.report}.docx")
-            name = Markup('<a href="{}" download="report.docx">report.docx</a> ({})').format(file, own(name))
-        pairs.append(("File, beside this site", name))
-    for measure in report.length:
-        found = "not measured" if measure.found is None else f"{measure.found:,}"
-        over = ", over the limit" if measure.within is False else ""
-        unit = measure.unit.value.capitalize()
-        pairs.append((f"{unit} against the limit", f"{found}; at most {measure.limit:,}{over}"))
-    if report.renderer is not None:
-        pairs.append(("Page count", report.renderer))
-    return pairs
-
-
-def _state(verdict: Verdict) -> str:
-    if verdict.passed is None:
-        return "missing"
-    return "passed" if verdict.passed else "failed"
+def _answer_text(answer: Mapping[str, Any]) -> str:
+    text = str(answer["text"])
+    if "characters" in answer:
+        text += f"\n... ({answer['characters']:,} characters in all, sha256 {answer['sha256']})"
+    images = answer["images"]
+    return text + (f"\n({plural(len(images), 'picture')})" if images else "")

@@ -7,8 +7,7 @@ from typing import Any
 
 from flows.schema.scenario import Scenario
 from flows.stages.page.render import TABLE_SCRIPTS, render, script_of
-from flows.stages.page.rubric import filtered_by
-from flows.stages.page.wording import Wording
+from flows.stages.page.wording import Wording, filtered_by
 
 BRIEF_HEADS = (
     "scenario", "seed", "condition", "judge", "status", "score", "correct", "passed", "wrong", "ungraded",

@@ -19,11 +19,6 @@ UNKNOWN = "-"
 _NUMBER = re.compile(r"-?[\d.,]+(%|~| of \d+| texts?| to -?[\d.]+( \(range\))?)?")
 
 
-def condition_address(row: LeaderboardRow) -> Markup:
-    """Return the address of a row's page, relative to the first page."""
-    return address(row.condition, row.judge_id, "index.html")
-
-
 def index_page(
     board: Leaderboard,
     shown: Sequence[Sequence[str]],
@@ -137,8 +132,8 @@ def _row(
     origin = foreign.get((row.condition, row.judge_id))
     if origin is None:
         link = Markup('<a href="{}" title="{}">{}</a>')
-        title = attribute(f"judge {row.judge_id}")
-        cells[0] = link.format(condition_address(row), title, cells[0]) + label
+        page = address(row.condition, row.judge_id, "index.html")
+        cells[0] = link.format(page, attribute(f"judge {row.judge_id}"), cells[0]) + label
     else:
         cells[0] += Markup("<br>{}").format(own(origin)) + label
     if row.has_bounds:

@@ -1,4 +1,4 @@
-"""Untrusted text as HTML: escaped, with invisible characters made visible."""
+"""Untrusted text as HTML: escaped, with invisible characters made visible; and addresses of pages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
+
+from flows.schema.brief import Brief
 
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 # Invisible characters in Unicode categories of visible ones: joiners, fillers, variation selectors, the
@@ -47,6 +49,21 @@ def address(*parts: str) -> Markup:
     """Return a relative URL of path segments, each quoted so that it can't add a folder or a query."""
     quoted = (part if part == ".." else quote(part, safe="") for part in parts)
     return Markup(escape("/".join(quoted)))
+
+
+def link(page: str, text: str) -> Markup:
+    """Return a link to an address."""
+    return Markup('<a href="{}">{}</a>').format(page, own(text))
+
+
+def brief_file(brief: Brief) -> str:
+    """Return the file name of a brief's page, in the folder of its condition's page."""
+    return f"{brief.scenario_id}-{brief.seed}.html"
+
+
+def attempt_path(condition: str, scenario_id: str, seed: int) -> tuple[str, str, str]:
+    """Return the path of an attempt's page in the site: two folders and a name."""
+    return "attempts", condition, f"{scenario_id}-{seed}.html"
 
 
 def words(name: str) -> str:

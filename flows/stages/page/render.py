@@ -11,7 +11,9 @@ from typing import Any, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from flows.stages.page.markup import address, attribute, plain, visible
+from flows.common.text import count_of, plural
+from flows.stages.page.markup import address, attempt_path, attribute, plain, visible, words
+from flows.stages.page.wording import anchor, cut_phrase, placing
 
 TABLE_SCRIPTS = ("assets/tables.js", "assets/site.js")
 """Of a page with tables to sort and filter."""
@@ -41,6 +43,16 @@ class Column:
         names = {"number": self.is_number, "filter": self.is_filter, "off": not self.is_shown}
         found = " ".join(name for name, holds in names.items() if holds)
         return Markup(' class="{}"').format(found) if found else Markup()
+
+
+def numbers(*names: str) -> list[Column]:
+    """Return columns of numbers."""
+    return [Column(name, is_number=True) for name in names]
+
+
+def filters(*names: str) -> list[Column]:
+    """Return hidden columns whose values choose rows."""
+    return [Column(name, is_filter=True, is_shown=False) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +137,9 @@ def _shown(value: Any) -> Any:
     return value
 
 
+@cache
 def parts() -> Any:
     """Return the macros of `parts.html` as functions that return `Markup`."""
-    return _parts()
-
-
-@cache
-def _parts() -> Any:
     return _environment().get_template("parts.html").module
 
 
@@ -147,7 +155,7 @@ def _environment() -> Environment:
     )
     filters: dict[str, Any] = made.filters
     shared: dict[str, Any] = made.globals
-    filters.update({"attribute": attribute, "pair": _pair})
+    filters["attribute"] = attribute
     # Pages load nothing from a network, and run no script in themselves, even if escaping of untrusted text
     # failed: scripts are files beside them. A page that stands alone has none.
     beside = (
@@ -155,16 +163,12 @@ def _environment() -> Environment:
     )
     policy = Markup(beside + "script-src 'self' file:; img-src 'self' file: data:")
     alone = Markup("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'")
-    style = _file(made, "site.css")
-    shared.update({"address": address, "style": style, "policy": policy, "policy_alone": alone})
+    shared.update({"style": _file(made, "site.css"), "policy": policy, "policy_alone": alone})
+    functions = (address, anchor, attempt_path, count_of, cut_phrase, placing, plural, words)
+    shared.update({function.__name__: function for function in functions})
     return made
 
 
 def _file(environment: Environment, name: str) -> Markup:
     assert environment.loader is not None
     return Markup(environment.loader.get_source(environment, name)[0])
-
-
-def _pair(columns: Sequence[Column], row: Sequence[str]) -> list[tuple[Column, str]]:
-    """Pair columns with the cells of a row of equal length."""
-    return list(zip(columns, row, strict=True))

@@ -1,32 +1,17 @@
-"""The page of a scenario's rubric with the evidence of every item."""
+"""The pages of a scenario's rubric and of its documents, with the evidence of every item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from flows.common.text import plural
+from flows.schema.document import Document
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.markup import own, words
+from flows.stages.page.markup import address, words
 from flows.stages.page.render import parts, render, script_of
-from flows.stages.page.wording import wording
-
-_KINDS = {
-    (False, False): "Requirement",
-    (False, True): "Wrong move",
-    (True, False): "Required criterion",
-    (True, True): "Penalty",
-}
-"""Names of an item, by whether it is a criterion and whether it describes an error."""
-
-
-def anchor(place: int) -> str:
-    """Return an item's anchor on the rubric page, from its index in the rubric.
-
-    An item's id may contain any characters.
-    """
-    return f"item-{place + 1}"
+from flows.stages.page.text import rendered
+from flows.stages.page.wording import anchor, kind_of, wording
 
 
 def rubric_script(scenario_id: str) -> str:
@@ -51,52 +36,23 @@ def rubric_page(scenario: Scenario, documents: Mapping[str, Markup] | None = Non
         scenario: the scenario.
         documents: addresses of the pages of its documents, where there are any.
     """
-    errors = sum(item.is_error for item in scenario.items)
-    said = wording(is_task=scenario.task is not None)
-    sides = (
-        (len(scenario.items) - errors, said.requirement, said.requirements),
-        (errors, said.error, said.errors),
-    )
-    counted = [plural(count, one, several) for count, one, several in sides]
-    facts = [
-        ("Items", f"{len(scenario.items)}: {', '.join(counted)}"),
-        ("Documents", ", ".join(scenario.documents) if not documents else _links(documents)),
-        ("Licence", scenario.licence),
-        ("Synthetic", "yes: events, units and people are invented" if scenario.synthetic else "no"),
-    ]
     return render(
         "rubric.html",
         f"{scenario.scenario_id}: rubric",
         depth=1,
         scenario=scenario,
         documents=documents or {},
-        facts=facts,
-        anchor=anchor,
-        placing=placing,
+        said=wording(is_task=scenario.task is not None),
+        n_items=len(scenario.items),
+        n_errors=sum(item.is_error for item in scenario.items),
         described=_described,
     )
-
-
-def filtered_by(item: Item) -> list[str]:
-    """Return tier, step and severity of an item, by which rows are chosen; empty ones are no choice."""
-    return [str(item.tier or ""), words(item.step or ""), words(item.severity or "")]
-
-
-def placing(item: Item) -> list[str]:
-    """Return the classes of an item, or the points of a criterion, as phrases."""
-    found: list[str | int | None] = [
-        item.step and words(item.step),
-        item.tier and f"tier {item.tier}",
-        item.severity and words(item.severity),
-        None if item.points is None else f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}",
-    ]
-    return [str(phrase) for phrase in found if phrase]
 
 
 def _described(item: Item) -> list[tuple[str, str]]:
     """Return the texts of an item with their headings; the page omits empty ones."""
     return [
-        (_KINDS[item.points is not None, item.is_error], item.requirement),
+        (kind_of(item).capitalize(), item.requirement),
         ("Ground truth", item.ground_truth),
         ("Passed if", item.pass_condition),
         ("Failed if", item.fail_condition),
@@ -104,6 +60,42 @@ def _described(item: Item) -> list[tuple[str, str]]:
     ]
 
 
-def _links(pages: Mapping[str, Markup]) -> Markup:
-    link = Markup('<a href="{}">{}</a>')
-    return Markup(", ").join(link.format(page, own(name)) for name, page in pages.items())
+def document_addresses(scenario: Scenario, documents: Sequence[Document], *up: str) -> dict[str, Markup]:
+    """Return the addresses of the pages of documents, by name.
+
+    Args:
+        scenario: the scenario.
+        documents: of its packet, in order.
+        up: a `..` for each folder between the page with the links and the site's.
+    """
+    return {
+        document.name: address(*up, "documents", scenario.scenario_id, f"{place}.html")
+        for place, document in enumerate(documents, 1)
+    }
+
+
+def document_page(scenario: Scenario, document: Document, others: Mapping[str, Markup]) -> str:
+    """Render the text of a document as a writer gets it, with links to the addresses of others."""
+    quotes = {
+        item.item_id: own
+        for item in scenario.items
+        if (own := [source.quote for source in item.source if source.document == document.name])
+    }
+    text, seen = rendered(document.text, quotes, is_markdown=False, kind="evidence")
+    rubric = address("..", "..", "rubric", f"{scenario.scenario_id}.html")
+    return render(
+        "document.html",
+        f"{scenario.scenario_id}: {document.name}",
+        depth=2,
+        scenario=scenario,
+        document=document,
+        notices=[f"{words(one.kind)}, {one.place}: {one.detail}" for one in document.notices],
+        text=text,
+        items=[
+            (item.item_id, Markup("{}#{}").format(rubric, anchor(place)), item.item_id in seen)
+            for place, item in enumerate(scenario.items)
+            if item.item_id in quotes
+        ],
+        others=others,
+        rubric=rubric,
+    )

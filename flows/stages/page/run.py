@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from flows.stages.page.markup import address, link
+from flows.stages.page.render import Column, numbers, render
 
-from flows.stages.page.markup import address, own
-from flows.stages.page.render import Column, render
-
-_COLUMNS = (Column("condition"), Column("state"), Column("score", is_number=True), Column("interval"))
+_COLUMNS = (Column("condition"), Column("state"), *numbers("score"), Column("interval"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,6 @@ def run_page(
         links: paths of results, from the folder of the page.
         is_running: True to let the browser load the page again every two seconds.
     """
-    link = Markup('<a href="{}">{}</a>')
     return render(
         "run.html",
         f"{title}: run",
@@ -62,16 +59,11 @@ def run_page(
         stages=stages,
         columns=_COLUMNS,
         conditions=[
-            (
-                link.format(address(*row.page), own(row.name)) if row.page else row.name,
-                row.state,
-                row.score,
-                row.interval,
-            )
+            (link(address(*row.page), row.name) if row.page else row.name, row.state, row.score, row.interval)
             for row in conditions
         ],
         stand_ins=stand_ins,
         notes=notes,
-        links=[link.format(address(*path.split("/")), path) for path in links],
+        links=[link(address(*path.split("/")), path) for path in links],
         is_running=is_running,
     )

@@ -10,12 +10,9 @@ from markupsafe import Markup
 from flows.common.text import count_of, number
 from flows.schema.scenario import Scenario
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, attribute, own
-from flows.stages.page.render import TABLE_SCRIPTS, Column, Table, parts, render
-from flows.stages.page.rubric import anchor, filtered_by, placing
-from flows.stages.page.wording import Wording, wording
-
-_FILTERS = ("tier", "step", "severity")
+from flows.stages.page.markup import address, link
+from flows.stages.page.render import TABLE_SCRIPTS, Column, Table, filters, numbers, parts, render
+from flows.stages.page.wording import Wording, filtered_by, wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +53,6 @@ def scenario_page(
         (item, place, [_cell(column, item.item_id) for column in columns])
         for place, item in enumerate(scenario.items)
     ]
-    link = Markup('<a href="{}">{}</a>')
-    heads = [
-        Column(link.format(address("..", *column.folder, "index.html"), own(column.name)), is_number=True)
-        for column in columns
-    ]
     return render(
         "scenario.html",
         f"{scenario.scenario_id}: scores and items by condition",
@@ -68,45 +60,38 @@ def scenario_page(
         scripts=TABLE_SCRIPTS,
         scenario=scenario,
         said=said,
-        documents=list((documents or {}).items()),
+        documents=documents or {},
         scores=_scores(scenario, columns, said),
-        columns=[
-            Column("item"),
-            *heads,
-            *(Column(name, is_filter=True, is_shown=False) for name in _FILTERS),
-        ],
-        names=[attribute(column.name) for column in columns],
+        columns=[Column("item"), *numbers(*map(_link, columns)), *filters("tier", "step", "severity")],
+        conditions=columns,
         rows=rows,
         classes=filtered_by,
         rubric=address("..", "rubric", f"{scenario.scenario_id}.html"),
-        anchor=anchor,
-        placing=placing,
     )
 
 
 def _scores(scenario: Scenario, columns: Sequence[MatrixColumn], said: Wording) -> Table:
-    link = Markup('<a href="{}">{}</a>')
     heads = ("mean score", "lowest", "highest", f"{said.brief}s scored")
     rows: list[list[str]] = []
     for column in columns:
         scores, folder = column.scores, ("..", *column.folder)
-        links = [link.format(address(*folder, file), score.seed) for file, score, _ in column.briefs]
+        links = [link(address(*folder, file), str(score.seed)) for file, score, _ in column.briefs]
         values = (sum(scores) / len(scores), min(scores), max(scores)) if scores else (None, None, None)
         rows.append(
             [
-                link.format(address(*folder, "index.html"), own(column.name)),
+                _link(column),
                 *(parts().unknown() if value is None else number(value) for value in values),
                 count_of(len(scores), len(column.briefs)),
                 Markup(", ").join(links),
             ]
         )
-    table = [
-        Column("condition"),
-        *(Column(head, is_number=True) for head in heads),
-        Column(f"{said.repeat}s"),
-    ]
+    table = [Column("condition"), *numbers(*heads), Column(f"{said.repeat}s")]
     caption = f"Scores on {scenario.scenario_id}; lowest and highest over {said.repeat}s."
     return Table(caption, table, rows)
+
+
+def _link(column: MatrixColumn) -> Markup:
+    return link(address("..", *column.folder, "index.html"), column.name)
 
 
 def _cell(column: MatrixColumn, item_id: str) -> tuple[str, str, Markup | None]:

@@ -103,7 +103,6 @@ def _words(text: str) -> Counter[str]:
 
 
 def _words_of(token: Token) -> Iterator[str]:
-    """Yield the words that a token shows."""
     for child in token.children or []:
         yield from _WORD.findall(child.content)
     if token.children is None:

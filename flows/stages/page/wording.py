@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flows.schema.brief import Brief
+from flows.schema.scenario import Item
+from flows.stages.page.markup import words
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -107,3 +111,36 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
 
 def _article(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def anchor(place: int) -> str:
+    """Return an item's anchor on the rubric page, from its index in the rubric: its id may be any text."""
+    return f"item-{place + 1}"
+
+
+def kind_of(item: Item) -> str:
+    """Return what an item is called: a requirement, a penalty, ..."""
+    said = wording(is_task=item.points is not None)
+    return said.error if item.is_error else said.requirement
+
+
+def filtered_by(item: Item) -> list[str]:
+    """Return tier, step and severity of an item, by which rows are chosen; empty ones are no choice."""
+    return [str(item.tier or ""), words(item.step or ""), words(item.severity or "")]
+
+
+def placing(item: Item) -> list[str]:
+    """Return the classes of an item, or the points of a criterion, as phrases."""
+    found: list[str | int | None] = [
+        item.step and words(item.step),
+        item.tier and f"tier {item.tier}",
+        item.severity and words(item.severity),
+        None if item.points is None else f"{item.points:+g} point{'' if item.points in (1, -1) else 's'}",
+    ]
+    return [str(phrase) for phrase in found if phrase]
+
+
+def cut_phrase(brief: Brief) -> str:
+    """Describe how a brief was cut, as a suffix to its status; empty if it was not."""
+    at_cap = ", cut at the cap" if brief.cut else ""
+    return at_cap + (", stopped at the provider's limit" if brief.cut_by_provider else "")

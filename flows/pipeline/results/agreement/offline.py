@@ -13,6 +13,7 @@ from flows.adapters.scenario_files import CONTROLS
 from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.inputs.scenarios import CONTROL_REPORTS
 from flows.pipeline.work.digests import rubric_digest
+from flows.schema.rows import from_row
 from flows.schema.scenario import Control, Scenario
 from flows.schema.verdict import Agreement
 from flows.stages import agreement as stage
@@ -47,7 +48,6 @@ def labelled_controls(scenario: Scenario) -> list[Control]:
 
 
 def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: ObjectStore) -> Agreement:
-    """Measure the offline judge once per version and set of scenarios."""
     controls = [
         [name, rubric_digest(scenario), control.name, sha256_text(control.text), dict(control.labels)]
         for name, scenario in sorted(scenarios.items())
@@ -58,7 +58,7 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
     )
     stored: Any = objects.recall("agreement", key)
     if stored is not None:
-        return _recalled(stored)
+        return from_row(Agreement, stored)
     pairs: list[LabelledVerdict] = []
     for scenario in scenarios.values():
         for control in labelled_controls(scenario):
@@ -67,13 +67,6 @@ def _offline_agreement(labels: str, scenarios: Mapping[str, Scenario], objects: 
     measured = measure_agreement(labels, pairs)
     objects.remember("agreement", key, asdict(measured))
     return measured
-
-
-def _recalled(stored: dict[str, Any]) -> Agreement:
-    groups = tuple(_recalled(group) for group in stored["groups"])
-    baselines = tuple((str(rater), float(kappa)) for rater, kappa in stored["baselines"])
-    fields: dict[str, Any] = {**stored, "groups": groups, "baselines": baselines}
-    return Agreement(**fields)
 
 
 def beside_labels(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flows.common.errors import StaffbenchError
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.graded import Graded, in_order
 from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
@@ -26,8 +26,7 @@ def further_tables(
     """Return heading, caption and rows of each table below the leaderboard; none without tasks."""
     if not is_of_tasks(scenarios.values()):
         return []
-    by_name = {(entry.condition, entry.judge): entry for entry in graded}
-    ordered = [by_name[row.condition, row.judge_id] for row in board.rows]
+    ordered = in_order(graded, board)
     caption = (
         "First what the tasks are; then what each condition scored on each, the mean of those of its "
         f"{_attempts(ordered)} that have a score. All: the mean over tasks."
@@ -39,14 +38,7 @@ def further_tables(
 def load_documents(
     project: Path, settings: Settings, graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
 ) -> dict[str, tuple[Document, ...]]:
-    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one.
-
-    Args:
-        project: folder of the project.
-        settings: name the benchmark and its folder.
-        graded: the graded conditions.
-        scenarios: by id.
-    """
+    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one."""
     data = project / settings.benchmark.data
     found: dict[str, tuple[Document, ...]] = {}
     for name in sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys()):
@@ -71,8 +63,6 @@ def is_of_tasks(scenarios: Iterable[Scenario]) -> bool:
 
 def _attempts(graded: Sequence[Graded]) -> str:
     """Format the number of attempts per condition and task, scored or not."""
-    counts = [
-        count for entry in graded for count in Counter(row["scenario_id"] for row in entry.briefs).values()
-    ]
-    fewest, most = min(counts, default=0), max(counts, default=0)
+    counts = {n for entry in graded for n in Counter(row["scenario_id"] for row in entry.briefs).values()} or {0}
+    fewest, most = min(counts), max(counts)
     return f"{most} attempts" if fewest == most else f"{fewest} to {most} attempts"

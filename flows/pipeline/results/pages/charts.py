@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
@@ -12,7 +13,9 @@ from flows.pipeline.results.graded import Graded
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.stages.page import Chart, address, paper_page
+from flows.stages.page.index import paper_page
+from flows.stages.page.markup import address
+from flows.stages.page.render import Chart
 
 _CHARTS = {
     "score": "figure-01-scores",
@@ -45,19 +48,12 @@ class Drawn:
     @property
     def shown(self) -> tuple[list[Chart], list[tuple[str, Markup]]]:
         """What the first page shows: the charts, and title and address of each table."""
-        charts = [
-            Chart(
-                title,
-                json.loads(self.files[f"{self.judge}/{name}.vl.json"]),
-                self._address(name, "svg"),
-                {ending.upper(): self._address(name, ending) for ending in ("svg", "png")},
-            )
-            for name, title in self.charts.items()
-        ]
+        charts: list[Chart] = []
+        for name, title in self.charts.items():
+            others = {end.upper(): address("charts", self.judge, f"{name}.{end}") for end in ("svg", "png")}
+            specification = json.loads(self.files[f"{self.judge}/{name}.vl.json"])
+            charts.append(Chart(title, specification, others["SVG"], others))
         return charts, [(title, address(*path.split("/"))) for title, path, _ in self.pages]
-
-    def _address(self, name: str, ending: str) -> Markup:
-        return address("charts", self.judge, f"{name}.{ending}")
 
 
 def drawn(
@@ -79,7 +75,8 @@ def drawn(
         scoring: the weights.
         only_charts: True to make no tables.
     """
-    from flows.pipeline.results.paper import paper_results  # pandas and altair take a second to import
+    # pandas and altair take a second to import.
+    from flows.pipeline.results.paper import paper_results, summary_of
     from flows.stages.paper import FIGURES, TABLES, NotEnoughError, draw
     from flows.stages.paper.table import cells
 
@@ -92,30 +89,23 @@ def drawn(
         own = replace(results, judge=note.judge_id)
         made = Drawn(note.judge_id)
         for name, figure in _CHARTS.items():
-            try:
+            with suppress(NotEnoughError):
                 chart = FIGURES[figure](own)
                 files = draw(chart)
-            except NotEnoughError:
-                continue
-            made.charts[name] = chart.title
-            made.files |= {f"{note.judge_id}/{name}.{ending}": files[ending] for ending in _PICTURES}
-        for name, make in TABLES.items():
-            if only_charts:
-                break
-            try:
+                made.charts[name] = chart.title
+                made.files |= {f"{note.judge_id}/{name}.{ending}": files[ending] for ending in _PICTURES}
+        for name, make in () if only_charts else TABLES.items():
+            with suppress(NotEnoughError):
                 table = make(own)
-            except NotEnoughError:
-                continue
-            summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
-            page = paper_page(
-                table.title,
-                summary,
-                cells(table),
-                table.notes,
-                judge=note.judge_id,
-                is_stand_in=note.is_stand_in,
-            )
-            made.pages.append((table.title, f"tables/{note.judge_id}/{name}.html", page))
+                page = paper_page(
+                    table.title,
+                    summary_of(make),
+                    cells(table),
+                    table.notes,
+                    judge=note.judge_id,
+                    is_stand_in=note.is_stand_in,
+                )
+                made.pages.append((table.title, f"tables/{note.judge_id}/{name}.html", page))
         yield made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,42 +44,30 @@ def write_paper(
         (tables, TABLES, render, TABLE_ENDINGS),
         (figures, FIGURES, draw, FIGURE_ENDINGS),
     ):
-        if folder is not None:
-            entries = shown.setdefault(folder.resolve(), {})
-            _write(folder, makers, form, endings, results, entries, without)
-    readmes: list[Path] = []
-    for folder, entries in shown.items():
-        path = folder / README
-        write_whole(path, _readme(results, entries, without))
-        readmes.append(path)
-    return readmes, without
-
-
-def _write(
-    folder: Path,
-    makers: Mapping[str, Callable[[Results], Any]],
-    form: Callable[[Any], Mapping[str, bytes]],
-    endings: Sequence[str],
-    results: Results,
-    entries: dict[str, tuple[str, list[str]]],
-    without: dict[str, str],
-) -> None:
-    """Write what can be made and add summary and links to `entries`; add the rest to `without`."""
-    for name, make in makers.items():
-        try:
-            made = make(results)
-        except NotEnoughError as error:
-            without[name] = str(error)
-            for ending in endings:
-                (folder / f"{name}.{ending}").unlink(missing_ok=True)
+        if folder is None:
             continue
-        files = form(made)
-        for ending, content in files.items():
-            write_whole(folder / f"{name}.{ending}", content)
-        summary = " ".join((make.__doc__ or "").split("\n\n")[0].split())
-        links = [f"[{ending}]({name}.{ending})" for ending in files]
-        known, others = entries.get(name, (summary, []))
-        entries[name] = (known, [*others, *links])
+        entries = shown.setdefault(folder.resolve(), {})
+        for name, make in makers.items():
+            try:
+                made: Any = make(results)
+                files = form(made)
+            except NotEnoughError as error:
+                without[name] = str(error)
+                for ending in endings:
+                    (folder / f"{name}.{ending}").unlink(missing_ok=True)
+                continue
+            for ending, content in files.items():
+                write_whole(folder / f"{name}.{ending}", content)
+            links = entries.setdefault(name, (summary_of(make), []))[1]
+            links += [f"[{ending}]({name}.{ending})" for ending in files]
+    for folder, entries in shown.items():
+        write_whole(folder / README, _readme(results, entries, without))
+    return [folder / README for folder in shown], without
+
+
+def summary_of(make: Callable[..., Any]) -> str:
+    """Return what a table or figure shows: the first paragraph of its function's docstring."""
+    return " ".join((make.__doc__ or "").split("\n\n")[0].split())
 
 
 def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]) -> str:

@@ -1,14 +1,14 @@
-"""Two graded conditions side by side, on the scenarios that both were graded on."""
+"""Two graded conditions, by the names that a user types, side by side on the scenarios of both."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flows.common.errors import StaffbenchError
+from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.text import number
-from flows.pipeline.results.graded import Graded, scored
+from flows.pipeline.results.graded import Graded, scenario_means
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
 from flows.stages.aggregate import Difference, mean_difference
@@ -59,15 +59,42 @@ class Comparison:
     items: tuple[ItemCounts, ...]
 
 
+def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Graded]:
+    """Return two entries by name; if a name fits several, the only two that share a judge.
+
+    A name is a condition's label, its model, or either with `/judge`; a label takes precedence over a model of
+    the same name.
+
+    Raises:
+        ConfigError: a name fits no entry, the names fit several pairs, or both are the same.
+    """
+    sides = _matching(graded, first), _matching(graded, second)
+    pairs = [(one, two) for one in sides[0] for two in sides[1] if one is not two]
+    if len(pairs) > 1:
+        pairs = [(one, two) for one, two in pairs if one.judge == two.judge]
+    if len(pairs) == 1:
+        return pairs[0]
+    problem, those = ("several conditions", [*sides[0], *sides[1]]) if pairs else ("no two conditions", graded)
+    raise ConfigError(f"{first}, {second}", problem, f"two of {_names(those)}")
+
+
+def _matching(graded: Sequence[Graded], name: str) -> list[Graded]:
+    wanted, _, judge = name.partition("/")
+    for attribute in ("condition", "model"):
+        found = [one for one in graded if getattr(one, attribute) == wanted and judge in ("", one.judge)]
+        if found:
+            return found
+    raise ConfigError(name, "no such condition", f"one of {_names(graded)}" if graded else "a graded one")
+
+
+def _names(entries: Sequence[Graded]) -> str:
+    return ", ".join(sorted({f"{one.condition}/{one.judge}" for one in entries}))
+
+
 def compare_entries(
     entries: tuple[Graded, Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> Comparison:
     """Compare two conditions.
-
-    Args:
-        entries: the conditions.
-        scenarios: by id.
-        scoring: the weights.
 
     Raises:
         StaffbenchError: they share no scenario, or only one of them was scored by another harness.
@@ -92,36 +119,28 @@ def compare_entries(
     )
 
 
-def scenario_means(
-    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
-) -> dict[str, float]:
-    """Return the mean score of each scenario over its scored briefs, as it is averaged; without any, none."""
-    is_clamped = scoring.clamped
-    if entry.is_foreign:
-        is_clamped = bool(entry.about["harbor"].get("clamped", True))
-    found: dict[str, list[float]] = {}
-    for score in scored(entry, scenarios, scoring).scores:
-        value = score.score_clamped if is_clamped else score.score
-        if value is not None:
-            found.setdefault(score.scenario_id, []).append(value)
-    return {name: math.fsum(values) / len(values) for name, values in found.items()}
-
-
 def _items(
     entries: tuple[Graded, Graded], common: list[str], scenarios: Mapping[str, Scenario]
 ) -> list[ItemCounts]:
-    counts: list[dict[tuple[str, str], list[bool]]] = [{}, {}]
-    for side, entry in enumerate(entries):
-        for verdict in entry.verdicts:
-            if verdict.passed is not None:
-                counts[side].setdefault((verdict.scenario_id, verdict.item_id), []).append(verdict.passed)
+    first, second = map(item_counts, entries)
     found: list[ItemCounts] = []
     for name in common:
         for item in scenarios[name].items if name in scenarios else ():
-            verdicts = [side.get((name, item.item_id), []) for side in counts]
-            passed, graded = (sum(verdicts[0]), sum(verdicts[1])), (len(verdicts[0]), len(verdicts[1]))
+            sides = first[name, item.item_id], second[name, item.item_id]
+            passed, graded = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
             found.append(ItemCounts(name, item, passed, graded))
     return found
+
+
+def item_counts(entry: Graded) -> defaultdict[tuple[str, str], list[int]]:
+    """Return the passed and the graded verdicts on each item, by scenario and item; 0 on others."""
+    counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for verdict in entry.verdicts:
+        if verdict.passed is not None:
+            count = counts[verdict.scenario_id, verdict.item_id]
+            count[0] += verdict.passed
+            count[1] += 1
+    return counts
 
 
 def difference_text(found: Difference, level: float) -> str:

@@ -8,15 +8,17 @@ from itertools import combinations
 from typing import Any
 
 from flows.common.text import count_of, number
-from flows.pipeline.results.comparison import difference_text, scenario_means
-from flows.pipeline.results.graded import Graded, scored
-from flows.pipeline.results.stored import differences
+from flows.pipeline.results.pages.comparison import difference_text, item_counts
+from flows.pipeline.results.graded import Graded, scenario_means, scored
+from flows.pipeline.results.differences import differences
 from flows.schema.brief import Brief
 from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.stages.aggregate import Difference, mean_difference
-from flows.stages.page import Wording, brief_file, compare_data, compare_page, items_data
+from flows.stages.page.compare import compare_data, compare_page, items_data
+from flows.stages.page.markup import brief_file
+from flows.stages.page.wording import Wording
 
 
 def compare_files(
@@ -39,7 +41,7 @@ def compare_files(
         site: path of the site from the page's folder, with a slash at its end; None if there is no site.
     """
     used = sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys())
-    stand_ins = sorted({entry.judge for entry in graded if entry.about["judge"]["is_stand_in"]})
+    stand_ins = sorted({entry.judge for entry in graded if entry.is_stand_in})
     yield "data/items.js", items_data([scenarios[name] for name in used])
     conditions = [_condition(entry, scenarios, scoring) for entry in graded]
     yield "data/compare.js", compare_data(conditions, _pairs(graded, scenarios, scoring), site)
@@ -61,12 +63,7 @@ def _condition(
 ) -> dict[str, Any]:
     means = scenario_means(entry, scenarios, scoring)
     names = list(entry.about["scenarios"])
-    counts: dict[tuple[str, str], list[int]] = {}
-    for verdict in entry.verdicts:
-        if verdict.passed is not None:
-            count = counts.setdefault((verdict.scenario_id, verdict.item_id), [0, 0])
-            count[0] += verdict.passed
-            count[1] += 1
+    counts = item_counts(entry)
     pages: dict[str, str] = {}
     if not entry.is_foreign:
         briefs = from_rows(Brief, entry.briefs)
@@ -78,7 +75,7 @@ def _condition(
         "score": score_text(entry, scenarios, scoring),
         "means": {name: means.get(name) for name in names},
         "items": {
-            name: [counts.get((name, item.item_id), [0, 0]) for item in scenarios[name].items]
+            name: [counts[name, item.item_id] for item in scenarios[name].items]
             for name in names
             if name in scenarios
         },

@@ -60,54 +60,44 @@ def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
         for row, values, pairs in zip(rows, flat, found, strict=True):
             if values is None or values.get("model.writer") == Writer.remote.value:  # others read no prompt
                 pairs["prompt"] = row.prompt
-    _name_judges(rows, found)
-    _name_keys(flat, found)
-    everywhere = _common(flat)
+    _name_options(rows, flat, found)
+    first, *others = [values or {} for values in flat] or [{}]
+    everywhere = {key for key, text in first.items() if all(other.get(key) == text for other in others)}
     for values, row, pairs in zip(flat, rows, found, strict=True):
         known = values or {}
         named = [key for key in row.changed if key.split(".")[-1] not in _NOT_COMPARED | _NAMING]
         pairs |= {key: known[key] for key in named if key in known and key not in everywhere}
-    _tell_twins_apart(rows, found)
+    for members in _grouped([(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)]):
+        for place, key in enumerate(("condition", "judge digest")):
+            _name(found, members, key, [rows[number].digests[place][:8] for number in members])
     return [tuple((_short(key), value) for key, value in sorted(pairs.items())) for pairs in found]
 
 
-def _name_judges(rows: Sequence[RowSettings], found: Sequence[dict[str, str]]) -> None:
-    for place, key in enumerate(("judge.effort", "judge.mode", "judge_prompt"), 1):
-        for members in _grouped([row.judge[0] for row in rows]):
-            if len({rows[number].judge[place] for number in members}) > 1:
-                for number in members:
-                    found[number][key] = rows[number].judge[place] or "none"
-
-
-def _name_keys(flat: Sequence[dict[str, str] | None], found: Sequence[dict[str, str]]) -> None:
-    """Name the keys with several values among rows of the same option."""
+def _name_options(
+    rows: Sequence[RowSettings], flat: Sequence[dict[str, str] | None], found: Sequence[dict[str, str]]
+) -> None:
+    """Name the keys with several values among rows of the same judge, and of the same option."""
+    for members in _grouped([row.judge[0] for row in rows]):
+        for place, key in enumerate(("judge.effort", "judge.mode", "judge_prompt"), 1):
+            _name(found, members, key, [rows[number].judge[place] or "none" for number in members])
     for section in _SECTIONS:
         for members in _grouped([_option(values, section) for values in flat]):
             group = [flat[number] or {} for number in members]
-            for key in _differing_keys(group, section):
-                for number, values in zip(members, group, strict=True):
-                    found[number][key] = values.get(key, "not set")
+            for key in _compared_keys(group, section):
+                _name(found, members, key, [values.get(key, "not set") for values in group])
+
+
+def _name(found: Sequence[dict[str, str]], members: Sequence[int], key: str, values: Sequence[str]) -> None:
+    """Name a key of rows of which it tells some apart."""
+    if len(set(values)) > 1:
+        for number, value in zip(members, values, strict=True):
+            found[number][key] = value
 
 
 def changed_values(settings: Mapping[str, Any], changed: Collection[str]) -> dict[str, str]:
     """Return the values of overridden keys by their shown names, sorted."""
     flat = _flat(settings) or {}
     return {_short(key): flat[key] for key in sorted(changed) if key in flat}
-
-
-def _common(flat: Sequence[dict[str, str] | None]) -> dict[str, str]:
-    """Return the keys that have the same value in all rows; none if a row's settings are unknown."""
-    first, *others = [values or {} for values in flat] or [{}]
-    return {key: text for key, text in first.items() if all(other.get(key) == text for other in others)}
-
-
-def _tell_twins_apart(rows: Sequence[RowSettings], found: Sequence[dict[str, str]]) -> None:
-    alike = [(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)]
-    for members in _grouped(alike):
-        for place, key in enumerate(("condition", "judge digest")):
-            if len({rows[number].digests[place] for number in members}) > 1:
-                for number in members:
-                    found[number][key] = rows[number].digests[place][:8]
 
 
 def _grouped(names: Sequence[Any]) -> list[list[int]]:
@@ -125,16 +115,12 @@ def _option(values: Mapping[str, str] | None, section: str) -> str | None:
     return values.get(f"{section}.{_NAMES[section]}") if section in _NAMES else section
 
 
-def _differing_keys(group: Sequence[Mapping[str, str]], section: str) -> list[str]:
+def _compared_keys(group: Sequence[Mapping[str, str]], section: str) -> list[str]:
     keys = {key for values in group for key in values if key.startswith(f"{section}.")}
-    differ = sorted(
-        key
-        for key in keys
-        if key.split(".")[1] not in _NOT_COMPARED and len({values.get(key) for values in group}) > 1
-    )
     # The provider of an endpoint is its address, by default.
-    same = all(values.get(f"{section}.provider") == values.get(f"{section}.api_base") for values in group)
-    return [key for key in differ if not (same and key == f"{section}.provider")]
+    if all(values.get(f"{section}.provider") == values.get(f"{section}.api_base") for values in group):
+        keys.discard(f"{section}.provider")
+    return sorted(key for key in keys if key.split(".")[1] not in _NOT_COMPARED)
 
 
 def _short(key: str) -> str:

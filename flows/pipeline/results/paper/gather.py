@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
@@ -14,10 +15,12 @@ from pandas.api.types import union_categoricals
 from flows.common.errors import StoreError
 from flows.pipeline.results.graded import Graded, scored
 from flows.pipeline.results.verdict_rows import VerdictRows
-from flows.schema.scenario import Item, Scenario
+from flows.schema.rows import as_row
+from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.schema.verdict import Estimate, ExpertLabel
+from flows.schema.verdict import BriefScore, Estimate, ExpertLabel
 from flows.stages.aggregate import interval_over
+from flows.stages.score import item_points
 from flows.stages.paper import (
     BRIEF_COLUMNS,
     LABEL_COLUMNS,
@@ -65,11 +68,11 @@ def paper_results(
     judges = {entry.judge for entry in graded}
     if judge is not None and judge not in judges:
         raise StoreError("results", f"no verdict by judge {judge}", f"one of {', '.join(sorted(judges))}")
-    stand_ins = frozenset(entry.judge for entry in graded if entry.about["judge"]["is_stand_in"])
+    stand_ins = frozenset(entry.judge for entry in graded if entry.is_stand_in)
     briefs = _table([_briefs(entry, scenarios, scoring) for entry in graded], BRIEF_COLUMNS)
     names = {name for entry in graded for name in entry.about["scenarios"]}
     tasks = [
-        (name, task.title, task.report_family, task.setting, _share(task.mean_score_pct))
+        (name, task.title, task.report_family, task.setting, _unknown(task.mean_score_pct) / 100)
         for name in sorted(names & scenarios.keys())
         if (task := scenarios[name].task) is not None
     ]
@@ -80,7 +83,7 @@ def paper_results(
     severities = {item.severity for name in names & scenarios.keys() for item in scenarios[name].items}
     weights = {name: value for name, value in scoring.weights.items() if name in severities}
     repeats = [
-        (entry.condition, entry.judge, v.scenario_id, v.seed, v.item_id, number, _number(v.passed))
+        (entry.condition, entry.judge, v.scenario_id, v.seed, v.item_id, number, _unknown(v.passed))
         for entry in graded
         for number, v in entry.repeats
     ]
@@ -141,76 +144,52 @@ def _items(
             for task, rows in entry.about["harbor"].get("criteria", {}).items()
             for row in rows
         }
-    return {
-        (name, item.item_id): (
-            item.step,
-            _unknown(item.tier),
-            item.severity,
-            item.is_error,
-            _points(item, scoring),
-            item.requirement,
-        )
-        for name in entry.about["scenarios"]
-        for item in scenarios[name].items
-    }
-
-
-def _points(item: Item, scoring: ScoringSettings) -> float:
-    if item.points is None:
-        return float(scoring.weights[item.severity or ""])
-    polarity = "negative" if item.is_error else "positive"
-    return float(scoring.weights.get(polarity, item.points))
+    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for name in entry.about["scenarios"]:
+        items = scenarios[name].items
+        points = item_points(items, scoring)
+        for item in items:
+            classes = (item.step, _unknown(item.tier), item.severity, item.is_error)
+            found[name, item.item_id] = (*classes, points[item.item_id], item.requirement)
+    return found
 
 
 def _briefs(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> pd.DataFrame:
     by_brief = {(brief["scenario_id"], brief["seed"]): brief for brief in entry.briefs}
     copies = entry.copies
     scores = scored(entry, scenarios, scoring).scores
-    keys = [(score.scenario_id, score.seed) for score in scores]
-    own = [by_brief[key] for key in keys]
-    numbers = ("score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong")
-    clamped = scoring.clamped or (entry.is_foreign and bool(entry.about["harbor"].get("clamped", True)))
-    found: dict[str, Any] = {
-        **_head(entry),
-        "scenario_id": [score.scenario_id for score in scores],
-        "seed": [score.seed for score in scores],
-        "status": [str(brief["status"]) for brief in own],
-        "words_raw": [_unknown(brief["words_raw"]) for brief in own],
-        "words_kept": [_unknown(brief["words_kept"]) for brief in own],
-        "cut": [bool(brief["cut"]) for brief in own],
-        "cut_by_provider": [bool(brief["cut_by_provider"]) for brief in own],
-        "counted": [_unknown(score.score_clamped if clamped else score.score) for score in scores],
-        **{name: [_unknown(getattr(score, name)) for score in scores] for name in numbers},
-        "n_items": [score.n_items for score in scores],
-        "n_graded": [score.n_graded for score in scores],
-        "n_missing": [score.n_missing for score in scores],
-        "is_copy": [key in copies for key in keys],
-    }
-    return pd.DataFrame(found)
+    own = [by_brief[score.scenario_id, score.seed] for score in scores]
+    numbers = ["score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong"]
+    columns = [*(each.name for each in fields(BriefScore)), "n_missing"]
+    found = pd.DataFrame([{**as_row(one), "n_missing": one.n_missing} for one in scores], columns=columns)
+    found[numbers] = found[numbers].astype(float)
+    found["counted"] = found["score_clamped" if entry.is_clamped(scoring) else "score"]
+    for name in ("words_raw", "words_kept"):
+        found[name] = [_unknown(brief[name]) for brief in own]
+    for name in ("cut", "cut_by_provider"):
+        found[name] = [bool(brief[name]) for brief in own]
+    found["status"] = [str(brief["status"]) for brief in own]
+    found["is_copy"] = [(score.scenario_id, score.seed) in copies for score in scores]
+    return found.assign(**_head(entry))
 
 
 def _head(entry: Graded) -> dict[str, Any]:
     condition = entry.about["condition"]
+    names = ("model", "effort", "prompt", "harness")
     return {
         "condition": entry.condition,
-        "model": str(condition["model"]),
-        "effort": str(condition["effort"]),
+        **{name: str(condition[name]) for name in names},
         "word_cap": _unknown(condition["word_cap"]),
-        "prompt": str(condition["prompt"]),
-        "harness": str(condition["harness"]),
         "judge": entry.judge,
     }
 
 
 def _estimate(entry: Graded, estimate: Estimate) -> dict[str, Any]:
-    interval = estimate.interval
-    names = (
-        "score", "score_low", "score_high", "score_clamped", "correct", "passed", "wrong", "n_scenarios",
-        "n_scenarios_all", "n_briefs", "n_briefs_all", "n_ungraded",
-    )  # fmt: skip
+    means, interval = as_row(estimate), estimate.interval
+    del means["interval"]
     return {
         **_head(entry),
-        **{name: _unknown(getattr(estimate, name)) for name in names},
+        **{name: _unknown(value) for name, value in means.items()},
         "low": _NO_NUMBER if interval is None else interval.low,
         "high": _NO_NUMBER if interval is None else interval.high,
         "method": None if interval is None else interval.method,
@@ -240,13 +219,5 @@ def _most_used(briefs: pd.DataFrame, stand_ins: frozenset[str]) -> str:
     return min((judge in stand_ins, -int(count), str(judge)) for judge, count in counts.items())[2]
 
 
-def _number(passed: bool | None) -> float:  # noqa: FBT001 -- a verdict
-    return _NO_NUMBER if passed is None else float(passed)
-
-
 def _unknown(value: float | None) -> float:
     return _NO_NUMBER if value is None else float(value)
-
-
-def _share(percent: float | None) -> float:
-    return _NO_NUMBER if percent is None else percent / 100

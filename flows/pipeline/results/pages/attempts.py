@@ -14,7 +14,8 @@ from flows.adapters.tables import TRAJECTORIES, read_table
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.results.graded import Graded
 from flows.schema.report_task import ReportFacts
-from flows.stages.page import address, attempt_page, attempt_path
+from flows.stages.page.brief import attempt_page
+from flows.stages.page.markup import address, attempt_path
 
 
 def attempt_links(entry: Graded) -> Markup:

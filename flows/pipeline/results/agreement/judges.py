@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.results.agreement_text import phrase
-from flows.pipeline.results.graded import Graded
-from flows.pipeline.results.offline_agreement import (
+from flows.pipeline.results.agreement.text import phrase
+from flows.pipeline.results.graded import Graded, items_of
+from flows.pipeline.results.agreement.offline import (
     LABELLED_CONTROLS,
     OFFLINE,
     beside_labels,
@@ -50,18 +49,18 @@ def judge_note(
         objects: cache of the offline judge's agreement.
         scoring: method and level of intervals.
     """
-    judge: Mapping[str, Any] = graded[0].about["judge"]
+    judge, is_stand_in = graded[0].about["judge"], graded[0].is_stand_in
     # Imported jobs have no such count.
     missed: list[int | None] = [entry.about.get("n_canary_missed") for entry in graded]
     known = [count for count in missed if count is not None]
     # The stand-in of a sandbox without staffbench is another one, which nobody measured.
-    if judge["is_stand_in"] and judge["name"] == OFFLINE:
+    if is_stand_in and judge["name"] == OFFLINE:
         agreements = offline_agreements(scenarios, objects)
     else:
         agreements = controls_agreement(graded, scenarios)
     return JudgeNote(
         judge_id=str(judge["label"]),
-        is_stand_in=bool(judge["is_stand_in"]),
+        is_stand_in=is_stand_in,
         agreements=agreements,
         measured=tuple(map(phrase, agreements)),
         n_abstained=sum(v.status is VerdictStatus.abstained for entry in graded for v in entry.verdicts),
@@ -87,8 +86,8 @@ def measure_place_effect(
     for entry, _, verdicts in _each_brief_once(shuffled):
         repeats = entry.passed_at_each_repeat
         for v in verdicts:
-            places = _places(scenarios[v.scenario_id], len(repeats[v.scenario_id, v.seed, v.item_id]))
-            own = zip(places[v.item_id], repeats[v.scenario_id, v.seed, v.item_id], strict=True)
+            passed = repeats[_place(v)]
+            own = zip(_places(scenarios[v.scenario_id], len(passed))[v.item_id], passed, strict=True)
             gradings.setdefault(v.scenario_id, []).append([(at, is_) for at, is_ in own if is_ is not None])
     changes = {name: place_effect(own) for name, own in gradings.items()}
     known = {name: change for name, change in changes.items() if change is not None}
@@ -155,7 +154,7 @@ def judges_agreement(
         The first judge of a pair and its agreement with the second, sorted by name. A label with several
         judge digests counts as several judges, each named with its digest.
     """
-    items = _items(scenarios)
+    items = items_of(scenarios.values())
     by_judge = {
         judge + suffix: {entry.condition: entry for entry in entries}
         for (judge, suffix), entries in _by_digest(graded).items()
@@ -166,15 +165,7 @@ def judges_agreement(
         pairs: list[Repeated] = []
         for entry, _, verdicts in _each_brief_once([by_judge[first][name] for name in shared]):
             other = by_judge[second][entry.condition].passed
-            pairs += [
-                Repeated(
-                    items[v.scenario_id, v.item_id],
-                    (v.passed, other[v.scenario_id, v.seed, v.item_id]),
-                    v.scenario_id,
-                    f"{entry.condition}/{v.seed}",
-                )
-                for v in verdicts
-            ]
+            pairs += [_repeated(items, entry, v, (v.passed, other[_place(v)])) for v in verdicts]
         if pairs:
             found.append((first, compare_verdicts(second, pairs)))
     return found
@@ -189,27 +180,25 @@ def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) 
         graded: everything that the judge graded; equal briefs of a scenario count once.
         scenarios: by id.
     """
-    items = _items(scenarios)
+    items = items_of(scenarios.values())
     repeated = [entry for entry in graded if entry.repeats]
     if len(_by_digest(repeated)) > 1:
         return None
     answers: list[Repeated] = []
     for entry, _, verdicts in _each_brief_once(repeated):
         repeats = entry.passed_at_each_repeat
-        answers += [
-            Repeated(
-                items[v.scenario_id, v.item_id],
-                repeats[v.scenario_id, v.seed, v.item_id],
-                v.scenario_id,
-                f"{entry.condition}/{v.seed}",
-            )
-            for v in verdicts
-        ]
+        answers += [_repeated(items, entry, v, repeats[_place(v)]) for v in verdicts]
     return measure_self_agreement(answers)
 
 
-def _items(scenarios: Mapping[str, Scenario]) -> dict[tuple[str, str], Item]:
-    return {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
+def _place(v: Verdict) -> tuple[str, int, str]:
+    return v.scenario_id, v.seed, v.item_id
+
+
+def _repeated(
+    items: Mapping[tuple[str, str], Item], entry: Graded, v: Verdict, passed: Sequence[bool | None]
+) -> Repeated:
+    return Repeated(items[v.scenario_id, v.item_id], passed, v.scenario_id, f"{entry.condition}/{v.seed}")
 
 
 def _by_digest(graded: Sequence[Graded]) -> dict[tuple[str, str], list[Graded]]:

@@ -10,10 +10,10 @@ from flows.adapters.labels import labels_csv
 from flows.adapters.tracking import read_human_labels
 from flows.common.files import write_whole
 from flows.common.text import plural
-from flows.pipeline.results.graded import Graded
+from flows.pipeline.results.graded import Graded, items_of
 from flows.adapters.labels import SheetBrief
 from flows.common.errors import Problems, ScenarioError, StaffbenchError
-from flows.schema.scenario import Item, Scenario
+from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 from flows.schema.verdict import Agreement, ExpertLabel
 from flows.stages.label_sample import Brief
@@ -86,7 +86,7 @@ def labels_agreement(
         StaffbenchError: labels on briefs or items without a verdict, each by its row.
     """
     check_labels(labels, graded)
-    items = {(name, item.item_id): item for name, scenario in scenarios.items() for item in scenario.items}
+    items = items_of(scenarios.values())
     verdicts: dict[str, dict[_Place, bool | None]] = {}
     texts: dict[tuple[str, str, int], str | None] = {}
     for entry in graded:
@@ -103,15 +103,15 @@ def labels_agreement(
         for rater, rated in sorted(raters.items()):
             pairs = [
                 LabelledVerdict(
-                    _item(items, label),
+                    items[label.scenario_id, label.item_id],
                     label.passed,
-                    passed[_place(label)],
+                    passed[place],
                     label.scenario_id,
                     _brief(label),
-                    overlaps[_place(label)],
+                    overlaps[place],
                 )
                 for label in rated
-                if _place(label) in passed
+                if (place := _place(label)) in passed
             ]
             if pairs:
                 found.append((judge, measure_agreement(f"labels of {rater}", pairs)))
@@ -119,10 +119,13 @@ def labels_agreement(
         other = {_place(label): label.passed for label in raters[second]}
         both = [
             Repeated(
-                _item(items, label), (label.passed, other[_place(label)]), label.scenario_id, _brief(label)
+                items[label.scenario_id, label.item_id],
+                (label.passed, other[place]),
+                label.scenario_id,
+                _brief(label),
             )
             for label in raters[first]
-            if _place(label) in other
+            if (place := _place(label)) in other
         ]
         if both:
             found.append((first, compare_verdicts(f"labels of {second}", both)))
@@ -168,7 +171,3 @@ def _overlaps(
         values = [None] * len(items) if text is None else window_overlap(items, text)
         found |= {(condition, name, seed, item.item_id): v for item, v in zip(items, values, strict=True)}
     return found
-
-
-def _item(items: Mapping[tuple[str, str], Item], label: ExpertLabel) -> Item:
-    return items[label.scenario_id, label.item_id]

@@ -1,0 +1,1 @@
+"""Agreement of judges with labels, with one another and with themselves."""

@@ -1,0 +1,1 @@
+"""The site and its figures, and the comparison of two conditions."""
