@@ -240,13 +240,15 @@ def _harbor(parsed: argparse.Namespace, project: Path, overrides: list[str], scr
             screen=screen,
             keep_verifier=parsed.keep_verifier,
         )
-    from flows.pipeline.harbor.jobs import summary as harbor
-
     if parsed.action == "import":
-        return harbor.import_job(project, overrides, parsed.job, screen)
+        from flows.pipeline.harbor.jobs.imported import import_job
+
+        return import_job(project, overrides, parsed.job, screen)
+    from flows.pipeline.harbor.jobs.summary import summarize
+
     if overrides:
         raise ConfigError(overrides[0], "summarize takes no overrides")
-    return harbor.summarize(project, parsed.job, criteria=parsed.criteria, screen=screen)
+    return summarize(project, parsed.job, criteria=parsed.criteria, screen=screen)
 
 
 def _list(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:

@@ -8,10 +8,11 @@ the error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from flows.common.errors import StaffbenchError
+from flows.schema.settings import ProtocolName
 
 HARBOR = "harbor"
 """Harness of imported results; our own loop is `native`. The two are never pooled."""
@@ -123,6 +124,27 @@ class CriterionVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """How an attempt was graded. Attempts of different origins are never pooled.
+
+    Attributes:
+        benchmark: name of the results folder.
+        protocol: the protocol; reports are clamped, briefs are not.
+        word_cap: word cap of a brief; None for no cap and for reports.
+        scoring: name of the weights; None for other verifiers.
+    """
+
+    benchmark: str
+    protocol: ProtocolName
+    word_cap: int | None = None
+    scoring: str | None = None
+
+
+RELEASED = Origin(ProtocolName.mission_report.value, ProtocolName.mission_report)
+"""A task of MissionReport's release, graded by its own verifier."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """One attempt at one task.
 
@@ -150,6 +172,9 @@ class Trial:
         report_state: what is known about it.
         report_detail: why it is not readable; empty otherwise.
         trajectories: paths of its agent's trajectories within the job, in the order of its steps.
+        origin: how it was graded, as recorded by our verifier or inferred.
+        stand_in: True if our verifier says that the offline judge graded.
+        judge_names: the providers' names of the judge models, from our verifier; may be empty.
     """
 
     name: str
@@ -177,6 +202,9 @@ class Trial:
     report_state: ReportState
     report_detail: str = ""
     trajectories: tuple[str, ...] = ()
+    origin: Origin = RELEASED
+    stand_in: bool = False
+    judge_names: tuple[str, ...] = ()
 
     @property
     def system(self) -> tuple[str, str, str, str]:
@@ -229,7 +257,7 @@ class HarborJob:
     trials: tuple[Trial, ...]
     n_planned: int | None
     reported: tuple[ReportedMean, ...]
-    damage: tuple[Damage, ...] = field(default=())
+    damage: tuple[Damage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

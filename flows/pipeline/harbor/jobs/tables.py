@@ -16,12 +16,7 @@ from flows.pipeline.harbor.jobs.verdicts import score_row, verdicts_of
 from flows.pipeline.results.record import briefs_digest, write_submissions
 from flows.schema.brief import Brief
 from flows.schema.condition import Condition, Judge, file_name
-from flows.schema.harbor import (
-    HARBOR,
-    HarborError,
-    Outcome,
-    SystemSummary,
-)
+from flows.schema.harbor import HARBOR, HarborError, Outcome, SystemSummary
 from flows.schema.rows import as_row
 from flows.schema.verdict import BriefScore
 
@@ -89,14 +84,16 @@ def write_system(
     for attempt, brief in zip(system.attempts, briefs, strict=True):
         on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
         scores.append(score_row(attempt, on_brief, part.low(attempt.trial.task)))
-    own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, frozenset())
+    trials = [attempt.trial for attempt in system.attempts]
+    judges = frozenset(name for trial in trials for name in (*trial.judge_names, *trial.judges))
+    own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, judges)
     paths = [briefs_file]
     for each in (own, *([] if regraded is None else [regraded])):
-        names = _judges_of(part, system) | each.judge_names if each is own else each.judge_names
+        models = {_bare(name) for name in each.judge_names}
         note = {
             "judge": asdict(each.judge),
             "rubrics": {},
-            "self_judged": bool(system.model) and _bare(system.model) in {_bare(name) for name in names},
+            "self_judged": bool(system.model) and _bare(system.model) in models,
         }
         paths += _write_graded(folder, condition, briefs, each, {**about, **note})
     return paths
@@ -175,17 +172,12 @@ def judge_of_system(part: Part, system: SystemSummary) -> Judge:
         effort=None,
         mode=None,
         prompt=None,
-        is_stand_in=any(part.attributions[a.trial.name].stand_in for a in system.attempts),
+        is_stand_in=any(attempt.trial.stand_in for attempt in system.attempts),
     )
 
 
-def _judges_of(part: Part, system: SystemSummary) -> frozenset[str]:
-    """Return the names of the models that graded; provider prefixes are ignored."""
-    names = {name for a in system.attempts for name in part.attributions[a.trial.name].judge_names}
-    return frozenset(names | {name for a in system.attempts for name in a.trial.judges})
-
-
 def _bare(model: str) -> str:
+    """Return a model's name without its provider's prefix."""
     return model.rpartition("/")[2]
 
 
