@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
 from collections import Counter
@@ -13,9 +12,10 @@ from typing import Any
 
 from flows.adapters.task_trees.index import IndexRow, rows_by_task, with_index
 from flows.adapters.task_trees.tree import read_task
+from flows.common.digests import sha256_file
 from flows.common.errors import ScenarioError, StaffbenchError
 from flows.common.untrusted import inside
-from flows.schema.report_task import FAMILIES, ReportTask, RubricTotals
+from flows.schema.report_task import FAMILIES, ReportTask
 
 HEAD = (
     "task",
@@ -155,11 +155,11 @@ def check_task(task: ReportTask, root: Path) -> list[StaffbenchError]:
                 root / "solution/solve.sh", "not there", "the script that submits the expert's report"
             )
         )
-    digest = _digest(root / task.golden_path)
+    digest = sha256_file(root / task.golden_path)
     problems += [
         ScenarioError(root / each.path, "is the expert's report", "a source file", "take it out")
         for each in task.attachments
-        if _digest(root / each.path) == digest
+        if sha256_file(root / each.path) == digest
     ]
     return problems
 
@@ -252,7 +252,7 @@ def _remarks(task: ReportTask) -> Iterator[str]:
 
 
 def _line(task: ReportTask) -> tuple[str, ...]:
-    totals: RubricTotals = task.totals
+    totals = task.totals
     return (
         task.task_id,
         *(getattr(task, name) or "unknown" for name in FACTS),
@@ -266,8 +266,3 @@ def _line(task: ReportTask) -> tuple[str, ...]:
 def _kind(name: str) -> str:
     suffix = PurePosixPath(name).suffix.lower().lstrip(".")
     return _KINDS.get(suffix, f".{suffix}" if suffix else "other")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

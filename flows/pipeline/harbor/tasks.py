@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from flows.adapters.config.compose import Point
-from flows.adapters.task_trees.edit_toml import with_artifact, with_variables
 from flows.adapters.task_trees.safe_files import read_text, read_toml
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
 from flows.adapters.task_trees.write import TreeFile, tree_files
-from flows.adapters.task_trees.write_text import Install, json_text, test_script, with_staffbench
+from flows.adapters.task_trees.write_text import (
+    Install,
+    json_text,
+    test_script,
+    with_artifact,
+    with_staffbench,
+    with_variables,
+)
 from flows.common.errors import ConfigError
 from flows.common.untrusted import is_file
 from flows.pipeline.harbor.judge_file import JUDGE_FILE, SCRIPTS, judge_files

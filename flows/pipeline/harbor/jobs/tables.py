@@ -18,7 +18,7 @@ from flows.schema.brief import Brief
 from flows.schema.condition import Condition, Judge, file_name
 from flows.schema.harbor import HARBOR, HarborError, Outcome, SystemSummary
 from flows.schema.rows import as_row
-from flows.schema.verdict import BriefScore
+from flows.schema.verdict import BriefScore, Verdict
 
 SCORING = "harbor_reward"
 """Name of the verifier's weights."""
@@ -51,16 +51,14 @@ def write_system(
 
     Args:
         results: the results folder; tables go to `results/<benchmark>`.
-        part: the part of the job.
+        part: the part of the job, which `check_bounds` accepts.
         system: the scored attempts.
         kept: what the job kept of them, in the same order.
         regraded: the kept submissions as another judge graded them; None if none did.
 
     Raises:
-        HarborError: as `check_bounds`.
         StoreError: a table can't be written.
     """
-    check_bounds(part)
     condition = condition_of_system(part, system)
     briefs = [each.brief for each in kept]
     about: dict[str, Any] = {
@@ -78,12 +76,13 @@ def write_system(
     write_table(briefs_file, BRIEFS, brief_rows, _BRIEF_KEYS, about)
     submissions = [each.submission for each in kept if each.submission is not None]
     write_submissions(folder, condition, submissions, about)
-    verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
-    points = {(task, name): v.points for task, known in part.known.items() for name, v in known.items()}
+    verdicts: list[Verdict] = []
     scores: list[BriefScore] = []
-    for attempt, brief in zip(system.attempts, briefs, strict=True):
-        on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
+    for attempt in system.attempts:
+        on_brief = verdicts_of(attempt, part.known)
+        verdicts += on_brief
         scores.append(score_row(attempt, on_brief, part.low(attempt.trial.task)))
+    points = {(task, name): v.points for task, known in part.known.items() for name, v in known.items()}
     trials = [attempt.trial for attempt in system.attempts]
     judges = frozenset(name for trial in trials for name in (*trial.judge_names, *trial.judges))
     own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, judges)
