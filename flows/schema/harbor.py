@@ -80,13 +80,11 @@ class Fault:
     Attributes:
         kind: the exception's type.
         message: its message.
-        step: name of the step; None for the whole trial.
         voids_reward: True if a reward next to it does not count under Harbor's policy.
     """
 
     kind: str
     message: str
-    step: str | None
     voids_reward: bool
 
 
@@ -164,7 +162,6 @@ class Trial:
         agent_ran, verifier_ran: True if one of its steps has a start time.
         reward: a finite number; None if there is none.
         reward_source: the reward's file; empty without a reward.
-        other_rewards: further keys of the verifier's rewards.
         faults: exceptions of the trial, then of its steps, in order.
         criteria: in the order of the files.
         judges: models named in the verifier's files.
@@ -194,7 +191,6 @@ class Trial:
     verifier_ran: bool
     reward: float | None
     reward_source: str
-    other_rewards: Mapping[str, float]
     faults: tuple[Fault, ...]
     criteria: tuple[CriterionVerdict, ...]
     judges: tuple[str, ...]
@@ -223,21 +219,6 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedMean:
-    """A mean from the job's result.json.
-
-    Attributes:
-        key: Harbor's name of agent, model and dataset.
-        mean: None if missing.
-        n_trials: number of trials that it counts; None if not given.
-    """
-
-    key: str
-    mean: float | None
-    n_trials: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class HarborJob:
     """A job tree.
 
@@ -246,8 +227,7 @@ class HarborJob:
         job_id: Harbor's id; None if unknown.
         version: Harbor's version; None if unknown.
         trials: by task, then system, then attempt.
-        n_planned: planned number of trials; None if unknown.
-        reported: its own means.
+        reported: the means in its result.json, by Harbor's name of agent, model and dataset.
         damage: everything that was wrong in the tree.
     """
 
@@ -255,8 +235,7 @@ class HarborJob:
     job_id: str | None
     version: str | None
     trials: tuple[Trial, ...]
-    n_planned: int | None
-    reported: tuple[ReportedMean, ...]
+    reported: Mapping[str, float | None]
     damage: tuple[Damage, ...] = ()
 
 

@@ -212,15 +212,8 @@ def _harbors(trial: Trial) -> float | None:
 def _reported(job: HarborJob, trial: Trial) -> float | None:
     """Return the job's own mean of a system; None if it pools the system with another one."""
     key = reported_key(trial)
-    alike = {other.system for other in job.trials if other.system[:2] + other.system[3:] == _pool(trial)}
-    if len(alike) > 1:
-        return None
-    return next((found.mean for found in job.reported if found.key == key), None)
-
-
-def _pool(trial: Trial) -> tuple[str, str, str]:
-    """Return what identifies a system in Harbor, which ignores the effort."""
-    return (trial.agent or "", trial.model or "", trial.dataset or "")
+    alike = {other.system for other in job.trials if reported_key(other) == key}
+    return None if len(alike) > 1 else job.reported.get(key)
 
 
 def _bound(by_task: Sequence[Sequence[float | None]]) -> float | None:

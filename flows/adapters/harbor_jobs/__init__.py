@@ -12,7 +12,7 @@ from flows.adapters.harbor_jobs.origins import attribute
 from flows.adapters.harbor_jobs.tree import Tree, as_count, as_dict, as_list, as_number, as_text, nested
 from flows.adapters.harbor_jobs.trials import config_agent, read_trial
 from flows.common.errors import ConfigError
-from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, Origin, ReportedMean, Trial
+from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, Origin, Trial
 
 
 def read_job(folder: Path) -> HarborJob:
@@ -52,7 +52,6 @@ def read_job(folder: Path) -> HarborJob:
         job_id=as_text(result.get("id")) or _job_id(tree, list(read)),
         version=_version(tree, lock),
         trials=tuple(trials),
-        n_planned=n_planned,
         reported=_reported(result),
         damage=tuple(tree.damage),
     )
@@ -121,16 +120,14 @@ def _one_task_each(tree: Tree, trials: Sequence[Trial]) -> None:
             )
 
 
-def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
+def _reported(result: Mapping[str, object]) -> dict[str, float | None]:
     """Return the job's own means by agent, model and dataset."""
-    found: list[ReportedMean] = []
-    for key, value in sorted(nested(result, "stats", "evals").items()):
-        stats = as_dict(value)
-        means = [as_dict(metric) for metric in as_list(stats.get("metrics"))]
-        values = [as_number(metric.get(name)) for metric in means for name in ("mean", "reward")]
-        mean = next((value for value in values if value is not None), None)
-        found.append(ReportedMean(key, mean, as_count(stats.get("n_trials"))))
-    return tuple(found)
+    found: dict[str, float | None] = {}
+    for key, stats in nested(result, "stats", "evals").items():
+        metrics = [as_dict(metric) for metric in as_list(as_dict(stats).get("metrics"))]
+        values = [as_number(metric.get(name)) for metric in metrics for name in ("mean", "reward")]
+        found[key] = next((value for value in values if value is not None), None)
+    return found
 
 
 def _holds_jobs(tree: Tree) -> bool:

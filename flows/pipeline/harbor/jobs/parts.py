@@ -84,7 +84,7 @@ def open_parts(
                 known[task] = rubric(origin, task)
         # A mean of Harbor over two parts belongs to neither.
         elsewhere = {reported_key(trial) for trial in trials if trial.origin != origin}
-        reported = tuple(mean for mean in job.reported if mean.key not in elsewhere)
+        reported = {key: mean for key, mean in job.reported.items() if key not in elsewhere}
         parts.append(Part(replace(job, trials=tuple(graded), reported=reported), origin, submissions, known))
     return job, parts
 
