@@ -9,7 +9,6 @@ from typing import Any, cast
 from flows.adapters.task_trees.rubric import LISTS, criteria_of
 from flows.adapters.task_trees.safe_files import Found, parse_json, read_json, walk
 from flows.adapters.task_trees.settings import LABELS
-from flows.common.errors import StaffbenchError
 from flows.common.untrusted import inside, is_file
 from flows.schema.report_task import Criterion
 
@@ -22,11 +21,11 @@ _GOLDEN_KEYS = (
     "reference_report",
 )
 _RUBRIC_KEYS = ("rubric_path", "criteria_path", *LISTS)
-_GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
+GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
 _JUDGE_KEYS = ("judge", "judge_settings")
 _IGNORED_KEYS = ("version", "schema_version", "output", "output_path", "report_path")
 _LONGEST_NAME = 250  # of one part of a path; file systems refuse longer ones
-_READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *_GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
+_READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
 
 _MOUNTS = ("/tests/", "/solution/")
 """Paths of these folders in Harbor's sandbox, which a verifier's files may use."""
@@ -61,11 +60,7 @@ class Config:
         packed = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
         if not packed or key not in (*LISTS, *_JUDGE_KEYS):
             return value
-        try:
-            return parse_json(value, f"{self._found.root / self.path}: {key}")
-        except StaffbenchError as error:
-            self._found.problems.append(error)
-            return None
+        return self._found.read(lambda root, path: parse_json(value, f"{root / path}: {key}"), self.path)
 
     def text(self, *keys: str) -> str | None:
         """Return the first text under `keys`; None if there is none. Other types are noted."""
@@ -76,11 +71,6 @@ class Config:
             if value is not None:
                 self._found.notes.append(f"{self.path}: {key} is a {type(value).__name__}; it is not used.")
         return None
-
-    @property
-    def guidance(self) -> str | None:
-        """The expert's grading notes."""
-        return self.text(*_GUIDANCE_KEYS)
 
     @property
     def judge(self) -> dict[str, Any]:
@@ -171,8 +161,7 @@ def find_golden(found: Found, config: Config) -> str:
     for folder in found.places("tests/golden"):
         if not (found.root / folder).is_dir() or (found.root / folder).is_symlink():
             continue
-        names = walk(found.root, folder, found.problems)
-        reports = [name for name in names if name.lower().endswith(".docx")]
+        reports = [name for name in walk(found, folder) if name.lower().endswith(".docx")]
         if len(reports) == 1:
             return reports[0]
         if reports:

@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -75,46 +75,37 @@ class Found:
             return None
 
 
-def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[str]:
-    """Yield sorted regular files below a folder, as paths from `root`; report other entries."""
+def walk(tree: Found, below: str) -> list[str]:
+    """Return the regular files below a folder, sorted, as paths from the root; other entries are faults."""
     found: list[str] = []
     stack = [below]
     while stack:
         folder = stack.pop()
         try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(tree.root / folder), key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(ScenarioError(root / folder, f"can't be listed ({error.strerror})", "a folder"))
+            tree.fault(folder, f"can't be listed ({error.strerror})", "a folder")
             continue
         for entry in entries:
             name = f"{folder}/{entry.name}" if folder else entry.name
             if _DROPPINGS.fullmatch(entry.name):
                 continue
             if entry.is_symlink():
-                problems.append(
-                    ScenarioError(root / name, "a link", "a file", "put the file itself in its place")
-                )
+                tree.fault(name, "a link", "a file", "put the file itself in its place")
             elif not plain_name(entry.name):
-                problems.append(
-                    ScenarioError(
-                        root / folder,
-                        f"a file named {entry.name!a}",
-                        "a name without backslashes and control characters",
-                        "rename it, there and in the instruction",
-                    )
-                )
+                expected = "a name without backslashes and control characters"
+                remedy = "rename it, there and in the instruction"
+                tree.fault(folder, f"a file named {entry.name!a}", expected, remedy)
             elif entry.is_dir(follow_symlinks=False):
                 stack.append(name)
             elif entry.is_file(follow_symlinks=False):
                 found.append(name)
             else:
-                problems.append(ScenarioError(root / name, "a device, pipe or socket", "a file"))
+                tree.fault(name, "a device, pipe or socket", "a file")
         if len(found) > MAX_FILES:
-            problems.append(
-                ScenarioError(root / below, f"over {MAX_FILES:,} files", f"at most {MAX_FILES:,}")
-            )
+            tree.fault(below, f"over {MAX_FILES:,} files", f"at most {MAX_FILES:,}")
             break
-    return iter(sorted(found))
+    return sorted(found)
 
 
 def open_file(root: Path, name: str) -> io.BufferedReader:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 
-from flows.adapters.task_trees.fixtures import Config, find_golden, read_rubric
+from flows.adapters.task_trees.fixtures import GUIDANCE_KEYS, Config, find_golden, read_rubric
 from flows.adapters.task_trees.safe_files import Found, read_text, walk
 from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
 from flows.common.errors import ConfigError, Problems, ScenarioError
@@ -79,7 +79,7 @@ def read_task(root: Path) -> ReportTask:
         prompt=config.text("prompt"),
         steps=steps,
         criteria=criteria,
-        grading_guidance=config.guidance,
+        grading_guidance=config.text(*GUIDANCE_KEYS),
         golden_path=golden,
         oracle_path=found.first("solution/solve.sh"),
         rubric_path=rubric_path,
@@ -153,7 +153,7 @@ def _files(found: Found, folder: str, *, image: bool) -> dict[str, str]:
     if not (found.root / folder).is_dir():
         return {}
     files: dict[str, str] = {}
-    for path in walk(found.root, folder, found.problems):
+    for path in walk(found, folder):
         name = path[len(folder) + 1 :]
         if image and _BUILD.fullmatch(PurePosixPath(name).name):
             continue
