@@ -26,7 +26,6 @@ from flows.pipeline.harbor.tasks import REPORT
 from flows.pipeline.harbor.verify import package_project
 from flows.pipeline.inputs.scenarios import report_scenario
 
-AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0  # 60 and 85 minutes, as the specification runs them
 JUDGE = {"model": "claude-opus-5.5", "agent": "opencode", "effort": "medium", "mode": "all_items"}
 """The published judge; `staffbench harbor verify` may be told another."""
 
@@ -143,16 +142,7 @@ def _task_toml(task: Mapping[str, Any]) -> str:
         "licence": "CC-BY-4.0",
         "notice": "Written for staffbench. Units, people and events are invented; not for operational use.",
     }
-    sections = {
-        "metadata": metadata,
-        "metadata.judge": JUDGE,
-        "agent": {"timeout_sec": AGENT_SECONDS},
-        "verifier": {"timeout_sec": VERIFIER_SECONDS},
-        "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
-        "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-    }
-    head = {"schema_version": "1.4", "multi_step_reward_strategy": "final", "artifacts": [REPORT]}
-    return task_toml(head, sections)
+    return task_toml(metadata, JUDGE, ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE"), [REPORT])
 
 
 def _wrapped(report: bytes, width: int = 100) -> str:

@@ -36,7 +36,6 @@ _OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")
 """Columns that a task has under the same name."""
 _COUNTS = ("num_attachments", "rubric_count", "penalty_count")  # of the rubric, penalties included
 _POINTS = ("positive_points", "penalty_points")  # both as positive numbers
-_PER_CENT = 100
 
 SCHEMA: Any = pa.schema(
     [
@@ -188,7 +187,7 @@ def _row(row: dict[str, Any], path: Path, number: int, problems: list[Staffbench
     extra: dict[str, Any] = {}
     criteria = criteria_of(_list(row["rubric"], "rubric", where, fault), f"{where}: rubric", problems, extra)
     mean = row["mean_score_pct"]
-    if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= _PER_CENT):
+    if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= 100):  # noqa: PLR2004
         fault("mean_score_pct", f"is {mean!r}", "a number from 0 to 100, or null")
     if len(problems) == before:
         _counts(row, len(attachments), RubricTotals.of(criteria), fault)

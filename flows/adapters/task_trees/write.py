@@ -34,14 +34,10 @@ class TreeFile:
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
 
-def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
+def tree_files(root: Path) -> dict[str, TreeFile]:
     """Return every file of a folder for copying, by relative path.
 
     Files of file managers are left out.
-
-    Args:
-        root: the folder.
-        below: only files in this subfolder; paths are still relative to `root`.
 
     Raises:
         Problems: a link, a device, a name with control characters, or a folder that can't be listed.
@@ -49,7 +45,7 @@ def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
     found = Found(root)
     if root.is_symlink():
         found.fault("", "a link", "a folder", "name the folder itself")
-    names = [] if found.problems else walk(found, below)
+    names = [] if found.problems else walk(found, "")
     if found.problems:
         raise Problems.of(root, found.problems)
     return {name: copied(root, name) for name in names}

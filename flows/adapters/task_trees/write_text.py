@@ -16,6 +16,8 @@ from flows.common.errors import ConfigError
 STEP = "answer"
 """Name of the only step of a written tree, from the specification."""
 
+AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0
+
 _TEMPLATES = Path(__file__).parent / "templates"
 _ADDED = """\
 
@@ -118,14 +120,32 @@ def _filled(name: str, **values: str) -> str:
 
 
 def task_toml(
-    head: Mapping[str, str | list[str]], sections: Mapping[str, Mapping[str, str | float | bool]]
+    metadata: Mapping[str, str | bool],
+    judge: Mapping[str, str],
+    variables: Sequence[str],
+    artifacts: Sequence[str] = (),
 ) -> str:
     """Return Harbor's settings of a task with one step.
 
+    Times are those of the published run of MissionReport, assumed for other tasks.
+
     Args:
-        head: top-level keys.
-        sections: sections by name.
+        metadata: of the task.
+        judge: of the task, among the metadata.
+        variables: environment variables that the verifier gets, empty where they are not set.
+        artifacts: files of the sandbox that Harbor keeps; none to leave them out.
     """
+    head: dict[str, str | Sequence[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
+    if artifacts:
+        head["artifacts"] = artifacts
+    sections: dict[str, Mapping[str, str | float | bool]] = {
+        "metadata": metadata,
+        "metadata.judge": judge,
+        "agent": {"timeout_sec": AGENT_SECONDS},
+        "verifier": {"timeout_sec": VERIFIER_SECONDS},
+        "verifier.env": {name: f"${{{name}:-}}" for name in variables},
+        "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
+    }
     lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
     for name, entries in sections.items():
         lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entries.items())]

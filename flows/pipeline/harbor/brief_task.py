@@ -35,8 +35,6 @@ from flows.schema.settings import ScoringSettings, Settings
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.score import score_brief
 
-# From the published run of MissionReport; assumed for MA-Bench, which has no agents.
-_AGENT_SECONDS, _VERIFIER_SECONDS = 3600.0, 5100.0
 _PUBLISHED_KEY = "ANTHROPIC_API_KEY"
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -131,24 +129,16 @@ def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
 def _task_toml(scenario: Scenario, settings: Settings, notice: str) -> str:
     judge = settings.judge
     keys = judge_keys(judge) or (_PUBLISHED_KEY,)  # for a judge that is chosen later
-    return task_toml(
-        {"schema_version": "1.4", "multi_step_reward_strategy": "final", "artifacts": [BRIEF]},
-        {
-            "metadata": {
-                "task_id": scenario.scenario_id,
-                "title": scenario.title,
-                "benchmark": settings.benchmark.name,
-                "synthetic": scenario.synthetic,
-                "licence": scenario.licence,
-                "notice": notice,
-            },
-            "metadata.judge": {"model": judge.label, "effort": judge.effort.value, "mode": judge.mode.value},
-            "agent": {"timeout_sec": _AGENT_SECONDS},
-            "verifier": {"timeout_sec": _VERIFIER_SECONDS},
-            "verifier.env": {name: f"${{{name}:-}}" for name in (*keys, JUDGE)},
-            "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-        },
-    )
+    metadata = {
+        "task_id": scenario.scenario_id,
+        "title": scenario.title,
+        "benchmark": settings.benchmark.name,
+        "synthetic": scenario.synthetic,
+        "licence": scenario.licence,
+        "notice": notice,
+    }
+    asked = {"model": judge.label, "effort": judge.effort.value, "mode": judge.mode.value}
+    return task_toml(metadata, asked, (*keys, JUDGE), [BRIEF])
 
 
 def _labelled_score(scenario: Scenario, control: Control, scoring: ScoringSettings) -> str:

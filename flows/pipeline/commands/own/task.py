@@ -111,10 +111,9 @@ def _write(  # noqa: PLR0917 -- the parts of a task
     oracle = oracle_script(OUTPUT, "submits the expert's report", report.read_bytes())
     # Harbor sends the step's instruction; the example has it at the root too, for a person who looks.
     root = {"instruction.md": instruction} if "prompt" in config else {}
+    metadata = {"task_id": target.name, "title": config["title"], **about}
     tree = {
-        "task.toml": _text(
-            _toml({"task_id": target.name, "title": config["title"], **about}, config["judge"])
-        ),
+        "task.toml": _text(task_toml(metadata, config["judge"], ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE"))),
         **root,
         INSTRUCTION: instruction,
         **{
@@ -133,18 +132,3 @@ def _write(  # noqa: PLR0917 -- the parts of a task
 
 def _text(text: str, *, executable: bool = False) -> TreeFile:
     return TreeFile(text.encode(), executable)
-
-
-def _toml(about: Mapping[str, str | bool], judge: Mapping[str, Any]) -> str:
-    head: dict[str, str | list[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
-    return task_toml(
-        head,
-        {
-            "metadata": about,
-            "metadata.judge": judge,
-            "agent": {"timeout_sec": 3600.0},
-            "verifier": {"timeout_sec": 5100.0},
-            "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
-            "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-        },
-    )
