@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.harbor_jobs.report import BRIEF, named_file
+from flows.adapters.harbor_jobs.report import BRIEF, REPORT, named_file
 from flows.adapters.harbor_jobs.tree import Tree, as_list, as_text
 from flows.schema.harbor import RELEASED, Origin, Trial
 from flows.schema.settings import ProtocolName
@@ -58,7 +58,7 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
             continue
         origin = _origin(tree, path, fields, file)
         if origin is not None:
-            file = named_file(tree, folders, origin.protocol)
+            file = BRIEF if origin.protocol is ProtocolName.ma_bench else REPORT
         names = (as_text(name) for name in as_list(fields.get("judge_names")))
         return Judgment(
             origin=origin,

@@ -112,7 +112,8 @@ async def _import(
     scenarios: dict[str, Scenario] = {}
     point = None
     for task in {trial.task for trial in part.job.trials}:
-        point, scenario = _scenario_here(project, overrides, part.origin, task)
+        here, scenario = _scenario_here(project, overrides, part.origin, task)
+        point = point or here  # a task that can't be read has none
         if scenario is not None:
             scenarios[task] = scenario
     if judged and point is None:
