@@ -34,6 +34,11 @@ class TreeFile:
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
 
+def text_file(text: str, *, executable: bool = False) -> TreeFile:
+    """Return a file of this text, in UTF-8."""
+    return TreeFile(text.encode(), executable)
+
+
 def tree_files(root: Path) -> dict[str, TreeFile]:
     """Return every file of a folder for copying, by relative path.
 

@@ -9,7 +9,7 @@ import yaml
 
 from flows.adapters.task_trees.safe_files import read_text
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
-from flows.adapters.task_trees.write import copied
+from flows.adapters.task_trees.write import copied, text_file
 from flows.adapters.task_trees.write_text import (
     STEP,
     Install,
@@ -26,7 +26,6 @@ from flows.pipeline.harbor.tasks import (
     ORACLE,
     ExportedTask,
     judge_keys,
-    text_file,
     wheel_files,
 )
 from flows.schema.call import render
