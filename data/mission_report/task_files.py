@@ -13,14 +13,19 @@ from typing import Any
 
 from flows.adapters.config.compose import compose_points
 from flows.adapters.task_trees.rubric import criteria_of
-from flows.adapters.task_trees.write_text import Install, dockerfile, test_script
+from flows.adapters.task_trees.write_text import (
+    STEP,
+    Install,
+    dockerfile,
+    json_text,
+    task_toml,
+    test_script,
+)
 from flows.pipeline.harbor.judge_file import judge_files, named_judge
 from flows.pipeline.harbor.tasks import REPORT
 from flows.pipeline.harbor.verify import package_project
 from flows.pipeline.inputs.scenarios import report_scenario
 
-STEP = "answer"
-AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0  # 60 and 85 minutes, as the specification runs them
 JUDGE = {"model": "claude-opus-5.5", "agent": "opencode", "effort": "medium", "mode": "all_items"}
 """The published judge; `staffbench harbor verify` may be told another."""
 
@@ -79,8 +84,8 @@ def text_files(
         "environment/Dockerfile": dockerfile(Install()),
         f"steps/{STEP}/instruction.md": instruction,
         "tests/test.sh": test_script(REPORT, with_script=True),
-        "tests/fixtures/rubric.json": _json({"criteria": [_criterion(entry) for entry in criteria]}),
-        "tests/fixtures/config.json": _json(_config(task)),
+        "tests/fixtures/rubric.json": json_text({"criteria": [_criterion(entry) for entry in criteria]}),
+        "tests/fixtures/config.json": json_text(_config(task)),
         "solution/solve.sh": SOLVE.format(report=_wrapped(report)),
     }
     built = {path: text.encode() for path, text in files.items()}
@@ -128,7 +133,6 @@ def _config(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _task_toml(task: Mapping[str, Any]) -> str:
-    """Harbor's configuration, written by hand: the standard library reads TOML but doesn't write it."""
     metadata = {
         **{
             key: task[key]
@@ -138,27 +142,7 @@ def _task_toml(task: Mapping[str, Any]) -> str:
         "licence": "CC-BY-4.0",
         "notice": "Written for staffbench. Units, people and events are invented; not for operational use.",
     }
-    sections = {
-        "metadata": metadata,
-        "metadata.judge": JUDGE,
-        "agent": {"timeout_sec": AGENT_SECONDS},
-        "verifier": {"timeout_sec": VERIFIER_SECONDS},
-        "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
-        "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-    }
-    lines = ['schema_version = "1.4"', 'multi_step_reward_strategy = "final"', f'artifacts = ["{REPORT}"]']
-    for name, entries in sections.items():
-        lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entries.items())]
-    lines += ["", "[[steps]]", f'name = "{STEP}"']
-    return "\n".join(lines) + "\n"
-
-
-def _toml(value: str | float | bool) -> str:
-    return json.dumps(value, ensure_ascii=False)  # the two agree on texts, numbers and booleans
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return task_toml(metadata, JUDGE, ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE"), [REPORT])
 
 
 def _wrapped(report: bytes, width: int = 100) -> str:

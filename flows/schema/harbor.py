@@ -8,10 +8,11 @@ the error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from flows.common.errors import StaffbenchError
+from flows.schema.settings import ProtocolName
 
 HARBOR = "harbor"
 """Harness of imported results; our own loop is `native`. The two are never pooled."""
@@ -79,13 +80,11 @@ class Fault:
     Attributes:
         kind: the exception's type.
         message: its message.
-        step: name of the step; None for the whole trial.
         voids_reward: True if a reward next to it does not count under Harbor's policy.
     """
 
     kind: str
     message: str
-    step: str | None
     voids_reward: bool
 
 
@@ -123,6 +122,27 @@ class CriterionVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """How an attempt was graded. Attempts of different origins are never pooled.
+
+    Attributes:
+        benchmark: name of the results folder.
+        protocol: the protocol; reports are clamped, briefs are not.
+        word_cap: word cap of a brief; None for no cap and for reports.
+        scoring: name of the weights; None for other verifiers.
+    """
+
+    benchmark: str
+    protocol: ProtocolName
+    word_cap: int | None = None
+    scoring: str | None = None
+
+
+RELEASED = Origin(ProtocolName.mission_report.value, ProtocolName.mission_report)
+"""A task of MissionReport's release, graded by its own verifier."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """One attempt at one task.
 
@@ -142,7 +162,6 @@ class Trial:
         agent_ran, verifier_ran: True if one of its steps has a start time.
         reward: a finite number; None if there is none.
         reward_source: the reward's file; empty without a reward.
-        other_rewards: further keys of the verifier's rewards.
         faults: exceptions of the trial, then of its steps, in order.
         criteria: in the order of the files.
         judges: models named in the verifier's files.
@@ -150,6 +169,9 @@ class Trial:
         report_state: what is known about it.
         report_detail: why it is not readable; empty otherwise.
         trajectories: paths of its agent's trajectories within the job, in the order of its steps.
+        origin: how it was graded, as recorded by our verifier or inferred.
+        stand_in: True if our verifier says that the offline judge graded.
+        judge_names: the providers' names of the judge models, from our verifier; may be empty.
     """
 
     name: str
@@ -169,7 +191,6 @@ class Trial:
     verifier_ran: bool
     reward: float | None
     reward_source: str
-    other_rewards: Mapping[str, float]
     faults: tuple[Fault, ...]
     criteria: tuple[CriterionVerdict, ...]
     judges: tuple[str, ...]
@@ -177,6 +198,9 @@ class Trial:
     report_state: ReportState
     report_detail: str = ""
     trajectories: tuple[str, ...] = ()
+    origin: Origin = RELEASED
+    stand_in: bool = False
+    judge_names: tuple[str, ...] = ()
 
     @property
     def system(self) -> tuple[str, str, str, str]:
@@ -195,21 +219,6 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedMean:
-    """A mean from the job's result.json.
-
-    Attributes:
-        key: Harbor's name of agent, model and dataset.
-        mean: None if missing.
-        n_trials: number of trials that it counts; None if not given.
-    """
-
-    key: str
-    mean: float | None
-    n_trials: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class HarborJob:
     """A job tree.
 
@@ -218,8 +227,7 @@ class HarborJob:
         job_id: Harbor's id; None if unknown.
         version: Harbor's version; None if unknown.
         trials: by task, then system, then attempt.
-        n_planned: planned number of trials; None if unknown.
-        reported: its own means.
+        reported: the means in its result.json, by Harbor's name of agent, model and dataset.
         damage: everything that was wrong in the tree.
     """
 
@@ -227,9 +235,8 @@ class HarborJob:
     job_id: str | None
     version: str | None
     trials: tuple[Trial, ...]
-    n_planned: int | None
-    reported: tuple[ReportedMean, ...]
-    damage: tuple[Damage, ...] = field(default=())
+    reported: Mapping[str, float | None]
+    damage: tuple[Damage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

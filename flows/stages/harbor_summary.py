@@ -18,6 +18,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 
 from flows.schema.attempt import End, attempt_status
 from flows.schema.brief import BriefStatus
@@ -59,12 +61,7 @@ def lowest_score(criteria: Sequence[CriterionVerdict]) -> float | None:
 
     None unless every criterion has points and those of the requirements sum to more than 0.
     """
-    known = [verdict.points for verdict in criteria]
-    if not known or any(points is None for points in known):
-        return None
-    points = [value for value in known if value is not None]
-    total = math.fsum(value for value in points if value > 0)
-    return math.fsum(value for value in points if value < 0) / total if total > 0 else None
+    return score_of_criteria([replace(each, met=(each.points or 0) < 0) for each in criteria])
 
 
 def score_trial(trial: Trial) -> AttemptScore:
@@ -114,12 +111,11 @@ def score_of_criteria(criteria: Sequence[CriterionVerdict]) -> float | None:
     This is the published task reward before clamping (MissionReport, Scoring). None unless every criterion
     has points and a verdict, and those of the requirements sum to more than 0.
     """
-    known = [(verdict.points, verdict.met) for verdict in criteria]
-    if not known or any(points is None or met is None for points, met in known):
+    known = [(each.points, each.met) for each in criteria if each.points is not None and each.met is not None]
+    total = math.fsum(points for points, _ in known if points > 0)
+    if len(known) < len(criteria) or total <= 0:
         return None
-    points = [(points or 0.0, bool(met)) for points, met in known]
-    total = math.fsum(value for value, _ in points if value > 0)
-    return math.fsum(value for value, met in points if met) / total if total > 0 else None
+    return math.fsum(points for points, met in known if met) / total
 
 
 def _scored(trial: Trial, reward: float) -> AttemptScore:
@@ -132,10 +128,9 @@ def _scored(trial: Trial, reward: float) -> AttemptScore:
     if min(abs(own - reward), abs(min(max(own, 0.0), 1.0) - reward)) <= _TOLERANCE:
         # Only the criteria show a score below zero; otherwise the reward is more precise.
         return AttemptScore(trial, Outcome.scored, reward if 0 <= own <= 1 else own, clamped, detail)
-    more = f"the verifier's reward is {reward:g}, its criteria come to {own:.4g} by the published scoring"
-    return AttemptScore(
-        trial, Outcome.scored, reward, clamped, "; ".join(part for part in (detail, more) if part)
-    )
+    detail += "; " if detail else ""
+    detail += f"the verifier's reward is {reward:g}, its criteria come to {own:.4g} by the published scoring"
+    return AttemptScore(trial, Outcome.scored, reward, clamped, detail)
 
 
 def _interrupted(trial: Trial) -> str:
@@ -217,15 +212,8 @@ def _harbors(trial: Trial) -> float | None:
 def _reported(job: HarborJob, trial: Trial) -> float | None:
     """Return the job's own mean of a system; None if it pools the system with another one."""
     key = reported_key(trial)
-    alike = {other.system for other in job.trials if other.system[:2] + other.system[3:] == _pool(trial)}
-    if len(alike) > 1:
-        return None
-    return next((found.mean for found in job.reported if found.key == key), None)
-
-
-def _pool(trial: Trial) -> tuple[str, str, str]:
-    """Return what identifies a system in Harbor, which ignores the effort."""
-    return (trial.agent or "", trial.model or "", trial.dataset or "")
+    alike = {other.system for other in job.trials if reported_key(other) == key}
+    return None if len(alike) > 1 else job.reported.get(key)
 
 
 def _bound(by_task: Sequence[Sequence[float | None]]) -> float | None:
@@ -235,4 +223,4 @@ def _bound(by_task: Sequence[Sequence[float | None]]) -> float | None:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+    return fmean(values) if values else None

@@ -11,7 +11,8 @@ from flows.adapters.pages import Rendered
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.common.errors import ConfigError
-from flows.pipeline.harbor.jobs.summary import import_job, summarize
+from flows.pipeline.harbor.jobs.imported import import_job
+from flows.pipeline.harbor.jobs.summary import summarize
 from flows.pipeline.harbor.submitted import open_report
 from flows.pipeline.native import renders
 from flows.schema.report_task import ReportStatus

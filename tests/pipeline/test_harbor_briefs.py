@@ -7,14 +7,15 @@ import shutil
 import pytest
 
 from flows.adapters.config.compose import compose_points
-from flows.adapters.harbor_jobs import read_attributed
+from flows.adapters.harbor_jobs import read_job
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, read_table, table_files
 from flows.common.errors import StaffbenchError
 from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.harbor.export import export
-from flows.pipeline.harbor.jobs.summary import import_job, summarize
+from flows.pipeline.harbor.jobs.imported import import_job
+from flows.pipeline.harbor.jobs.summary import summarize
 from flows.pipeline.harbor.verify import verify
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios
@@ -325,9 +326,9 @@ def test_a_job_whose_verifier_never_ran_is_told_by_its_files(jobs, capsys):
         make_brief(job / trial, "alder", STRONG, None)
     for trial in PLAIN["0.25.0"]:
         make_brief(job / trial, "birch", None, None)
-    found, attributions = read_attributed(job)
-    assert {each.origin.protocol for each in attributions.values()} == {ProtocolName.ma_bench}
-    assert {each.origin.benchmark for each in attributions.values()} == {"ma_bench"}
+    found = read_job(job)
+    assert {each.origin.protocol for each in found.trials} == {ProtocolName.ma_bench}
+    assert {each.origin.benchmark for each in found.trials} == {"ma_bench"}
     assert len(found.damage) == 8
     assert found.damage[0].detail == "no verifier says what it is of; taken for ma_bench by its brief.md"
     # A brief that Harbor looked for in vain is missing, whether or not a verifier says so: 0.
@@ -348,8 +349,8 @@ def test_a_benchmark_that_is_no_plain_name_is_not_followed(jobs, name):
     for trial in STEPS["0.26.0"]:
         path = job / trial / "steps/answer/verifier/judgment.json"
         edit(path, lambda judgment: judgment.update(benchmark=name, scenario_id=name))
-    found, attributions = read_attributed(job)
-    assert {each.origin.benchmark for each in attributions.values()} == {"ma_bench"}
+    found = read_job(job)
+    assert {each.origin.benchmark for each in found.trials} == {"ma_bench"}
     assert {trial.task for trial in found.trials} == {"alder", "birch"}
     if name:
         assert any(f"benchmark {name!r} is no plain name" in damage.detail for damage in found.damage)

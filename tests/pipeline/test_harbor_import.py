@@ -7,7 +7,7 @@ import pytest
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError
 from flows.pipeline.commands.report import report as write_report
-from flows.pipeline.harbor.jobs.summary import import_job
+from flows.pipeline.harbor.jobs.imported import import_job
 from tests.support.harbor_trees import copy_job
 from tests.support.report_bench import project_here
 

@@ -11,7 +11,7 @@ from flows.pipeline.commands.agreement import agreement
 from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.commands.validate import packets, validate
-from flows.pipeline.harbor.jobs.summary import import_job
+from flows.pipeline.harbor.jobs.imported import import_job
 from flows.pipeline.native import renders
 from tests.support.harbor_trees import copy_job
 from tests.support.plain_flow import run_here

@@ -14,7 +14,7 @@ from flows.common.errors import StoreError
 from flows.pipeline.commands.report import report as write_report
 from flows.pipeline.evaluate import flow as evaluate
 from flows.pipeline.harbor.jobs import imported
-from flows.pipeline.harbor.jobs.summary import import_job
+from flows.pipeline.harbor.jobs.imported import import_job
 from flows.pipeline.results import leaderboard as report_module
 from flows.pipeline.results import stored
 from tests.support.bench import Project

@@ -8,7 +8,6 @@ from flows.schema.harbor import (
     Fault,
     HarborJob,
     Outcome,
-    ReportedMean,
     ReportState,
     Trial,
 )
@@ -42,7 +41,6 @@ def a_trial(**changes):
         "verifier_ran": True,
         "reward": None,
         "reward_source": "",
-        "other_rewards": {},
         "faults": (),
         "criteria": (),
         "judges": (),
@@ -54,8 +52,8 @@ def a_trial(**changes):
     return Trial(**{**fields, **changes})
 
 
-def a_job(*trials, reported=()):
-    return HarborJob("job", None, "0.26.0", trials, len(trials), tuple(reported))
+def a_job(*trials, reported=None):
+    return HarborJob("job", None, "0.26.0", trials, reported or {})
 
 
 def a_criterion(name, points, *, met, **more):
@@ -65,7 +63,7 @@ def a_criterion(name, points, *, met, **more):
 
 
 def a_fault(kind, *, voids):
-    return Fault(kind, "said", None, voids)
+    return Fault(kind, "said", voids)
 
 
 def test_the_same_eight_attempts_under_three_rules(tmp_path):
@@ -261,7 +259,7 @@ def test_nothing_scored_is_no_mean():
 
 
 def test_systems_are_apart_and_a_mean_that_harbor_pooled_is_nobodys():
-    reported = [ReportedMean("a__m__d", 0.5, 2), ReportedMean("a__n__d", 0.25, 1)]
+    reported = {"a__m__d": 0.5, "a__n__d": 0.25}
     job = a_job(
         a_trial(reward=1.0),
         a_trial(reward=0.0, effort="high"),

@@ -1,25 +1,25 @@
-"""Read Harbor job trees, even damaged ones: `read_job`, and `read_attributed` with attributions."""
+"""Read Harbor job trees, even damaged ones."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
-from flows.adapters.harbor_jobs.origins import Attribution, Origin, attribute
-from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, as_text, nested
+from flows.adapters.harbor_jobs.origins import attribute
+from flows.adapters.harbor_jobs.tree import Tree, as_count, as_dict, as_list, as_number, as_text, nested
 from flows.adapters.harbor_jobs.trials import config_agent, read_trial
 from flows.common.errors import ConfigError
-from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, ReportedMean, Trial
-
-__all__ = ["Attribution", "Origin", "read_attributed", "read_job"]
+from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, Origin, Trial
 
 
 def read_job(folder: Path) -> HarborJob:
     """Read a job tree of Harbor 0.25 or 0.26, or of another version with the same layout.
 
-    Reports and briefs are located but not opened. Links and paths out of the tree are not followed.
+    Reports and briefs are located but not opened. Links and paths out of the tree are not followed. Attempts
+    are numbered separately for each benchmark, word cap and weights of a task.
 
     Args:
         folder: the job's folder, with a folder for each trial.
@@ -27,17 +27,6 @@ def read_job(folder: Path) -> HarborJob:
     Raises:
         ConfigError: no such folder.
         HarborError: no trial in it.
-    """
-    return read_attributed(folder)[0]
-
-
-def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
-    """As `read_job`, and the attribution of each attempt by trial name.
-
-    Attempts are numbered separately for each benchmark, word cap and weights of a task.
-
-    Raises:
-        ConfigError, HarborError: as `read_job`.
     """
     if not folder.is_dir():
         raise ConfigError(folder, "no such folder", "a job of Harbor, such as jobs/<job name>")
@@ -52,24 +41,20 @@ def read_attributed(folder: Path) -> tuple[HarborJob, dict[str, Attribution]]:
             folder, what, "a folder for each trial", "give the folder of one job, not of all jobs"
         )
     judgments = {trial.name: judgment for trial, judgment in found.values()}
-    trials, attributions = attribute(tree, _named_alike(tree, read), judgments)
-    origins = {name: attribution.origin for name, attribution in attributions.items()}
-    trials = _numbered(_distinguished(tree, trials, origins), origins)
-    _one_task_each(tree, trials, origins)
-    n_planned = as_number(result.get("n_total_trials"))
-    n_planned = int(n_planned) if n_planned is not None else None
+    trials = attribute(tree, _named_alike(tree, read), judgments)
+    trials = _numbered(_distinguished(tree, trials))
+    _one_task_each(tree, trials)
+    n_planned = as_count(result.get("n_total_trials"))
     if n_planned is not None and n_planned > len(trials):
         tree.note("result.json", f"{n_planned} trials planned, {len(trials)} in the tree")
-    job = HarborJob(
+    return HarborJob(
         name=tree.root.name,
         job_id=as_text(result.get("id")) or _job_id(tree, list(read)),
         version=_version(tree, lock),
         trials=tuple(trials),
-        n_planned=n_planned,
         reported=_reported(result),
         damage=tuple(tree.damage),
     )
-    return job, attributions
 
 
 def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
@@ -83,11 +68,8 @@ def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
 
 def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
     """Return the job's id from its trials."""
-    ids = {
-        found
-        for folder in folders
-        if (found := as_text(tree.mapping(tree.file(folder, "config.json")).get("job_id")))
-    }
+    configs = [tree.mapping(tree.file(folder, "config.json")) for folder in folders]
+    ids = {as_text(config.get("job_id")) for config in configs} - {None}
     return ids.pop() if len(ids) == 1 else None
 
 
@@ -100,48 +82,37 @@ def _named_alike(tree: Tree, read: Mapping[Path, Trial]) -> list[Trial]:
     trials: list[Trial] = []
     for folder, trial in read.items():
         alike = names[config_agent(tree, folder)]
-        if not trial.has_result and len(alike) == 1:
-            agent, version = next(iter(alike))
-            trials.append(replace(trial, agent=agent, agent_version=version))
-        else:
-            trials.append(trial)
+        agent, version = next(iter(alike)) if len(alike) == 1 else (trial.agent, trial.agent_version)
+        trials.append(trial if trial.has_result else replace(trial, agent=agent, agent_version=version))
     return trials
 
 
-def _distinguished(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
+def _distinguished(tree: Tree, trials: Sequence[Trial]) -> list[Trial]:
     """Use long names for tasks with equal short names. Paths are not long names."""
     long: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
         if trial.has_result:
-            long[origins[trial.name], trial.task].add(trial.task_name)
+            long[trial.origin, trial.task].add(trial.task_name)
     shared = {key: names for key, names in long.items() if len(names) > 1}
     for (_, short), names in sorted(shared.items(), key=lambda item: item[0][1]):
         tree.note(".", f"several tasks called {short}: {', '.join(sorted(names))}; distinguished by them")
-    return [
-        replace(trial, task=trial.task_name) if (origins[trial.name], trial.task) in shared else trial
-        for trial in trials
-    ]
+    return [replace(t, task=t.task_name) if (t.origin, t.task) in shared else t for t in trials]
 
 
-def _numbered(trials: Sequence[Trial], origins: Mapping[str, Origin]) -> list[Trial]:
+def _numbered(trials: Sequence[Trial]) -> list[Trial]:
     """Number the attempts of each system at each task by start time; Harbor has no numbers."""
+    numbers: dict[tuple[object, ...], Iterator[int]] = defaultdict(lambda: count(1))
     ordered = sorted(
         trials, key=lambda t: (t.task, t.system, t.started_at is None, t.started_at or "", t.name)
     )
-    seen: Counter[tuple[object, ...]] = Counter()
-    numbered: list[Trial] = []
-    for trial in ordered:
-        key = (origins[trial.name], trial.task, trial.system)
-        seen[key] += 1
-        numbered.append(replace(trial, attempt=seen[key]))
-    return numbered
+    return [replace(t, attempt=next(numbers[t.origin, t.task, t.system])) for t in ordered]
 
 
-def _one_task_each(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Origin]) -> None:
+def _one_task_each(tree: Tree, trials: Sequence[Trial]) -> None:
     sums: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
         if trial.task_checksum:
-            sums[origins[trial.name], trial.task].add(trial.task_checksum)
+            sums[trial.origin, trial.task].add(trial.task_checksum)
     for (_, task), found in sorted(sums.items(), key=lambda item: item[0][1]):
         if len(found) > 1:
             tree.note(
@@ -149,24 +120,14 @@ def _one_task_each(tree: Tree, trials: Sequence[Trial], origins: Mapping[str, Or
             )
 
 
-def _reported(result: Mapping[str, object]) -> tuple[ReportedMean, ...]:
+def _reported(result: Mapping[str, object]) -> dict[str, float | None]:
     """Return the job's own means by agent, model and dataset."""
-    found: list[ReportedMean] = []
-    for key, value in sorted(nested(result, "stats", "evals").items()):
-        stats = as_dict(value)
-        means = [as_dict(metric) for metric in as_list(stats.get("metrics"))]
-        mean = next(
-            (
-                n
-                for metric in means
-                for name in ("mean", "reward")
-                if (n := as_number(metric.get(name))) is not None
-            ),
-            None,
-        )
-        count = as_number(stats.get("n_trials"))
-        found.append(ReportedMean(key, mean, int(count) if count is not None else None))
-    return tuple(found)
+    found: dict[str, float | None] = {}
+    for key, stats in nested(result, "stats", "evals").items():
+        metrics = [as_dict(metric) for metric in as_list(as_dict(stats).get("metrics"))]
+        values = [as_number(metric.get(name)) for metric in metrics for name in ("mean", "reward")]
+        found[key] = next((value for value in values if value is not None), None)
+    return found
 
 
 def _holds_jobs(tree: Tree) -> bool:

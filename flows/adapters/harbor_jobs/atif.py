@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, nested
+from flows.adapters.harbor_jobs.tree import Tree, as_count, as_dict, as_list, nested
 from flows.common.digests import sha256_text
 
 TRAJECTORY = "agent/trajectory.json"
@@ -27,7 +27,7 @@ def read_trajectory(root: Path, names: Sequence[str]) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     for name in names:
         steps = as_list(tree.mapping(tree.file(tree.root, name)).get("steps"))
-        events += _events([as_dict(step) for step in steps], sum(e["kind"] == "turn" for e in events))
+        events += _events([as_dict(step) for step in steps], model_calls(events))
     return events[:MAX_EVENTS]
 
 
@@ -78,10 +78,10 @@ def _turn(step: dict[str, Any], number: int, text: str, seconds: float | None) -
         ],
         "answers": [_answer(result) for result in results if result not in alone],
         "usage": {
-            "input_tokens": _count(metrics.get("prompt_tokens")),
-            "output_tokens": _count(metrics.get("completion_tokens")),
+            "input_tokens": as_count(metrics.get("prompt_tokens")),
+            "output_tokens": as_count(metrics.get("completion_tokens")),
             "reasoning_tokens": None,
-            "cached_tokens": _count(metrics.get("cached_tokens")),
+            "cached_tokens": as_count(metrics.get("cached_tokens")),
         },
         "seconds": seconds,
     }
@@ -113,11 +113,6 @@ def _text(value: object) -> str:
 
 def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _count(value: object) -> int | None:
-    number = as_number(value)
-    return None if number is None else int(number)
 
 
 def _time(value: object) -> datetime | None:

@@ -7,8 +7,8 @@ object by criterion id.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,44 +47,36 @@ def read_criteria(
     for number, folder in enumerate(folders):
         step = f"{folder.parent.name}/" if len(folders) > 1 else ""
         files = [path for path in tree.files(folder, ".json") if path.name not in _NOT_VERDICTS]
-        first = {name: place for place, name in enumerate(_FIRST)}
-        files.sort(key=lambda path: (first.get(path.name, len(_FIRST)), path.name))
+        files.sort(key=lambda path: (*(path.name != name for name in _FIRST), path.name))
         for path in files:
             content = tree.json(path)
             judges |= set(_judges(content))
             if number == len(folders) - 1 and format_error is None:
                 format_error = as_text(as_dict(content).get("format_error"))
-            for verdict in _of_file(tree, trial, path, content):
-                _add(tree, path, found, replace(verdict, criterion_id=step + verdict.criterion_id))
+            for verdict in _of_file(tree, path, content, path.relative_to(trial).as_posix(), step):
+                first = found.setdefault(verdict.criterion_id, verdict)
+                if first.met != verdict.met:
+                    tree.note(
+                        path,
+                        f"says met={verdict.met} of {verdict.criterion_id}, where {first.file} says "
+                        f"met={first.met}; the latter is kept",
+                    )
     return tuple(found.values()), tuple(sorted(judges)), format_error
 
 
-def _add(tree: Tree, path: Path, found: dict[str, CriterionVerdict], verdict: CriterionVerdict) -> None:
-    """Keep the first verdict on a criterion, and note contradictions."""
-    before = found.setdefault(verdict.criterion_id, verdict)
-    if before.met != verdict.met:
-        tree.note(
-            path,
-            f"says met={verdict.met} of {verdict.criterion_id}, where {before.file} says "
-            f"met={before.met}; the latter is kept",
-        )
-
-
-def _of_file(tree: Tree, trial: Path, path: Path, content: object) -> list[CriterionVerdict]:
+def _of_file(tree: Tree, path: Path, content: object, file: str, step: str) -> list[CriterionVerdict]:
     """Return the verdicts of one file. Duplicate ids are distinguished by the part of the file."""
     entries = list(_entries(content, ""))
-    ids = [_id(entry) for _, entry in entries]
-    verdicts: list[CriterionVerdict] = []
-    for (part, entry), criterion_id in zip(entries, ids, strict=True):
-        shown = criterion_id
-        if ids.count(criterion_id) > 1 and part:
-            shown = f"{part}/{criterion_id}"
-        verdict = _verdict(shown, entry, path.relative_to(trial).as_posix())
-        if any(other.criterion_id == shown for other in verdicts):
+    ids = Counter(_id(entry) for _, entry in entries)
+    verdicts: dict[str, CriterionVerdict] = {}
+    for part, entry in entries:
+        name = _id(entry)
+        shown = f"{part}/{name}" if ids[name] > 1 and part else name
+        if shown in verdicts:
             tree.note(path, f"criterion {shown} twice; the first is kept")
-            continue
-        verdicts.append(verdict)
-    return verdicts
+        else:
+            verdicts[shown] = _verdict(step + shown, entry, file)
+    return list(verdicts.values())
 
 
 def _entries(value: object, part: str) -> Generator[tuple[str, dict[str, Any]]]:

@@ -6,14 +6,15 @@ Other verifiers don't record it: their tasks are those of MissionReport's releas
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.harbor_jobs.report import BRIEF, named_file
+from flows.adapters.harbor_jobs.report import BRIEF, REPORT, named_file
 from flows.adapters.harbor_jobs.tree import Tree, as_list, as_text
-from flows.schema.harbor import Trial
+from flows.schema.harbor import RELEASED, Origin, Trial
 from flows.schema.settings import ProtocolName
 
 _JUDGMENT = "verifier/judgment.json"
@@ -21,23 +22,6 @@ _OURS = "staffbench"
 """Field of a judgment that only our verifier writes: its version."""
 # Validated, as the names become folders and rows, and a job may be untrusted.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """How an attempt was graded. Attempts of different origins are never pooled.
-
-    Attributes:
-        benchmark: name of the results folder.
-        protocol: the protocol; reports are clamped, briefs are not.
-        word_cap: word cap of a brief; None for no cap and for reports.
-        scoring: name of the weights; None for other verifiers.
-    """
-
-    benchmark: str
-    protocol: ProtocolName
-    word_cap: int | None
-    scoring: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +43,6 @@ class Judgment:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """The recorded or inferred origin of one attempt.
-
-    Attributes:
-        origin: how it was graded.
-        stand_in, judge_names: as for a judgment.
-    """
-
-    origin: Origin
-    stand_in: bool
-    judge_names: tuple[str, ...]
-
-
 def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
     """Read our verifier's record of the last graded step.
 
@@ -88,7 +58,7 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
             continue
         origin = _origin(tree, path, fields, file)
         if origin is not None:
-            file = named_file(tree, folders, origin.protocol)
+            file = BRIEF if origin.protocol is ProtocolName.ma_bench else REPORT
         names = (as_text(name) for name in as_list(fields.get("judge_names")))
         return Judgment(
             origin=origin,
@@ -100,10 +70,8 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
     return Judgment(None, None, stand_in=False, judge_names=(), file=file)
 
 
-def attribute(
-    tree: Tree, trials: Sequence[Trial], judgments: Mapping[str, Judgment]
-) -> tuple[list[Trial], dict[str, Attribution]]:
-    """Attribute every attempt, and rename its task to our name.
+def attribute(tree: Tree, trials: Sequence[Trial], judgments: Mapping[str, Judgment]) -> list[Trial]:
+    """Set the origin and the judge of every attempt, and give its task our name.
 
     An ungraded attempt gets the origin of the others at its task, or else of the whole job.
 
@@ -111,40 +79,33 @@ def attribute(
         tree: the job.
         trials: in any order.
         judgments: by name of the trial.
-
-    Returns:
-        The trials in the same order; attributions by name of the trial.
     """
-    origins = {trial.name: _belongs(tree, trial, trials, judgments) for trial in trials}
-    names: dict[tuple[Origin, str], set[str]] = {}
+    found: list[Trial] = []
+    names: dict[tuple[Origin, str], set[str]] = defaultdict(set)
     for trial in trials:
-        scenario_id = judgments[trial.name].scenario_id
-        if scenario_id is not None:
-            names.setdefault((origins[trial.name], trial.task_name), set()).add(scenario_id)
-    renamed: list[Trial] = []
-    for trial in trials:
-        found = names.get((origins[trial.name], trial.task_name), set())
-        renamed.append(replace(trial, task=next(iter(found))) if len(found) == 1 else trial)
-    return renamed, {
-        name: Attribution(origin, judgments[name].stand_in, judgments[name].judge_names)
-        for name, origin in origins.items()
-    }
+        judgment = judgments[trial.name]
+        origin = judgment.origin or _inferred(tree, trial, trials, judgments)
+        found.append(
+            replace(trial, origin=origin, stand_in=judgment.stand_in, judge_names=judgment.judge_names)
+        )
+        if judgment.scenario_id is not None:
+            names[origin, trial.task_name].add(judgment.scenario_id)
+    unique = {key: next(iter(ids)) for key, ids in names.items() if len(ids) == 1}
+    return [replace(trial, task=unique.get((trial.origin, trial.task_name), trial.task)) for trial in found]
 
 
-def _belongs(tree: Tree, trial: Trial, trials: Sequence[Trial], judgments: Mapping[str, Judgment]) -> Origin:
-    judgment = judgments[trial.name]
-    if judgment.origin is not None:
-        return judgment.origin
-    protocol = ProtocolName.ma_bench if judgment.file == BRIEF else ProtocolName.mission_report
+def _inferred(tree: Tree, trial: Trial, trials: Sequence[Trial], judgments: Mapping[str, Judgment]) -> Origin:
     if trial.reward is None and not trial.criteria:  # not graded by another verifier
         alike = [other for other in trials if other.task_name == trial.task_name]
         for others in (alike, trials):
-            known = {judgments[other.name].origin for other in others} - {None}
+            known = {origin for other in others if (origin := judgments[other.name].origin) is not None}
             if len(known) == 1:
-                return next(origin for origin in known if origin is not None)
-    if protocol is ProtocolName.ma_bench:
-        tree.note(trial.name, f"no verifier says what it is of; taken for {protocol.value} by its {BRIEF}")
-    return Origin(protocol.value, protocol, None, None)
+                return known.pop()
+    if judgments[trial.name].file != BRIEF:
+        return RELEASED
+    protocol = ProtocolName.ma_bench
+    tree.note(trial.name, f"no verifier says what it is of; taken for {protocol.value} by its {BRIEF}")
+    return Origin(protocol.value, protocol)
 
 
 def _origin(tree: Tree, path: Path, fields: Mapping[str, Any], file: str) -> Origin | None:

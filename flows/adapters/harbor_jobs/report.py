@@ -8,7 +8,6 @@ from typing import Any
 
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text
 from flows.schema.harbor import ReportState
-from flows.schema.settings import ProtocolName
 
 REPORT, BRIEF = "report.docx", "brief.md"
 """File that an agent submits for MissionReport and for MA-Bench."""
@@ -17,16 +16,13 @@ _USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
 
 
-def named_file(tree: Tree, folders: Sequence[Path], protocol: ProtocolName | None = None) -> str:
-    """Return the name of the file to submit.
+def named_file(tree: Tree, folders: Sequence[Path]) -> str:
+    """Return the name of the file to submit, by the artifacts that Harbor was to collect.
 
     Args:
         tree: the job.
         folders: the folder of the trial, or of its steps in order.
-        protocol: None if unknown; then Harbor's configured artifacts decide.
     """
-    if protocol is not None:
-        return BRIEF if protocol is ProtocolName.ma_bench else REPORT
     asked = {_source(entry) for folder in folders for entry in _manifest(tree, folder)}
     return BRIEF if BRIEF in asked and REPORT not in asked else REPORT
 

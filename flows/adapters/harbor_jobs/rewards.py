@@ -10,13 +10,11 @@ from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_number, n
 _KEY = "reward"
 _SHOWN = 60
 
-_Usable = tuple[float, str, dict[str, float]]
-
 
 def read_reward(
     tree: Tree, folder: Path, result: dict[str, Any], step_folders: list[Path]
-) -> tuple[float | None, str, dict[str, float]]:
-    """Return the reward, its file and other rewards by name.
+) -> tuple[float | None, str]:
+    """Return the reward and its file; None and no file if no reward is a finite number.
 
     Harbor's result takes precedence over the verifier's files; disagreement is noted. Rewards of several
     steps are ignored, as only Harbor knows how to combine them.
@@ -26,27 +24,21 @@ def read_reward(
         folder: the trial's folder.
         result: its result.json; empty without one.
         step_folders: the folders of its files.
-
-    Returns:
-        None, an empty file and no others if no reward is a finite number.
     """
     written = _of_result(result) + (
         _of_files(tree, folder, step_folders[0]) if len(step_folders) == 1 else []
     )
-    found: list[_Usable] = []
-    for content, source in written:
-        usable = _usable(tree, folder, content, source)
-        if usable is not None:
-            found.append(usable)
+    read = [(_usable(tree, folder, content, source), source) for content, source in written]
+    found = [(value, source) for value, source in read if value is not None]
     if not found:
-        return None, "", {}
-    reward, source, others = found[0]
-    for value, file, _ in found[1:]:
+        return None, ""
+    reward, source = found[0]
+    for value, file in found[1:]:
         if value != reward:
             tree.note(folder, f"{file} has reward {value}, {source} has {reward}; the latter is kept")
     if result and source != "result.json":
         tree.note(folder, f"result.json has no reward, {source} has {reward}; the latter is kept")
-    return reward, source, others
+    return reward, source
 
 
 def _of_result(result: dict[str, Any]) -> list[tuple[object, str]]:
@@ -69,8 +61,8 @@ def _of_files(tree: Tree, folder: Path, place: Path) -> list[tuple[object, str]]
     return found
 
 
-def _usable(tree: Tree, folder: Path, content: object, source: str) -> _Usable | None:
-    """Return the reward in `content` and others; None, with a note, if it is not a finite number."""
+def _usable(tree: Tree, folder: Path, content: object, source: str) -> float | None:
+    """Return the reward in `content`; None, with a note, if it is not a finite number."""
     rewards = as_dict(content) or {_KEY: content}
     numbers = {key: number for key, value in rewards.items() if (number := as_number(value)) is not None}
     for key, value in rewards.items():
@@ -79,11 +71,9 @@ def _usable(tree: Tree, folder: Path, content: object, source: str) -> _Usable |
             tree.note(folder, f"{source}: {key} is {shown}, no finite number; taken for no reward")
     # A single reward may have any name; Harbor's mean includes it.
     key = _KEY if _KEY in rewards or len(rewards) != 1 else next(iter(rewards))
-    if key in numbers:
-        return numbers[key], source, {name: value for name, value in numbers.items() if name != key}
-    if _KEY not in rewards:
+    if key not in numbers and _KEY not in rewards:
         tree.note(folder, f"{source}: rewards {', '.join(rewards)}, none called {_KEY}; no reward taken")
-    return None
+    return numbers.get(key)
 
 
 def _text(tree: Tree, path: Path) -> object:

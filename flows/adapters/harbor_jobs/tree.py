@@ -144,6 +144,12 @@ def as_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def as_count(value: object) -> int | None:
+    """Return `value` as an integer if it is a finite number, else None."""
+    number = as_number(value)
+    return None if number is None else int(number)
+
+
 def nested(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """Return the object at the path `keys`; empty if one of them is missing."""
     found = as_dict(value)

@@ -7,16 +7,35 @@ from typing import Any
 
 from flows.adapters.harbor_jobs.atif import TRAJECTORY
 from flows.adapters.harbor_jobs.criteria import read_criteria
-from flows.adapters.harbor_jobs.faults import read_faults
 from flows.adapters.harbor_jobs.origins import Judgment, read_judgment
 from flows.adapters.harbor_jobs.report import find_report
 from flows.adapters.harbor_jobs.rewards import read_reward
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text, nested
-from flows.schema.harbor import Trial
+from flows.schema.harbor import VERIFIER_FAULTS, Fault, Trial
 
 _EFFORTS = ("reasoning_effort", "effort", "thinking_effort")
 _MARKS = ("result.json", "config.json", "lock.json", "trial.log")
 """A folder with one of these is a trial, even if damaged."""
+
+_VOIDING_FAULTS = VERIFIER_FAULTS | {
+    *("APIConnectionError", "APIError", "APIResponseValidationError", "AgentAuthenticationError"),
+    *("AgentSetupTimeoutError", "ApiConnectionClosedError", "ApiConnectionError", "ApiError"),
+    *("ApiInternalServerError", "ApiOverloadedError", "ApiProviderResourceNotFoundError"),
+    *("ApiRateLimitError", "ApiResponseStalledError", "ApiUsageLimitError", "AuthenticationError"),
+    *("BadRequestError", "BudgetExceededError", "CancelledError", "DspyImportError"),
+    *("EnvironmentStartTimeoutError", "GKEExecStreamClosedError", "GKEPodNotFoundError"),
+    *("HealthcheckError", "InternalServerError", "MemoryLimitExceededError", "MissingExtraError"),
+    *("ModelNotFoundError", "NetworkConnectionError", "NotFoundError", "PermissionDeniedError"),
+    *("RateLimitError", "RegradeError", "RuntimeRequestError", "SSHAccessError", "SandboxBuildFailedError"),
+    *("SandboxLikelyOutOfMemoryError", "ServiceOperationsUnsupportedError", "ServiceUnavailableError"),
+    *("Timeout", "UnknownApiError", "UnprocessableEntityError", "UnsupportedModelParametersError"),
+    *("UnsupportedParamsError", "VercelScopeError"),
+}
+"""Exceptions that void a reward (error policy of Harbor 0.26.0, installed package).
+
+0.26 records the policy with each exception, and a run may override it: the recorded policy takes precedence
+over this list, which is for trees of 0.25.
+"""
 
 
 def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
@@ -34,7 +53,7 @@ def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
     locked = tree.mapping(tree.file(folder, "lock.json")) if not result else {}
     steps = [as_dict(step) for step in as_list(result.get("step_results"))]
     folders = _step_folders(tree, folder, steps)
-    reward, source, others = read_reward(tree, folder, result, folders)
+    reward, source = read_reward(tree, folder, result, folders)
     criteria, judges, format_error = read_criteria(tree, folder, [place / "verifier" for place in folders])
     judgment = read_judgment(tree, folders)
     report, state, detail = find_report(tree, folders, format_error, judgment.file)
@@ -66,8 +85,7 @@ def read_trial(tree: Tree, folder: Path) -> tuple[Trial, Judgment] | None:
         verifier_ran=any(_started(phase, "verifier") for phase in (result, *steps)),
         reward=reward,
         reward_source=source,
-        other_rewards=others,
-        faults=read_faults(result, steps),
+        faults=_faults(result, steps),
         criteria=criteria,
         judges=judges,
         report=report,
@@ -86,6 +104,21 @@ def config_agent(tree: Tree, folder: Path) -> tuple[str, str]:
     """Return agent and model as configured: results name the agent differently."""
     agent = nested(tree.mapping(tree.file(folder, "config.json")), "agent")
     return as_text(agent.get("name")) or "", as_text(agent.get("model_name")) or ""
+
+
+def _faults(result: dict[str, Any], steps: list[dict[str, Any]]) -> tuple[Fault, ...]:
+    """Return the exceptions of a trial, then of its steps."""
+    found: list[Fault] = []
+    for phase in (result, *steps):
+        info = as_dict(phase.get("exception_info"))
+        if not info:
+            continue
+        kind = as_text(info.get("exception_type")) or "unnamed exception"
+        recorded = nested(info, "policy").get("has_valid_reward")
+        voids = not recorded if isinstance(recorded, bool) else kind in _VOIDING_FAULTS
+        message = as_text(info.get("exception_message")) or ""
+        found.append(Fault(kind, message, voids))
+    return tuple(found)
 
 
 def _step_folders(tree: Tree, folder: Path, steps: list[dict[str, Any]]) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
 from collections import Counter
@@ -12,10 +11,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from flows.adapters.task_trees.index import IndexRow, rows_by_task, with_index
+from flows.adapters.task_trees.safe_files import Found
 from flows.adapters.task_trees.tree import read_task
+from flows.common.digests import sha256_file
 from flows.common.errors import ScenarioError, StaffbenchError
 from flows.common.untrusted import inside
-from flows.schema.report_task import FAMILIES, ReportTask, RubricTotals
+from flows.schema.report_task import FAMILIES, ReportTask
 
 HEAD = (
     "task",
@@ -132,36 +133,22 @@ def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = (), *, strict
 
 def check_task(task: ReportTask, root: Path) -> list[StaffbenchError]:
     """Find missing files and unreadable reports of a task."""
-    problems: list[StaffbenchError] = []
+    found = Found(root)
     base = {PurePosixPath(each.name).name for each in task.attachments}
+    among = "a file among " + (", ".join(sorted(base)) or "no files")
     for step in task.steps:
-        problems += [
-            ScenarioError(
-                root / step.instruction_path,
-                f"names {name!r}, which is not there",
-                "a file among " + (", ".join(sorted(base)) or "no files"),
-                "add the file, or correct the instruction",
-            )
-            for name in sorted(named_files(step.instruction) - base)
-        ]
-    fault = opens(root / task.golden_path)
-    if fault:
-        problems.append(
-            ScenarioError(root / task.golden_path, f"python-docx can't open it ({fault})", "a Word document")
-        )
+        for name in sorted(named_files(step.instruction) - base):
+            remedy = "add the file, or correct the instruction"
+            found.fault(step.instruction_path, f"names {name!r}, which is not there", among, remedy)
+    if fault := opens(root / task.golden_path):
+        found.fault(task.golden_path, f"python-docx can't open it ({fault})", "a Word document")
     if task.oracle_path is None:
-        problems.append(
-            ScenarioError(
-                root / "solution/solve.sh", "not there", "the script that submits the expert's report"
-            )
-        )
-    digest = _digest(root / task.golden_path)
-    problems += [
-        ScenarioError(root / each.path, "is the expert's report", "a source file", "take it out")
-        for each in task.attachments
-        if _digest(root / each.path) == digest
-    ]
-    return problems
+        found.fault("solution/solve.sh", "not there", "the script that submits the expert's report")
+    digest = sha256_file(root / task.golden_path)
+    for each in task.attachments:
+        if sha256_file(root / each.path) == digest:
+            found.fault(each.path, "is the expert's report", "a source file", "take it out")
+    return found.problems
 
 
 def named_files(instruction: str) -> set[str]:
@@ -188,43 +175,33 @@ def opens(path: Path) -> str:
 
 def compare(row: IndexRow, task: ReportTask, root: Path) -> list[StaffbenchError]:
     """Find contradictions between an index row and its tree, ignoring what either leaves out."""
-    problems: list[StaffbenchError] = []
+    found = Found(root)
     for name in ("title", "report_family", "setting", "reader", "length_limit", "prompt", "grading_guidance"):
         mine, theirs = getattr(task, name), getattr(row, name)
         if mine is not None and theirs is not None and mine.split() != theirs.split():
-            problems.append(
-                ScenarioError(root, f"{name} is {mine!r:.80}", f"{theirs!r:.80}, as {row.file} says")
-            )
+            found.fault("", f"{name} is {mine!r:.80}", f"{theirs!r:.80}, as {row.file} says")
     means = (task.mean_score_pct, row.mean_score_pct)
     if None not in means and means[0] != means[1]:
-        problems.append(
-            ScenarioError(root, f"mean_score_pct is {means[0]}", f"{means[1]}, as {row.file} says")
-        )
+        found.fault("", f"mean_score_pct is {means[0]}", f"{means[1]}, as {row.file} says")
     sides = [{each.criterion_id: each for each in side} for side in (task.criteria, row.criteria)]
     different = [key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)]
     if different:
-        problems.append(
-            ScenarioError(
-                root / task.rubric_path, f"{', '.join(different)} differ from {row.file}", "one rubric"
-            )
-        )
+        found.fault(task.rubric_path, f"{', '.join(different)} differ from {row.file}", "one rubric")
     for what, path, here in (
         ("golden_report_path", row.golden_report_path, {task.golden_path}),
         ("rubric_path", row.rubric_path, {task.rubric_path}),
         ("instruction_path", row.instruction_path, {"instruction.md", task.steps[0].instruction_path}),
     ):
         if _in_task(path, row.task_path) not in here:
-            problems.append(
-                ScenarioError(row.file, f"{what} of {row.task_id} is {path}", " or ".join(sorted(here)))
-            )
+            said = f"{what} of {row.task_id} is {path}"
+            found.problems.append(ScenarioError(row.file, said, " or ".join(sorted(here))))
     listed = {_in_task(path, row.task_path) for path in row.attachments}
     given = {each.path for each in task.attachments}
-    for names, what in (
-        (listed - given, f"is only in the index {row.file}"),
-        (given - listed, f"is not in the index {row.file}"),
-    ):
-        problems += [ScenarioError(root / name, what, "one list of source files") for name in sorted(names)]
-    return problems
+    for name in sorted(listed - given):
+        found.fault(name, f"is only in the index {row.file}", "one list of source files")
+    for name in sorted(given - listed):
+        found.fault(name, f"is not in the index {row.file}", "one list of source files")
+    return found.problems
 
 
 def _in_task(path: str, task_path: str) -> str:
@@ -252,7 +229,7 @@ def _remarks(task: ReportTask) -> Iterator[str]:
 
 
 def _line(task: ReportTask) -> tuple[str, ...]:
-    totals: RubricTotals = task.totals
+    totals = task.totals
     return (
         task.task_id,
         *(getattr(task, name) or "unknown" for name in FACTS),
@@ -266,8 +243,3 @@ def _line(task: ReportTask) -> tuple[str, ...]:
 def _kind(name: str) -> str:
     suffix = PurePosixPath(name).suffix.lower().lstrip(".")
     return _KINDS.get(suffix, f".{suffix}" if suffix else "other")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, cast
 
 from flows.adapters.task_trees.rubric import LISTS, criteria_of
-from flows.adapters.task_trees.safe_files import parse_json, read_json, walk
+from flows.adapters.task_trees.safe_files import Found, parse_json, read_json, walk
 from flows.adapters.task_trees.settings import LABELS
-from flows.common.errors import ScenarioError, StaffbenchError
 from flows.common.untrusted import inside, is_file
 from flows.schema.report_task import Criterion
 
@@ -23,45 +21,14 @@ _GOLDEN_KEYS = (
     "reference_report",
 )
 _RUBRIC_KEYS = ("rubric_path", "criteria_path", *LISTS)
-_GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
+GUIDANCE_KEYS = ("grading_guidance", "guidance", "grading_notes")
 _JUDGE_KEYS = ("judge", "judge_settings")
 _IGNORED_KEYS = ("version", "schema_version", "output", "output_path", "report_path")
 _LONGEST_NAME = 250  # of one part of a path; file systems refuse longer ones
-_READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *_GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
+_READ = {*_GOLDEN_KEYS, *_RUBRIC_KEYS, *GUIDANCE_KEYS, *_JUDGE_KEYS, *_IGNORED_KEYS, *LABELS, "prompt"}
 
 _MOUNTS = ("/tests/", "/solution/")
 """Paths of these folders in Harbor's sandbox, which a verifier's files may use."""
-
-
-@dataclass(slots=True)
-class Found:
-    """State of reading one tree.
-
-    Attributes:
-        root: folder of the task.
-        step: name of the step whose files take precedence; None in a task without steps.
-        problems: errors.
-        notes: remarks, one sentence each.
-        unused: ignored keys with their file.
-    """
-
-    root: Path
-    step: str | None = None
-    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
-    notes: list[str] = field(default_factory=list[str])
-    unused: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
-        """Add an error for the file at `path`."""
-        self.problems.append(ScenarioError(self.root / path, found, expected, remedy))
-
-    def places(self, path: str) -> list[str]:
-        """Return candidate paths: in the step, then at the root, as in Harbor."""
-        return [path] if self.step is None else [f"steps/{self.step}/{path}", path]
-
-    def first(self, path: str) -> str | None:
-        """Return the first of `places` that is a file; None if there is none."""
-        return next((place for place in self.places(path) if is_file(self.root, place)), None)
 
 
 class Config:
@@ -76,13 +43,11 @@ class Config:
                 "no tests/fixtures/config.json: prompt, guidance and judge settings are not known."
             )
             return
-        try:
-            value = read_json(found.root, self.path)
-        except StaffbenchError as error:
-            found.problems.append(error)
-            return
+        n_before = len(found.problems)
+        value = found.read(read_json, self.path)
         if not isinstance(value, dict):
-            found.fault(self.path, f"a {type(value).__name__}", "an object")
+            if len(found.problems) == n_before:  # else it can't be read
+                found.fault(self.path, f"a {type(value).__name__}", "an object")
             return
         entries = cast("dict[str, Any]", value)
         self.entries = {key: self._unpacked(key, entry) for key, entry in entries.items()}
@@ -95,11 +60,7 @@ class Config:
         packed = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
         if not packed or key not in (*LISTS, *_JUDGE_KEYS):
             return value
-        try:
-            return parse_json(value, f"{self._found.root / self.path}: {key}")
-        except StaffbenchError as error:
-            self._found.problems.append(error)
-            return None
+        return self._found.read(lambda root, path: parse_json(value, f"{root / path}: {key}"), self.path)
 
     def text(self, *keys: str) -> str | None:
         """Return the first text under `keys`; None if there is none. Other types are noted."""
@@ -112,18 +73,10 @@ class Config:
         return None
 
     @property
-    def guidance(self) -> str | None:
-        """The expert's grading notes."""
-        return self.text(*_GUIDANCE_KEYS)
-
-    @property
     def judge(self) -> dict[str, Any]:
         """The settings under `judge`, and those whose key begins with it."""
-        settings = {
-            key: value
-            for key, value in self.entries.items()
-            if key.startswith("judge_") and key not in _JUDGE_KEYS
-        }
+        prefixed = (key for key in self.entries if key.startswith("judge_") and key not in _JUDGE_KEYS)
+        settings = {key: self.entries[key] for key in prefixed}
         for key in _JUDGE_KEYS:
             judge = self.entries.get(key)
             if isinstance(judge, dict):
@@ -159,42 +112,43 @@ def read_rubric(found: Found, config: Config) -> tuple[str, tuple[Criterion, ...
         (config.entries[k] for k in LISTS if isinstance(config.entries.get(k), (list, dict))), None
     )
     path = config.named("the rubric", _RUBRIC_KEYS) or found.first("tests/fixtures/rubric.json")
-    extra: dict[str, Any] = {}
-    where = found.root / config.path
-    inner = () if embedded is None else criteria_of(embedded, where, found.problems, extra)
+    inner, extra = (), {}
+    if embedded is not None:
+        inner, extra = _criteria(found, config.path, embedded)
     if path is None:
-        found.unused |= {f"{config.path}: criterion.{key}": values for key, values in extra.items()}
+        found.unused |= extra
         if embedded is None:
             found.fault("tests/fixtures/rubric.json", "not there, or a link", "the criteria")
         return config.path, inner
-    try:
-        value = read_json(found.root, path)
-    except StaffbenchError as error:
-        found.problems.append(error)
+    n_before = len(found.problems)
+    value = found.read(read_json, path)
+    if len(found.problems) > n_before:
         return path, ()
     if isinstance(value, dict):
         holder = cast("dict[str, Any]", value)
         if any(key in holder for key in LISTS):
             found.unused.update({f"{path}: {key}": holder[key] for key in holder if key not in LISTS})
-    extra = {}
-    criteria = criteria_of(value, found.root / path, found.problems, extra)
-    found.unused |= {f"{path}: criterion.{key}": values for key, values in extra.items()}
-    if embedded is not None:
-        _compare(found, config.path, criteria, inner)
-    return path, criteria
-
-
-def _compare(found: Found, path: str, outer: tuple[Criterion, ...], inner: tuple[Criterion, ...]) -> None:
-    """Report differences between two rubrics in one tree."""
-    sides = [{each.criterion_id: (each.points, each.criterion) for each in side} for side in (outer, inner)]
+    criteria, extra = _criteria(found, path, value)
+    found.unused |= extra
+    sides = [
+        {each.criterion_id: (each.points, each.criterion) for each in side} for side in (criteria, inner)
+    ]
     different = sorted(key for key in {*sides[0], *sides[1]} if sides[0].get(key) != sides[1].get(key))
-    if different:
+    if embedded is not None and different:
         found.fault(
-            path,
+            config.path,
             f"its rubric differs from rubric.json in {', '.join(different)}",
             "one rubric",
             "correct one of the two",
         )
+    return path, criteria
+
+
+def _criteria(found: Found, path: str, value: Any) -> tuple[tuple[Criterion, ...], dict[str, Any]]:
+    """Parse criteria; return them and their ignored fields."""
+    extra: dict[str, Any] = {}
+    criteria = criteria_of(value, found.root / path, found.problems, extra)
+    return criteria, {f"{path}: criterion.{key}": values for key, values in extra.items()}
 
 
 def find_golden(found: Found, config: Config) -> str:
@@ -207,8 +161,7 @@ def find_golden(found: Found, config: Config) -> str:
     for folder in found.places("tests/golden"):
         if not (found.root / folder).is_dir() or (found.root / folder).is_symlink():
             continue
-        names = walk(found.root, folder, found.problems)
-        reports = [name for name in names if name.lower().endswith(".docx")]
+        reports = [name for name in walk(found, folder) if name.lower().endswith(".docx")]
         if len(reports) == 1:
             return reports[0]
         if reports:

@@ -14,8 +14,9 @@ have integers for points and JSON texts for lists.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -31,17 +32,17 @@ from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")
 _PATHS = ("golden_report_path", "instruction_path", "rubric_path", "task_path")
-_PER_CENT = 100
+_OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")
+"""Columns that a task has under the same name."""
+_COUNTS = ("num_attachments", "rubric_count", "penalty_count")  # of the rubric, penalties included
+_POINTS = ("positive_points", "penalty_points")  # both as positive numbers
 
 SCHEMA: Any = pa.schema(
     [
         *(pa.field(name, pa.string(), nullable=name != "task_id") for name in _TEXTS),
         pa.field("attachments", pa.list_(pa.field("element", pa.string(), nullable=False)), nullable=False),
-        pa.field("num_attachments", pa.int64(), nullable=False),
-        pa.field("rubric_count", pa.int64(), nullable=False),  # penalties included, as in the table
-        pa.field("penalty_count", pa.int64(), nullable=False),
-        pa.field("positive_points", pa.float64(), nullable=False),
-        pa.field("penalty_points", pa.float64(), nullable=False),  # as a positive number
+        *(pa.field(name, pa.int64(), nullable=False) for name in _COUNTS),
+        *(pa.field(name, pa.float64(), nullable=False) for name in _POINTS),
         pa.field("rubric", pa.string(), nullable=False),  # JSON list of criteria
         pa.field("grading_guidance", pa.string(), nullable=True),
         pa.field("mean_score_pct", pa.float64(), nullable=True),
@@ -115,17 +116,13 @@ def read_indexes(paths: Sequence[Path]) -> tuple[IndexRow, ...]:
         for row in read_index(path):
             first = found.setdefault(row.task_id, row)
             if first is not row:
-                raise Problems.of(
-                    path,
-                    [ScenarioError(path, f"task {row.task_id!r}, also in {first.file}", "each task once")],
-                )
+                raise _problem(path, f"task {row.task_id!r}, also in {first.file}", "each task once")
     return tuple(found.values())
 
 
 def with_index(task: ReportTask, row: IndexRow) -> ReportTask:
     """Add what only the index says about a task; the tree takes precedence."""
-    names = (*_TEXTS[1:], "grading_guidance", "mean_score_pct")
-    missing = {name: getattr(row, name) for name in names if getattr(task, name) is None}
+    missing = {name: getattr(row, name) for name in _OF_TASK if getattr(task, name) is None}
     unused = {f"{row.file.name}: {name}": value for name, value in row.unused.items()}
     return replace(task, **missing, unused={**task.unused, **unused})
 
@@ -137,30 +134,31 @@ def read_index(path: Path) -> tuple[IndexRow, ...]:
         Problems: all errors by row and column: a missing column, a wrong type, counts and points that differ
             from the rubric, a path out of the folder, a duplicate task.
     """
-    problems: list[StaffbenchError] = []
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise Problems.of(path, [ScenarioError(path, f"over {MAX_BYTES:,} bytes", "an index")])
+            raise _problem(path, f"over {MAX_BYTES:,} bytes", "an index")
         file = pq.ParquetFile(path)
         if file.metadata.num_rows > MAX_ROWS:
-            raise Problems.of(path, [ScenarioError(path, f"over {MAX_ROWS:,} rows", "an index")])
+            raise _problem(path, f"over {MAX_ROWS:,} rows", "an index")
         rows = _rows(file, path)
         names: list[str] = file.schema_arrow.names
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise Problems.of(path, [ScenarioError(path, f"not readable as Parquet ({error})")]) from error
+        raise _problem(path, f"not readable as Parquet ({error})") from error
     missing = [name for name in SCHEMA.names if name not in names]
     if missing:
-        columns = ", ".join(SCHEMA.names)
-        raise Problems.of(
-            path, [ScenarioError(path, f"no column {', '.join(missing)}", f"the columns {columns}")]
-        )
+        raise _problem(path, f"no column {', '.join(missing)}", f"the columns {', '.join(SCHEMA.names)}")
+    problems: list[StaffbenchError] = []
     found = [_row(row, path, number, problems) for number, row in enumerate(rows, 1)]
-    ids = [row.task_id for row in found if row is not None]
-    twice = sorted({name for name in ids if ids.count(name) > 1})
+    ids = Counter(row.task_id for row in found if row is not None)
+    twice = sorted(name for name, count in ids.items() if count > 1)
     problems += [ScenarioError(path, f"task {name!r} twice", "each task once") for name in twice]
     if problems:
         raise Problems.of(path, problems)
     return tuple(row for row in found if row is not None)
+
+
+def _problem(path: Path, found: str, expected: str = "") -> Problems:
+    return Problems.of(path, [ScenarioError(path, found, expected)])
 
 
 def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
@@ -170,7 +168,7 @@ def _rows(file: Any, path: Path) -> list[dict[str, Any]]:
     for batch in file.iter_batches(batch_size=8):
         size += batch.nbytes
         if size > MAX_BYTES:
-            raise Problems.of(path, [ScenarioError(path, f"unpacks to over {MAX_BYTES:,} bytes", "an index")])
+            raise _problem(path, f"unpacks to over {MAX_BYTES:,} bytes", "an index")
         rows += batch.to_pylist()
     return rows
 
@@ -189,20 +187,17 @@ def _row(row: dict[str, Any], path: Path, number: int, problems: list[Staffbench
     extra: dict[str, Any] = {}
     criteria = criteria_of(_list(row["rubric"], "rubric", where, fault), f"{where}: rubric", problems, extra)
     mean = row["mean_score_pct"]
-    if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= _PER_CENT):
+    if mean is not None and not (isinstance(mean, (int, float)) and 0 <= mean <= 100):  # noqa: PLR2004
         fault("mean_score_pct", f"is {mean!r}", "a number from 0 to 100, or null")
+    if len(problems) == before:
+        _counts(row, len(attachments), RubricTotals.of(criteria), fault)
     if len(problems) > before:
         return None
-    _counts(row, len(attachments), RubricTotals.of(criteria), fault)
-    if len(problems) > before:
-        return None
+    fields: dict[str, Any] = {**texts, "mean_score_pct": None if mean is None else float(mean)}
     return IndexRow(
-        task_id=str(texts["task_id"]),
-        **{name: texts[name] for name in (*_TEXTS[1:], "grading_guidance")},
-        mean_score_pct=None if mean is None else float(mean),
+        **fields,
         attachments=tuple(attachments),
         criteria=criteria,
-        **{name: str(texts[name]) for name in _PATHS},
         unused={
             **{name: value for name, value in row.items() if name not in SCHEMA.names},
             **{f"rubric: {name}": values for name, values in extra.items()},
@@ -233,10 +228,9 @@ def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
         except ScenarioError as error:
             fault(column, f"is {error.found}", "a JSON list")
             return []
-    if isinstance(value, list):
-        return cast("list[Any]", value)
-    fault(column, "is missing" if value is None else f"is a {type(value).__name__}", "a list")
-    return []
+    if not isinstance(value, list):
+        fault(column, "is missing" if value is None else f"is a {type(value).__name__}", "a list")
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: Any) -> None:
@@ -261,15 +255,7 @@ def index_row(task: ReportTask, task_path: str) -> IndexRow:
         task_path: its folder, relative to the folder that the index is for, `tasks/psr-01`.
     """
     return IndexRow(
-        task_id=task.task_id,
-        title=task.title,
-        report_family=task.report_family,
-        setting=task.setting,
-        reader=task.reader,
-        length_limit=task.length_limit,
-        prompt=task.prompt,
-        grading_guidance=task.grading_guidance,
-        mean_score_pct=task.mean_score_pct,
+        **{name: getattr(task, name) for name in _OF_TASK},
         attachments=tuple(f"{task_path}/{each.path}" for each in task.attachments),
         criteria=task.criteria,
         golden_report_path=f"{task_path}/{task.golden_path}",
@@ -285,15 +271,15 @@ def write_index(path: Path, rows: Iterable[IndexRow]) -> None:
     Raises:
         StoreError: it can't be written.
     """
-    entries = [_entry(row) for row in sorted(rows, key=lambda row: row.task_id)]
-    table = pa.Table.from_pylist(entries, schema=SCHEMA)
+    ordered = sorted(rows, key=lambda row: row.task_id)
+    table = pa.Table.from_pylist([_entry(row) for row in ordered], schema=SCHEMA)
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd", version="2.6"))
 
 
 def _entry(row: IndexRow) -> dict[str, Any]:
     totals = RubricTotals.of(row.criteria)
     return {
-        **{name: getattr(row, name) for name in (*_TEXTS, "grading_guidance", "mean_score_pct", *_PATHS)},
+        **{name: getattr(row, name) for name in (*_OF_TASK, *_PATHS)},
         "attachments": list(row.attachments),
         "num_attachments": len(row.attachments),
         "rubric_count": totals.criteria,
@@ -307,14 +293,7 @@ def _entry(row: IndexRow) -> dict[str, Any]:
 def rubric_json(criteria: Sequence[Criterion]) -> str:
     """Serialize criteria as a JSON list with the documented fields; integral points without `.0`."""
     rows = [
-        {
-            "criterion_id": each.criterion_id,
-            "points": int(each.points) if each.points.is_integer() else each.points,
-            "polarity": each.polarity.value,
-            "criterion": each.criterion,
-            "source": each.source,
-            "justification": each.justification,
-        }
+        {**asdict(each), "points": int(each.points) if each.points.is_integer() else each.points}
         for each in criteria
     ]
     return json.dumps(rows, ensure_ascii=False)

@@ -54,14 +54,8 @@ def criteria_of(
             for key in (key for key in row if _field_of(key) is None):
                 unused.setdefault(key, {})[criterion.criterion_id] = row[key]
         if criterion.criterion_id in found:
-            problems.append(
-                ScenarioError(
-                    where,
-                    f"criterion {criterion.criterion_id!r}: criterion_id twice",
-                    "each id once",
-                    "rename one of them",
-                )
-            )
+            twice = f"criterion {criterion.criterion_id!r}: criterion_id twice"
+            problems.append(ScenarioError(where, twice, "each id once", "rename one of them"))
             continue
         found[criterion.criterion_id] = criterion
     if rows and found and not any(each.polarity is Polarity.positive for each in found.values()):
@@ -89,10 +83,7 @@ def _rows(value: Any, where: object, problems: list[StaffbenchError]) -> list[An
             return []
     if isinstance(value, dict):
         by_id = cast("dict[str, Any]", value)
-        return [
-            {"criterion_id": key, **cast("dict[str, Any]", entry)} if isinstance(entry, dict) else entry
-            for key, entry in by_id.items()
-        ]
+        return [{"criterion_id": k, **v} if isinstance(v, dict) else v for k, v in by_id.items()]
     if isinstance(value, list) and value:
         return cast("list[Any]", value)
     found = "an empty list" if isinstance(value, list) else f"a {type(value).__name__}"
@@ -107,7 +98,8 @@ def _criterion(row: Any, number: int, where: object, problems: list[StaffbenchEr
         return None
     entries = cast("dict[str, Any]", row)
     before = len(problems)
-    name = _name(entries, number)
+    named = next((entries[key] for key in FIELDS["criterion_id"] if key in entries), None)
+    name = f"criterion {number}" if named is None else f"criterion {named!r}"
 
     def fault(field: str, found: str, expected: str) -> None:
         problems.append(ScenarioError(where, f"{name}: {field} {found}", expected))
@@ -115,35 +107,21 @@ def _criterion(row: Any, number: int, where: object, problems: list[StaffbenchEr
     fields: dict[str, Any] = {}
     for key, value in entries.items():
         field = _field_of(key)
-        if field is None:
-            continue
-        if field in fields:
+        if field is not None and field in fields:
             fault(key, f"says again what {field} is", "each field once")
-        else:
+        elif field is not None:
             fields[field] = value
-    texts = {field: _text(fields.get(field), field, fault) for field in ("criterion_id", "criterion")}
-    extra = {field: _said(fields.get(field)) for field in ("source", "justification")}
+    criterion_id, text = (_text(fields.get(field), field, fault) for field in ("criterion_id", "criterion"))
     points = _points(fields.get("points"), fault)
     polarity = _polarity(fields.get("polarity"), points, fault)
     if len(problems) > before or points is None or polarity is None:
         return None
-    return Criterion(
-        criterion_id=texts["criterion_id"],
-        points=points,
-        polarity=polarity,
-        criterion=texts["criterion"],
-        source=extra["source"],
-        justification=extra["justification"],
-    )
+    source, justification = (_said(fields.get(field)) for field in ("source", "justification"))
+    return Criterion(criterion_id, points, polarity, text, source, justification)
 
 
 def _field_of(key: str) -> str | None:
     return _MEANING.get(key.strip().lower())
-
-
-def _name(entries: dict[str, Any], number: int) -> str:
-    found = next((entries[key] for key in FIELDS["criterion_id"] if key in entries), None)
-    return f"criterion {number}" if found is None else f"criterion {found!r}"
 
 
 def _text(value: Any, field: str, fault: Any) -> str:

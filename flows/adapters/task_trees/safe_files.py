@@ -7,12 +7,24 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from flows.common.errors import ScenarioError, StaffbenchError
-from flows.common.untrusted import NOT_THERE, PathRefused, first_link, inside, open_inside, plain_name
+from flows.common.untrusted import (
+    NOT_THERE,
+    PathRefused,
+    first_link,
+    inside,
+    is_file,
+    open_inside,
+    plain_name,
+)
+
+T = TypeVar("T")
 
 MAX_TEXT = 4 * 1024 * 1024
 """Maximum bytes of an instruction, configuration or rubric; known ones are a hundredth of it."""
@@ -24,46 +36,76 @@ MAX_DEPTH = 64  # of nested JSON; json itself gives up at the interpreter's recu
 _DROPPINGS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|__MACOSX", re.IGNORECASE)
 
 
-def walk(root: Path, below: str, problems: list[StaffbenchError]) -> Iterator[str]:
-    """Yield sorted regular files below a folder, as paths from `root`; report other entries."""
+@dataclass(slots=True)
+class Found:
+    """State of reading one tree.
+
+    Attributes:
+        root: folder of the task.
+        step: name of the step whose files take precedence; None in a task without steps.
+        problems: errors.
+        notes: remarks, one sentence each.
+        unused: ignored keys with their file.
+    """
+
+    root: Path
+    step: str | None = None
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
+    notes: list[str] = field(default_factory=list[str])
+    unused: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
+        """Add an error for the file at `path`."""
+        self.problems.append(ScenarioError(self.root / path, found, expected, remedy))
+
+    def places(self, path: str) -> list[str]:
+        """Return candidate paths: in the step, then at the root, as in Harbor."""
+        return [path] if self.step is None else [f"steps/{self.step}/{path}", path]
+
+    def first(self, path: str) -> str | None:
+        """Return the first of `places` that is a file; None if there is none."""
+        return next((place for place in self.places(path) if is_file(self.root, place)), None)
+
+    def read(self, reader: Callable[[Path, str], T], path: str) -> T | None:
+        """Return what `reader` finds in the file at `path`; None, with an error, if it can't."""
+        try:
+            return reader(self.root, path)
+        except StaffbenchError as error:
+            self.problems.append(error)
+            return None
+
+
+def walk(tree: Found, below: str) -> list[str]:
+    """Return the regular files below a folder, sorted, as paths from the root; other entries are faults."""
     found: list[str] = []
     stack = [below]
     while stack:
         folder = stack.pop()
         try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(tree.root / folder), key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(ScenarioError(root / folder, f"can't be listed ({error.strerror})", "a folder"))
+            tree.fault(folder, f"can't be listed ({error.strerror})", "a folder")
             continue
         for entry in entries:
             name = f"{folder}/{entry.name}" if folder else entry.name
             if _DROPPINGS.fullmatch(entry.name):
                 continue
             if entry.is_symlink():
-                problems.append(
-                    ScenarioError(root / name, "a link", "a file", "put the file itself in its place")
-                )
+                tree.fault(name, "a link", "a file", "put the file itself in its place")
             elif not plain_name(entry.name):
-                problems.append(
-                    ScenarioError(
-                        root / folder,
-                        f"a file named {entry.name!a}",
-                        "a name without backslashes and control characters",
-                        "rename it, there and in the instruction",
-                    )
-                )
+                expected = "a name without backslashes and control characters"
+                remedy = "rename it, there and in the instruction"
+                tree.fault(folder, f"a file named {entry.name!a}", expected, remedy)
             elif entry.is_dir(follow_symlinks=False):
                 stack.append(name)
             elif entry.is_file(follow_symlinks=False):
                 found.append(name)
             else:
-                problems.append(ScenarioError(root / name, "a device, pipe or socket", "a file"))
+                tree.fault(name, "a device, pipe or socket", "a file")
         if len(found) > MAX_FILES:
-            problems.append(
-                ScenarioError(root / below, f"over {MAX_FILES:,} files", f"at most {MAX_FILES:,}")
-            )
+            tree.fault(below, f"over {MAX_FILES:,} files", f"at most {MAX_FILES:,}")
             break
-    return iter(sorted(found))
+    return sorted(found)
 
 
 def open_file(root: Path, name: str) -> io.BufferedReader:
@@ -125,8 +167,7 @@ def parse_json(text: str, where: object) -> Any:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         # The standard parser silently keeps the last of two equal keys.
-        keys = [key for key, _ in pairs]
-        twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
+        twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         if twice:
             raise ScenarioError(
                 where, f"key {', '.join(map(repr, twice))} twice in one object", "each key once"

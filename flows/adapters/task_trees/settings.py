@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, TypeGuard, cast
 
-from flows.adapters.task_trees.safe_files import read_toml
-from flows.common.errors import ScenarioError, StaffbenchError
+from flows.adapters.task_trees.safe_files import Found, read_toml
 from flows.common.untrusted import plain_name
 
 SCHEMAS = ("1.0", "1.1", "1.2", "1.3", "1.4")
-_NEWEST = "1.4"
+_NEWEST = SCHEMAS[-1]
+_FILE = "task.toml"
+
+
+def _keys(words: str, **sections: Mapping[str, Any]) -> dict[str, Any]:
+    return {**dict.fromkeys(words.split()), **sections}
+
 
 # The keys of Harbor's schema 1.0 to 1.4, with old spellings (Harbor 0.26.0, `TaskConfig`). A section with
 # None may have any keys. All other keys are reported.
-_SANDBOX: Mapping[str, Any] = dict.fromkeys(
-    [
-        *("build_timeout_sec", "docker_image", "os", "cpus", "memory", "memory_mb", "storage", "storage_mb"),
-        *("gpus", "gpu_types", "tpu", "mcp_servers", "env", "skills_dir", "healthcheck", "workdir"),
-        *("allow_internet", "network_mode", "allowed_hosts"),
-    ]
+_SANDBOX = _keys(
+    "build_timeout_sec docker_image os cpus memory memory_mb storage storage_mb gpus gpu_types tpu "
+    "mcp_servers env skills_dir healthcheck workdir allow_internet network_mode allowed_hosts"
 )
-_AGENT: Mapping[str, Any] = dict.fromkeys(["timeout_sec", "user", "network_mode", "allowed_hosts"])
-_VERIFIER: Mapping[str, Any] = {
-    **dict.fromkeys(["timeout_sec", "env", "user", "environment_mode", "collect"]),
-    **dict.fromkeys(["network_mode", "allowed_hosts"]),
-    "environment": _SANDBOX,
-}
-_STEP: Mapping[str, Any] = {
-    **dict.fromkeys(["name", "min_reward", "healthcheck", "artifacts"]),
-    "agent": _AGENT,
-    "verifier": _VERIFIER,
-}
-_KNOWN: Mapping[str, Any] = {
-    **dict.fromkeys(["schema_version", "version", "source", "artifacts"]),
-    **dict.fromkeys(["multi_step_reward_strategy", "multi_step_reward_mode"]),
-    "task": dict.fromkeys(["name", "version", "description", "authors", "keywords"]),
-    "metadata": {},
-    "agent": _AGENT,
-    "verifier": _VERIFIER,
-    "environment": _SANDBOX,
-    "solution": {"env": None},
-    "steps": _STEP,
-}
+_AGENT = _keys("timeout_sec user network_mode allowed_hosts")
+_VERIFIER = _keys(
+    "timeout_sec env user environment_mode collect network_mode allowed_hosts", environment=_SANDBOX
+)
+_KNOWN = _keys(
+    "schema_version version source artifacts multi_step_reward_strategy multi_step_reward_mode metadata",
+    task=_keys("name version description authors keywords"),
+    agent=_AGENT,
+    verifier=_VERIFIER,
+    environment=_SANDBOX,
+    solution=_keys("env"),
+    steps=_keys("name min_reward healthcheck artifacts", agent=_AGENT, verifier=_VERIFIER),
+)
 
 LABELS: Mapping[str, tuple[str, ...]] = {
     "task_id": ("task_id", "id"),
@@ -71,7 +63,7 @@ class StepSettings:
     verifier_seconds: float | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TaskSettings:
     """The contents of `task.toml`.
 
@@ -81,161 +73,131 @@ class TaskSettings:
         judge: `[metadata.judge]` or `[judge]`, as found.
         steps: at least one.
         mean_score_pct: from `[metadata]`; None if missing.
-        unused: values by dotted key that neither this project nor Harbor reads.
-        notes: remarks, one sentence each.
     """
 
-    schema_version: str = _NEWEST
-    labels: dict[str, str] = field(default_factory=dict[str, str])
-    judge: dict[str, Any] = field(default_factory=dict[str, Any])
-    steps: list[StepSettings] = field(default_factory=list[StepSettings])
-    mean_score_pct: float | None = None
-    unused: dict[str, Any] = field(default_factory=dict[str, Any])
-    notes: list[str] = field(default_factory=list[str])
+    schema_version: str
+    labels: Mapping[str, str]
+    judge: Mapping[str, Any]
+    steps: tuple[StepSettings, ...]
+    mean_score_pct: float | None
 
 
-def read_settings(root: Path, problems: list[StaffbenchError]) -> TaskSettings | None:
+def read_settings(found: Found) -> TaskSettings | None:
     """Read `task.toml`.
 
     Args:
-        root: folder of the task.
-        problems: all errors are added here; unknown keys are not errors.
+        found: the task; all errors, notes and unknown keys are added to it.
 
     Returns:
         The settings; None if the file can't be read or a step has no usable name.
     """
-    where = root / "task.toml"
-    try:
-        raw = read_toml(root, "task.toml")
-    except StaffbenchError as error:
-        problems.append(error)
+    raw = found.read(read_toml, _FILE)
+    if raw is None:
         return None
-    found = TaskSettings()
-    _version(raw, found, where, problems)
-    _unknown(raw, _KNOWN, "", found.unused)
-    _metadata(_section(raw, "metadata", where, problems), found, where, problems)
-    judge = raw.get("judge")
-    if isinstance(judge, dict):
-        found.judge = {**cast("dict[str, Any]", judge), **found.judge}
-        found.unused.pop("judge", None)
-    steps = _steps(raw, where, problems)
+    version = _version(raw, found)
+    _unknown(raw, _KNOWN, "", found)
+    metadata = dict(_section(raw, "metadata", found))
+    labels = _labels(metadata, found)
+    judges = [entries.pop("judge") for entries in (raw, metadata) if isinstance(entries.get("judge"), dict)]
+    mean = metadata.get("mean_score_pct")
+    if _is_number(mean):
+        del metadata["mean_score_pct"]
+    # Metadata may have any keys: ignored ones are kept with the unknown keys.
+    found.unused |= {f"{_FILE}: metadata.{key}": value for key, value in metadata.items()}
+    judge: dict[str, Any] = {key: value for entries in judges for key, value in entries.items()}
+    steps = _steps(raw, found)
     if steps is None:
         return None
-    found.steps = steps
-    return found
+    return TaskSettings(version, labels, judge, steps, float(mean) if _is_number(mean) else None)
 
 
-def _version(raw: dict[str, Any], found: TaskSettings, where: Path, problems: list[StaffbenchError]) -> None:
+def _version(raw: Mapping[str, Any], found: Found) -> str:
     said = raw.get("schema_version", raw.get("version"))
     if said is None:
-        found.notes.append(f"task.toml: no schema_version; read as {_NEWEST}, as Harbor does.")
-        return
+        found.notes.append(f"{_FILE}: no schema_version; read as {_NEWEST}, as Harbor does.")
+        return _NEWEST
     version = str(said)
-    found.schema_version = version
-    if version in SCHEMAS:
-        return
-    if re.fullmatch(r"1\.\d{1,3}", version):
+    if version not in SCHEMAS and re.fullmatch(r"1\.\d{1,3}", version):
         found.notes.append(
-            f"task.toml: schema_version {version} is newer than {_NEWEST}; read as far as known."
+            f"{_FILE}: schema_version {version} is newer than {_NEWEST}; read as far as known."
         )
-        return
-    problems.append(ScenarioError(where, f"schema_version {said!r}", "one of " + ", ".join(SCHEMAS)))
+    elif version not in SCHEMAS:
+        found.fault(_FILE, f"schema_version {said!r}", "one of " + ", ".join(SCHEMAS))
+    return version
 
 
-def _unknown(raw: Mapping[str, Any], known: Mapping[str, Any], at: str, unused: dict[str, Any]) -> None:
+def _unknown(raw: Mapping[str, Any], known: Mapping[str, Any], at: str, found: Found) -> None:
     for key, value in raw.items():
         name = f"{at}{key}"
         if key not in known:
-            if at or key != "metadata":
-                unused[name] = value
-            continue
-        inner = known[key]
-        if not inner:
-            continue
-        entries = cast("list[Any]", value) if isinstance(value, list) else [value]
-        for number, entry in enumerate(entries, 1):
-            if isinstance(entry, dict):
-                place = f"{name}[{number}]." if isinstance(value, list) else f"{name}."
-                _unknown(cast("dict[str, Any]", entry), inner, place, unused)
+            if at or key != "judge" or not isinstance(value, dict):  # [judge] is read
+                found.unused[f"{_FILE}: {name}"] = value
+        elif inner := known[key]:
+            entries = cast("list[Any]", value) if isinstance(value, list) else [value]
+            for number, entry in enumerate(entries, 1):
+                if isinstance(entry, dict):
+                    place = f"{name}[{number}]." if isinstance(value, list) else f"{name}."
+                    _unknown(cast("dict[str, Any]", entry), inner, place, found)
 
 
-def _section(raw: dict[str, Any], name: str, where: Path, problems: list[StaffbenchError]) -> dict[str, Any]:
+def _section(raw: Mapping[str, Any], name: str, found: Found) -> dict[str, Any]:
     value = raw.get(name, {})
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
-    problems.append(ScenarioError(where, f"{name} is a {type(value).__name__}", f"a section [{name}]"))
+    found.fault(_FILE, f"{name} is a {type(value).__name__}", f"a section [{name}]")
     return {}
 
 
-def _metadata(
-    entries: dict[str, Any], found: TaskSettings, where: Path, problems: list[StaffbenchError]
-) -> None:
-    """Metadata may have any keys: ignored ones are kept with the unknown keys."""
-    rest = dict(entries)
+def _labels(metadata: dict[str, Any], found: Found) -> dict[str, str]:
+    """Take the labels out of the metadata."""
+    labels: dict[str, str] = {}
     for label, names in LABELS.items():
-        key = next((name for name in names if name in rest), None)
+        key = next((name for name in names if name in metadata), None)
         if key is None:
             continue
-        value = rest.pop(key)
+        value = metadata.pop(key)
         if isinstance(value, str) and value.strip():
-            found.labels[label] = value.strip()
+            labels[label] = value.strip()
         else:
-            problems.append(ScenarioError(where, f"metadata.{key} is {value!r}", "text"))
-    judge = rest.pop("judge", None)
-    if isinstance(judge, dict):
-        found.judge = cast("dict[str, Any]", judge)
-    elif judge is not None:
-        rest["judge"] = judge
-    mean = rest.get("mean_score_pct")
-    if isinstance(mean, (int, float)) and not isinstance(mean, bool) and math.isfinite(mean):
-        found.mean_score_pct = float(rest.pop("mean_score_pct"))
-    found.unused.update({f"metadata.{key}": value for key, value in rest.items()})
+            found.fault(_FILE, f"metadata.{key} is {value!r}", "text")
+    return labels
 
 
-def _steps(raw: dict[str, Any], where: Path, problems: list[StaffbenchError]) -> list[StepSettings] | None:
-    agent = _seconds(_section(raw, "agent", where, problems), "agent", where, problems)
-    verifier = _seconds(_section(raw, "verifier", where, problems), "verifier", where, problems)
+def _steps(raw: Mapping[str, Any], found: Found) -> tuple[StepSettings, ...] | None:
+    whole = StepSettings(None, *(_seconds(raw, role, "", found) for role in ("agent", "verifier")))
     entries = raw.get("steps")
     if not entries:
-        return [StepSettings(None, agent, verifier)]
+        return (whole,)
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in cast("list[Any]", entries)):
-        problems.append(ScenarioError(where, f"steps is {entries!r:.80}", "a list of sections [[steps]]"))
+        found.fault(_FILE, f"steps is {entries!r:.80}", "a list of sections [[steps]]")
         return None
     steps: list[StepSettings] = []
     seen: set[str] = set()
     for number, entry in enumerate(cast("list[dict[str, Any]]", entries), 1):
         name, place = entry.get("name"), f"steps[{number}]"
         if not isinstance(name, str) or not plain_name(name) or _RESERVED.search(name):
-            problems.append(
-                ScenarioError(where, f"{place}: name is {name!r}", "the name of one folder below steps/")
-            )
+            found.fault(_FILE, f"{place}: name is {name!r}", "the name of one folder below steps/")
             return None
         key = unicodedata.normalize("NFC", name).casefold()  # one folder on some systems
         if key in seen:
-            problems.append(ScenarioError(where, f"{place}: name {name!r} twice", "each name once"))
+            found.fault(_FILE, f"{place}: name {name!r} twice", "each name once")
             return None
         seen.add(key)
-        mine = {
-            role: _seconds(_section(entry, role, where, problems), f"{place}.{role}", where, problems)
-            for role in ("agent", "verifier")
-        }
-        steps.append(
-            StepSettings(
-                name,
-                agent if mine["agent"] is None else mine["agent"],
-                verifier if mine["verifier"] is None else mine["verifier"],
-            )
-        )
-    return steps
+        agent, verifier = (_seconds(entry, role, f"{place}.", found) for role in ("agent", "verifier"))
+        steps.append(StepSettings(name, agent or whole.agent_seconds, verifier or whole.verifier_seconds))
+    return tuple(steps)
 
 
-def _seconds(
-    section: dict[str, Any], name: str, where: Path, problems: list[StaffbenchError]
-) -> float | None:
-    value = section.get("timeout_sec")
+def _seconds(entries: Mapping[str, Any], role: str, at: str, found: Found) -> float | None:
+    value = _section(entries, role, found).get("timeout_sec")
     if value is None:
         return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
+    if _is_number(value) and value > 0:
         return float(value)
-    problems.append(ScenarioError(where, f"{name}.timeout_sec is {value!r}", "seconds above 0"))
+    found.fault(_FILE, f"{at}{role}.timeout_sec is {value!r}", "seconds above 0")
     return None
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    is_plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_plain and abs(value) <= sys.float_info.max  # TOML has integers of any size

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
-from flows.adapters.task_trees.safe_files import read_json
+from flows.adapters.task_trees.fixtures import Config, find_golden, read_rubric
+from flows.adapters.task_trees.safe_files import Found, read_json
 from flows.common.errors import Problems, ScenarioError
 from flows.common.untrusted import is_file, plain_name
 from flows.schema.report_task import Criterion

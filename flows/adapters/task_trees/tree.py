@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 
-from flows.adapters.task_trees.fixtures import Config, Found, find_golden, read_rubric
-from flows.adapters.task_trees.safe_files import read_text, walk
+from flows.adapters.task_trees.fixtures import GUIDANCE_KEYS, Config, find_golden, read_rubric
+from flows.adapters.task_trees.safe_files import Found, read_text, walk
 from flows.adapters.task_trees.settings import LABELS, StepSettings, read_settings
-from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
-from flows.common.untrusted import is_file, plain_name
+from flows.common.errors import ConfigError, Problems, ScenarioError
+from flows.common.untrusted import first_link, is_file, plain_name
 from flows.schema.report_task import Attachment, ReportTask, TaskStep
 
 # Files that build the sandbox are not given to the agent.
@@ -57,18 +58,16 @@ def read_task(root: Path) -> ReportTask:
     if not plain_name(root.name):
         found.fault("", f"a folder named {root.name!a}", "a plain name")
         raise Problems.of(root, found.problems)
-    settings = read_settings(root, found.problems)
+    settings = read_settings(found)
     if settings is None:
         raise Problems.of(root, found.problems)
     found.step = settings.steps[-1].name
-    found.notes += settings.notes
-    found.unused |= {f"task.toml: {key}": value for key, value in settings.unused.items()}
     config = Config(found)
     steps = _steps(found, settings.steps)
     rubric_path, criteria = read_rubric(found, config)
     golden = find_golden(found, config)
     labels = {name: settings.labels.get(name) or config.text(name) for name in LABELS}
-    said = labels["task_id"]
+    said = labels.pop("task_id")
     if said is not None and said.casefold() != root.name.casefold():
         found.notes.append(f"the task calls itself {said!r}; its folder's name, {root.name!r}, is its id.")
     if found.problems:
@@ -76,15 +75,11 @@ def read_task(root: Path) -> ReportTask:
     return ReportTask(
         task_id=root.name,
         schema_version=settings.schema_version,
-        title=labels["title"],
-        report_family=labels["report_family"],
-        setting=labels["setting"],
-        reader=labels["reader"],
-        length_limit=labels["length_limit"],
+        **labels,
         prompt=config.text("prompt"),
         steps=steps,
         criteria=criteria,
-        grading_guidance=config.guidance,
+        grading_guidance=config.text(*GUIDANCE_KEYS),
         golden_path=golden,
         oracle_path=found.first("solution/solve.sh"),
         rubric_path=rubric_path,
@@ -108,8 +103,7 @@ def _steps(found: Found, entries: Sequence[StepSettings]) -> tuple[TaskStep, ...
             )
             image = {}
         path = "instruction.md" if entry.name is None else f"steps/{entry.name}/instruction.md"
-        files = {**image, **own}
-        image = {}
+        files, image = {**image, **own}, {}
         steps.append(
             TaskStep(
                 name=entry.name,
@@ -131,11 +125,10 @@ def _steps(found: Found, entries: Sequence[StepSettings]) -> tuple[TaskStep, ...
 
 
 def _instruction(found: Found, path: str) -> str:
-    try:
-        text = without_canary(read_text(found.root, path))
-    except StaffbenchError as error:
-        found.problems.append(error)
+    text = found.read(read_text, path)
+    if text is None:
         return ""
+    text = without_canary(text)
     if not text.strip():
         found.fault(path, "empty", "the instruction for the agent")
     return text
@@ -143,13 +136,8 @@ def _instruction(found: Found, path: str) -> str:
 
 def without_canary(text: str) -> str:
     """Remove leading canary lines and the blank ones after them, as Harbor does."""
-    lines = text.split("\n")
-    start = 0
-    while start < len(lines) and _is_canary(lines[start].strip().lower()):
-        start += 1
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    return "\n".join(lines[start:])
+    lines = dropwhile(lambda line: _is_canary(line.strip().lower()), text.split("\n"))
+    return "\n".join(dropwhile(lambda line: not line.strip(), lines))
 
 
 def _is_canary(line: str) -> bool:
@@ -158,16 +146,14 @@ def _is_canary(line: str) -> bool:
 
 def _files(found: Found, folder: str, *, image: bool) -> dict[str, str]:
     """Return paths in the task by name in the agent's folder."""
-    parts = PurePosixPath(folder).parts
-    for number in range(len(parts)):
-        path = "/".join(parts[: number + 1])
-        if (found.root / path).is_symlink():
-            found.fault(path, "a link", "a folder", "put the folder itself in its place")
-            return {}
+    link = first_link(found.root, folder)
+    if link is not None:
+        found.problems.append(ScenarioError(link, "a link", "a folder", "put the folder itself in its place"))
+        return {}
     if not (found.root / folder).is_dir():
         return {}
     files: dict[str, str] = {}
-    for path in walk(found.root, folder, found.problems):
+    for path in walk(found, folder):
         name = path[len(folder) + 1 :]
         if image and _BUILD.fullmatch(PurePosixPath(name).name):
             continue

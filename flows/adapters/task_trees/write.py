@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.task_trees.safe_files import open_file, walk
-from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError, StoreError
+from flows.adapters.task_trees.safe_files import Found, open_file, walk
+from flows.common.errors import ConfigError, Problems, ScenarioError, StoreError
 from flows.common.untrusted import inside, is_file
 
 _FOLDER_MODE, _FILE_MODE, _SCRIPT_MODE = 0o755, 0o644, 0o755
@@ -34,24 +34,25 @@ class TreeFile:
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
 
-def tree_files(root: Path, below: str = "") -> dict[str, TreeFile]:
+def text_file(text: str, *, executable: bool = False) -> TreeFile:
+    """Return a file of this text, in UTF-8."""
+    return TreeFile(text.encode(), executable)
+
+
+def tree_files(root: Path) -> dict[str, TreeFile]:
     """Return every file of a folder for copying, by relative path.
 
     Files of file managers are left out.
 
-    Args:
-        root: the folder.
-        below: only files in this subfolder; paths are still relative to `root`.
-
     Raises:
         Problems: a link, a device, a name with control characters, or a folder that can't be listed.
     """
-    problems: list[StaffbenchError] = []
+    found = Found(root)
     if root.is_symlink():
-        problems.append(ScenarioError(root, "a link", "a folder", "name the folder itself"))
-    names = [] if problems else list(walk(root, below, problems))
-    if problems:
-        raise Problems.of(root, problems)
+        found.fault("", "a link", "a folder", "name the folder itself")
+    names = [] if found.problems else walk(found, "")
+    if found.problems:
+        raise Problems.of(root, found.problems)
     return {name: copied(root, name) for name in names}
 
 

@@ -5,39 +5,20 @@ from __future__ import annotations
 import base64
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from flows.common.errors import ConfigError
 
 STEP = "answer"
 """Name of the only step of a written tree, from the specification."""
 
-_DOCKERFILE = """\
-# The sandbox of one attempt: document libraries, converters, and the agent of the published run.
-FROM python:3.12-slim-bookworm
+AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0
 
-RUN apt-get update \\
- && apt-get install -y --no-install-recommends \\
-      fonts-dejavu-core fonts-liberation git nodejs npm \\
-      libreoffice-calc libreoffice-writer pandoc poppler-utils \\
- && rm -rf /var/lib/apt/lists/*
-
-RUN pip install --no-cache-dir lxml openpyxl pdfplumber pypdf python-docx
-
-RUN npm install --global opencode-ai@1.18.31
-
-# The verifier calls `staffbench` where it is installed. Harbor passes no build arguments: what pip should
-# install is written here, by `staffbench harbor export FOLDER --install WHEEL` or by hand. Without it the
-# verifier of a report is tests/agent_judge.py; that of a brief says what is missing.
-ARG STAFFBENCH=""
-RUN if [ -n "$STAFFBENCH" ]; then pip install --no-cache-dir "$STAFFBENCH"; fi
-
-RUN mkdir -p /app/attachments /app/outputs
-WORKDIR /app
-"""
-
+_TEMPLATES = Path(__file__).parent / "templates"
 _ADDED = """\
 
 # Added by `staffbench harbor export`: the verifier calls `staffbench`. What pip installs is given here.
@@ -45,49 +26,7 @@ ARG STAFFBENCH=""
 RUN if [ -n "$STAFFBENCH" ]; then PIP_BREAK_SYSTEM_PACKAGES=1 pip install --no-cache-dir "$STAFFBENCH"; fi
 """
 
-_TEST = """\
-#!/bin/bash
-# Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
-set -euo pipefail
-
-here="$(cd "$(dirname "${{BASH_SOURCE[0]}}")" && pwd)"
-
-if ! command -v staffbench > /dev/null; then
-  echo "staffbench is not installed in this sandbox, so the report can't be judged. Export the task with" \\
-    "--install, or say in environment/Dockerfile what pip should install." >&2
-  exit 1
-fi
-
-exec staffbench harbor verify {output} --task "$here"
-"""
-
-_TEST_OF_REPORT = """\
-#!/bin/bash
-# Verifier: format check, judge and reward by the rubric in fixtures/. Writes no reward where judging fails.
-# Where staffbench is installed it judges, pages included; else agent_judge.py does, by the text alone.
-set -euo pipefail
-
-here="$(cd "$(dirname "${{BASH_SOURCE[0]}}")" && pwd)"
-
-if command -v staffbench > /dev/null; then
-  exec staffbench harbor verify {output} --task "$here"
-fi
-# Nothing that an agent left in its environment (-E) or home (-s) is imported; nothing is compiled (-B).
-exec python3 -B -E -s "$here/agent_judge.py" {output}
-"""
-
-_SOLVE = """\
-#!/bin/bash
-# Oracle: {what}. Harbor copies only this folder into the sandbox before the verifier
-# starts, so the text is carried here, in base64.
-set -euo pipefail
-
-mkdir -p "$(dirname {output})"
-base64 --decode > {output} << 'REPORT'
-{text}
-REPORT
-"""
-
+_VERIFIER_ENV = re.compile(r"^[ \t]*\[verifier\.env\][ \t]*(?:#.*)?$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^ARG STAFFBENCH(?:=.*)?$", re.MULTILINE)
 _STAGE = re.compile(r"^\s*FROM\s", re.IGNORECASE | re.MULTILINE)
 _USER = re.compile(r"^\s*USER\s+(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -120,25 +59,21 @@ def install_of(spec: str | None) -> Install:
     """
     if not spec:
         return Install()
-    is_address = "://" in spec
-    if not is_address and spec.endswith(_PACKED):
-        path = Path(spec)
+    path = Path(spec) if "://" not in spec and spec.endswith(_PACKED) else None
+    if path is not None:
         if not path.is_file():
             raise ConfigError("--install", f"{spec} is not there", "a wheel or .tar.gz", "build it first")
         spec = f"/opt/staffbench/{path.name}"
-        found = Install(spec, path)
-    else:
-        found = Install(spec)
     if not _REQUIREMENT.fullmatch(spec):
         raise ConfigError(
             "--install", f"{spec!r} has signs that a Dockerfile takes for its own", "what pip installs"
         )
-    return found
+    return Install(spec, path)
 
 
 def dockerfile(install: Install) -> str:
     """Return the Dockerfile of our own tasks."""
-    return with_staffbench(_DOCKERFILE, install)
+    return with_staffbench(_filled("Dockerfile"), install)
 
 
 def with_staffbench(text: str, install: Install) -> str:
@@ -166,30 +101,93 @@ def test_script(output: str, *, with_script: bool) -> str:
         output: the report.
         with_script: True if `agent_judge.py` lies beside it, for a sandbox without staffbench.
     """
-    return (_TEST_OF_REPORT if with_script else _TEST).format(output=output)
+    return _filled("test_of_report.sh" if with_script else "test.sh", output=output)
 
 
 def oracle_script(output: str, what: str, report: bytes) -> str:
     """Return a script that submits `report`; `what` describes it briefly."""
     text = base64.b64encode(report).decode()
     wrapped = "\n".join(text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
-    return _SOLVE.format(output=output, what=what, text=wrapped)
+    return _filled("solve.sh", output=output, what=what, text=wrapped)
+
+
+def _filled(name: str, **values: str) -> str:
+    """Return a template with `{name}` replaced; other braces belong to the shell."""
+    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return text
 
 
 def task_toml(
-    head: Mapping[str, str | list[str]], sections: Mapping[str, Mapping[str, str | float | bool]]
+    metadata: Mapping[str, str | bool],
+    judge: Mapping[str, str],
+    variables: Sequence[str],
+    artifacts: Sequence[str] = (),
 ) -> str:
     """Return Harbor's settings of a task with one step.
 
+    Times are those of the published run of MissionReport, assumed for other tasks.
+
     Args:
-        head: top-level keys.
-        sections: sections by name.
+        metadata: of the task.
+        judge: of the task, among the metadata.
+        variables: environment variables that the verifier gets, empty where they are not set.
+        artifacts: files of the sandbox that Harbor keeps; none to leave them out.
     """
+    head: dict[str, str | Sequence[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
+    if artifacts:
+        head["artifacts"] = artifacts
+    sections: dict[str, Mapping[str, str | float | bool]] = {
+        "metadata": metadata,
+        "metadata.judge": judge,
+        "agent": {"timeout_sec": AGENT_SECONDS},
+        "verifier": {"timeout_sec": VERIFIER_SECONDS},
+        "verifier.env": {name: f"${{{name}:-}}" for name in variables},
+        "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
+    }
     lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
     for name, entries in sections.items():
         lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in entries.items())]
     lines += ["", "[[steps]]", f'name = "{STEP}"']
     return "\n".join(lines) + "\n"
+
+
+def with_artifact(text: str, path: str) -> tuple[str, bool]:
+    """Let Harbor keep a file of the sandbox, and leave the rest of a `task.toml` that others wrote as it is.
+
+    Returns:
+        The text, and whether the file is among its artifacts now: a list of others is not touched.
+    """
+    kept = tomllib.loads(text).get("artifacts")
+    if kept is not None:
+        return text, isinstance(kept, list) and path in kept
+    return f'artifacts = ["{path}"]\n{text}', True
+
+
+def with_variables(text: str, names: Sequence[str]) -> tuple[str, list[str]]:
+    """Pass environment variables to the verifier, empty where they are not set; the rest stays as it is.
+
+    Returns:
+        The text, and the names that it still does not pass.
+    """
+    verifier: Any = tomllib.loads(text).get("verifier", {})
+    env = cast("dict[str, Any]", verifier).get("env") if isinstance(verifier, dict) else None
+    passed = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
+    missing = [name for name in names if name not in passed]
+    if not missing:
+        return text, []
+    lines = "".join(f'\n{name} = "${{{name}:-}}"' for name in missing)
+    header = _VERIFIER_ENV.search(text)
+    if header is not None:
+        changed = text[: header.end()] + lines + text[header.end() :]
+    else:
+        changed = f"{text.rstrip()}\n\n[verifier.env]{lines}\n"
+    try:
+        tomllib.loads(changed)
+    except tomllib.TOMLDecodeError:  # such as an inline table
+        return text, missing
+    return changed, []
 
 
 def json_text(value: object) -> str:

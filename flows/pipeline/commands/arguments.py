@@ -66,7 +66,7 @@ FUNCTIONS = {
     "packets": "commands.validate:packets",
     "validate": "commands.validate:validate",
     "agreement": "commands.agreement:agreement",
-    "harbor import": "harbor.jobs.summary:import_job",
+    "harbor import": "harbor.jobs.imported:import_job",
     "harbor summarize": "harbor.jobs.summary:summarize",
     "harbor export": "harbor.export:export",
     "harbor run": "harbor.run:run_harbor",

@@ -9,7 +9,7 @@ import yaml
 
 from flows.adapters.task_trees.safe_files import read_text
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
-from flows.adapters.task_trees.write import copied
+from flows.adapters.task_trees.write import copied, text_file
 from flows.adapters.task_trees.write_text import (
     STEP,
     Install,
@@ -26,7 +26,6 @@ from flows.pipeline.harbor.tasks import (
     ORACLE,
     ExportedTask,
     judge_keys,
-    text_file,
     wheel_files,
 )
 from flows.schema.call import render
@@ -35,40 +34,8 @@ from flows.schema.settings import ScoringSettings, Settings
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.score import score_brief
 
-# From the published run of MissionReport; assumed for MA-Bench, which has no agents.
-_AGENT_SECONDS, _VERIFIER_SECONDS = 3600.0, 5100.0
 _PUBLISHED_KEY = "ANTHROPIC_API_KEY"
-_INSTRUCTION = """\
-{system}
-
-Nobody can answer questions while you work: the files are all there is, and what they don't settle you have to
-judge.
-
-The packet lies as files in `/app/attachments/`. Open every one before you write. `pandoc -t plain
---track-changes=all` shows a Word file with its tracked changes, `pdftotext -layout` the text of a PDF;
-`python3` has python-docx, openpyxl and pdfplumber.
-
-Save the brief as one Markdown file, `{output}`, in UTF-8. Nothing else is read.
-
-{user}
-"""
-
-_README = """\
-# {title}
-
-The scenario `{scenario_id}` of `{benchmark}` as a Harbor task, written by `staffbench harbor export`.
-
-- The agent has the packet in `/app/attachments/` and writes `{output}`. It sees nothing else of this folder.
-- `tests/test.sh` grades that file by `staffbench harbor verify`, against {items} items of which {errors}
-  are wrong moves. It writes `reward` alone into `reward.json`, and each verdict with its reason into
-  `judgment.json`. A judge that fails leaves no reward. A brief that is missing, can't be read or has no word
-  scores 0, and no judge is asked.
-- The reward is the score by the weights `{scoring}`{clamped}. {assumed}{cap}
-- {oracle}
-- 60 minutes for an attempt and 85 for the verifier are those that MissionReport was published with;
-  assumed here, where nothing is published.
-- Licence: {licence}. {notice}
-"""
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def brief_task(
@@ -127,14 +94,16 @@ def _instruction(scenario: Scenario, settings: Settings) -> str:
         "word_limit": limit.rstrip(),
     }
     system, user = render(prompt.system, values).strip(), render(prompt.user, values).strip()
-    return _INSTRUCTION.format(system=system, output=BRIEF, user=user)
+    template = (_TEMPLATES / "brief_instruction.md").read_text(encoding="utf-8")
+    return template.format(system=system, output=BRIEF, user=user)
 
 
 def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
     control = scenario.controls.get(ORACLE)
     cap, scoring = settings.word_cap.words, settings.scoring
     assumed = ", ".join(scoring.assumed)
-    return _README.format(
+    template = (_TEMPLATES / "brief_README.md").read_text(encoding="utf-8")
+    return template.format(
         title=scenario.title,
         scenario_id=scenario.scenario_id,
         benchmark=settings.benchmark.name,
@@ -159,24 +128,16 @@ def _readme(scenario: Scenario, settings: Settings, notice: str) -> str:
 def _task_toml(scenario: Scenario, settings: Settings, notice: str) -> str:
     judge = settings.judge
     keys = judge_keys(judge) or (_PUBLISHED_KEY,)  # for a judge that is chosen later
-    return task_toml(
-        {"schema_version": "1.4", "multi_step_reward_strategy": "final", "artifacts": [BRIEF]},
-        {
-            "metadata": {
-                "task_id": scenario.scenario_id,
-                "title": scenario.title,
-                "benchmark": settings.benchmark.name,
-                "synthetic": scenario.synthetic,
-                "licence": scenario.licence,
-                "notice": notice,
-            },
-            "metadata.judge": {"model": judge.label, "effort": judge.effort.value, "mode": judge.mode.value},
-            "agent": {"timeout_sec": _AGENT_SECONDS},
-            "verifier": {"timeout_sec": _VERIFIER_SECONDS},
-            "verifier.env": {name: f"${{{name}:-}}" for name in (*keys, JUDGE)},
-            "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-        },
-    )
+    metadata = {
+        "task_id": scenario.scenario_id,
+        "title": scenario.title,
+        "benchmark": settings.benchmark.name,
+        "synthetic": scenario.synthetic,
+        "licence": scenario.licence,
+        "notice": notice,
+    }
+    asked = {"model": judge.label, "effort": judge.effort.value, "mode": judge.mode.value}
+    return task_toml(metadata, asked, (*keys, JUDGE), [BRIEF])
 
 
 def _labelled_score(scenario: Scenario, control: Control, scoring: ScoringSettings) -> str:

@@ -37,25 +37,7 @@ def export(
     screen: Screen,
     keep_verifier: bool = False,
 ) -> int:
-    """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`; on an error, none is written.
-
-    Args:
-        project: folder of the project.
-        overrides: benchmark, scenarios, and how the verifier grades: judge, judge_prompt, scoring, word_cap;
-            for briefs also the prompt.
-        folder: must not exist, or be empty.
-        install: what the sandboxes install as staffbench, see `install_of`.
-        screen: output.
-        keep_verifier: True to leave the own verifier of a report task in place.
-
-    Returns:
-        0.
-
-    Raises:
-        ConfigError: overrides are invalid, or of an axis that Harbor decides.
-        Problems: lists invalid scenarios.
-        StoreError: `folder` is a link or not empty, or can't be written.
-    """
+    """Write the chosen scenarios as `export_tasks` does, and say how to run them; return 0."""
     from flows.pipeline.evaluate.showing import display_path  # slow import
 
     export_tasks(project, overrides, folder, install=install, screen=screen, keep_verifier=keep_verifier)
@@ -73,7 +55,25 @@ def export_tasks(
     screen: Screen,
     keep_verifier: bool = False,
 ) -> list[ExportedTask]:
-    """Export as `export` does, and return the written tasks."""
+    """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`; on an error, none is written.
+
+    Args:
+        project: folder of the project.
+        overrides: benchmark, scenarios, and how the verifier grades: judge, judge_prompt, scoring, word_cap;
+            for briefs also the prompt.
+        folder: must not exist, or be empty.
+        install: what the sandboxes install as staffbench, see `install_of`.
+        screen: output.
+        keep_verifier: True to leave the own verifier of a report task in place.
+
+    Returns:
+        The written tasks.
+
+    Raises:
+        ConfigError: overrides are invalid, or of an axis that Harbor decides.
+        Problems: lists invalid scenarios.
+        StoreError: `folder` is a link or not empty, or can't be written.
+    """
     check_target(folder)
     refuse_harbor_axes(overrides)
     point = compose_points(project, overrides, multirun=False)[0]

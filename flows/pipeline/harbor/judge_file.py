@@ -60,6 +60,12 @@ def named_judge(project: Path, judge: Mapping[str, Any]) -> list[str]:
     return [*words, *([f"judge.mode={mode}"] if mode in [each.value for each in JudgeMode] else [])]
 
 
+def model_names(judge: JudgeSettings) -> list[str]:
+    """Return the providers' names of the models that grade, sorted; none for the stand-in."""
+    judges = (judge, *judge.members.values())
+    return sorted({each.name for each in judges if each.kind is JudgeKind.remote and each.name})
+
+
 def judge_files(
     point: Point, scenario: Scenario, rubric: bytes, rubric_path: str, golden: str
 ) -> dict[str, TreeFile]:

@@ -44,9 +44,9 @@ def run_harbor(
 
     Args:
         project: folder of the project.
-        overrides: as for `export`, and `seeds`.
+        overrides: as for `export_tasks`, and `seeds`.
         arguments: Harbor's own: agent, model, environment, and so on.
-        install: what the sandboxes install as staffbench, see `export`.
+        install: what the sandboxes install as staffbench, see `install_of`.
         screen: output.
         keep_verifier: True to leave the own verifier of a report task in place.
 
@@ -55,7 +55,7 @@ def run_harbor(
 
     Raises:
         StaffbenchError: there is no `harbor` command, or it can't be started.
-        ConfigError: `arguments` set the tasks or the job; or as `export`.
+        ConfigError: `arguments` set the tasks or the job; or as `export_tasks`.
     """
     from flows.pipeline.evaluate.showing import display_path  # slow import
 

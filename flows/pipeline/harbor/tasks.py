@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from flows.adapters.config.compose import Point
-from flows.adapters.task_trees.edit_toml import with_artifact, with_variables
 from flows.adapters.task_trees.safe_files import read_text, read_toml
 from flows.adapters.task_trees.tests_folder import GRADING, Grading
-from flows.adapters.task_trees.write import TreeFile, tree_files
-from flows.adapters.task_trees.write_text import Install, json_text, test_script, with_staffbench
+from flows.adapters.task_trees.write import TreeFile, text_file, tree_files
+from flows.adapters.task_trees.write_text import (
+    Install,
+    json_text,
+    test_script,
+    with_artifact,
+    with_staffbench,
+    with_variables,
+)
 from flows.common.errors import ConfigError
 from flows.common.untrusted import is_file
 from flows.pipeline.harbor.judge_file import JUDGE_FILE, SCRIPTS, judge_files
@@ -155,8 +161,3 @@ def _verifier(folder: Path) -> dict[str, Any]:
 def wheel_files(install: Install) -> dict[str, TreeFile]:
     """Return the wheel that the sandbox installs, by its path in the tree; empty without a local wheel."""
     return {} if install.file is None else {f"environment/{install.file.name}": TreeFile(install.file)}
-
-
-def text_file(text: str, *, executable: bool = False) -> TreeFile:
-    """Return a file of this text, in UTF-8."""
-    return TreeFile(text.encode(), executable)

@@ -10,10 +10,10 @@ import asyncio
 import os
 import shlex
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from flows.adapters.config.compose import Point, compose_points
 from flows.adapters.scenario_files import load_scenario
@@ -24,16 +24,15 @@ from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.common.text import count_of
 from flows.common.version import __version__
-from flows.pipeline.harbor.judge_file import named_judge
+from flows.pipeline.harbor.judge_file import model_names, named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
-from flows.pipeline.harbor.submitted import OpenedSubmission, open_brief, open_report
+from flows.pipeline.harbor.submitted import open_brief, open_report
 from flows.pipeline.harbor.tasks import JUDGE
 from flows.pipeline.inputs.scenarios import report_scenario
 from flows.schema.brief import Brief
 from flows.schema.condition import judge_of
 from flows.schema.scenario import Item, Scenario
-from flows.schema.settings import JudgeKind, JudgeSettings, ScoringSettings
-from flows.schema.settings import ProtocolName as Benchmark
+from flows.schema.settings import JudgeKind, ProtocolName, ScoringSettings
 from flows.schema.verdict import Verdict, VerdictStatus
 from flows.stages.score import score_brief
 
@@ -52,22 +51,8 @@ _DEFAULT_OVERRIDES = ("benchmark=mission_report",)
 """For a task without grading settings, such as those of MissionReport's release."""
 
 
-class GradeOne(Protocol):
-    """Grades one submission; implemented by `flows.pipeline.work.grade_one.grade_one`."""
-
-    async def __call__(
-        self, project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
-    ) -> Sequence[Verdict]:
-        """Return a verdict on every item; ungraded ones have a reason.
-
-        Args:
-            project: folder that holds `conf/`.
-            point: judge, prompt and limits; `settings.results` is an absolute, writable path.
-            scenario: the rubric; for a report also the expert's text.
-            brief: the text to grade.
-            report: the file, for page images.
-        """
-        ...
+GradeOne = Callable[[Path, Point, Scenario, Brief, Path], Coroutine[Any, Any, Sequence[Verdict]]]
+"""Grades one submission, as `flows.pipeline.work.grade_one.grade_one` does."""
 
 
 def verify(
@@ -103,12 +88,19 @@ def verify(
     if logs.exists() and not logs.is_dir():
         raise ConfigError(logs, "a file", "a folder", "set --logs to another folder")
     _clear(logs)
-    verifier = _Verifier(tests, logs, screen, grade)
+    about: dict[str, Any] = {"staffbench": __version__}  # facts about task and judge, for the judgment
     try:
-        return verifier.verify(overrides, report)
+        judgment, reward, said = _graded(overrides, report, tests, logs, screen, about, grade)
     except StaffbenchError as error:
-        verifier.write("judgment.json", {**verifier.about, "error": str(error), "criteria": []})
+        _write(logs, "judgment.json", {**about, "error": str(error), "criteria": []})
         raise
+    _write(logs, "judgment.json", {**about, **judgment})
+    if reward is None:
+        screen.fault(said)
+        return UNGRADED
+    _write(logs, "reward.json", {"reward": reward})
+    screen.note(said)
+    return 0
 
 
 def package_project() -> Path:
@@ -128,103 +120,72 @@ def package_project() -> Path:
     )
 
 
-@dataclass
-class _Verifier:
-    """Grading of one submission.
-
-    Attributes:
-        tests, logs, screen, grade: as for `verify`.
-        about: facts about task and judge, collected for the judgment.
-    """
-
-    tests: Path
-    logs: Path
-    screen: Screen
-    grade: GradeOne | None
-    about: dict[str, Any] = field(default_factory=lambda: {"staffbench": __version__})
-
-    def verify(self, overrides: Sequence[str], report: Path) -> int:
-        if not self.tests.is_dir():
-            raise ConfigError(self.tests, "no such folder", "the task's tests/ folder", "set --task to it")
-        project = package_project()
-        grading = read_grading(self.tests)
-        if grading is None:
-            exported: tuple[str, ...] = _DEFAULT_OVERRIDES
-            if not any(axis_of(word) == "judge" for word in (*_from_environment(), *overrides)):
-                exported += tuple(named_judge(project, read_tests(self.tests).judge))
-        else:
-            exported = grading.overrides
-        point = compose_points(project, _overrides(exported, overrides), multirun=False)[0]
-        replies = str(self.logs.absolute() / _REPLIES)
-        point = replace(point, settings=replace(point.settings, results=replies))
-        settings = point.settings
-        stand_in = settings.judge.kind is JudgeKind.offline
-        cap = settings.word_cap.words
-        self.about |= {
-            "benchmark": settings.benchmark.name,
-            "protocol": settings.benchmark.protocol.value,
-            "judge_model": judge_of(settings, point.changed).label,
-            "judge_names": _models(settings.judge),
-            "stand_in": stand_in,
-            "scoring": settings.scoring.name,
-        }
-        if settings.benchmark.protocol is Benchmark.mission_report:
-            task = read_tests(self.tests)
-            name = task.task_id if grading is None else grading.scenario_id
-            scenario = report_scenario(name or _NAMELESS, task.title, task.criteria, task.golden)
-            submission = open_report(scenario.scenario_id, _SEED, report)
-        else:
-            assert grading is not None  # _overrides fixes the protocol of other tasks
-            self.about["word_cap"] = cap
-            scenario = load_scenario(self.tests / "fixtures" / grading.scenario_id)
-            submission = open_brief(scenario.scenario_id, _SEED, report, cap)
-        if scenario.scenario_id != _NAMELESS:
-            self.about["scenario_id"] = scenario.scenario_id
-        if stand_in:
-            self.screen.say(f"Judged by {settings.judge.label}, a stand-in; {JUDGE} chooses a judge.")
-        if submission.brief is None:
-            return self._write_zero(submission)
-        judged = (self.grade or _default_grade())(project, point, scenario, submission.brief, report)
-        return self._write_graded(scenario, asyncio.run(judged), settings.scoring)
-
-    def write(self, name: str, value: object) -> None:
-        """Write a JSON file atomically; a link that the agent put there is replaced, not followed."""
-        write_whole(self.logs / name, json_text(value))
-
-    def _write_zero(self, submission: OpenedSubmission) -> int:
+def _graded(  # noqa: PLR0917 -- what `verify` is given
+    overrides: Sequence[str],
+    report: Path,
+    tests: Path,
+    logs: Path,
+    screen: Screen,
+    about: dict[str, Any],
+    grade: GradeOne | None,
+) -> tuple[dict[str, Any], float | None, str]:
+    """Grade as `verify` does; return judgment, reward and what is said of it. Facts are added to `about`."""
+    if not tests.is_dir():
+        raise ConfigError(tests, "no such folder", "the task's tests/ folder", "set --task to it")
+    project = package_project()
+    grading = read_grading(tests)
+    exported = _DEFAULT_OVERRIDES if grading is None else grading.overrides
+    if grading is None and not any(axis_of(word) == "judge" for word in (*_from_environment(), *overrides)):
+        exported += tuple(named_judge(project, read_tests(tests).judge))
+    point = compose_points(project, _overrides(exported, overrides), multirun=False)[0]
+    point = replace(point, settings=replace(point.settings, results=str(logs.absolute() / _REPLIES)))
+    settings = point.settings
+    stand_in = settings.judge.kind is JudgeKind.offline
+    label = judge_of(settings, point.changed).label
+    about |= {
+        "benchmark": settings.benchmark.name,
+        "protocol": settings.benchmark.protocol.value,
+        "judge_model": label,
+        "judge_names": model_names(settings.judge),
+        "stand_in": stand_in,
+        "scoring": settings.scoring.name,
+    }
+    if settings.benchmark.protocol is ProtocolName.mission_report:
+        task = read_tests(tests)
+        name = task.task_id if grading is None else grading.scenario_id
+        scenario = report_scenario(name or _NAMELESS, task.title, task.criteria, task.golden)
+        submission = open_report(scenario.scenario_id, _SEED, report)
+    else:
+        assert grading is not None  # _overrides fixes the protocol of other tasks
+        about["word_cap"] = cap = settings.word_cap.words
+        scenario = load_scenario(tests / "fixtures" / grading.scenario_id)
+        submission = open_brief(scenario.scenario_id, _SEED, report, cap)
+    if scenario.scenario_id != _NAMELESS:
+        about["scenario_id"] = scenario.scenario_id
+    if stand_in:
+        screen.say(f"Judged by {settings.judge.label}, a stand-in; {JUDGE} chooses a judge.")
+    if submission.brief is None:
         fault = f"{submission.status.value}: {submission.detail}"
-        self.write("judgment.json", {**self.about, "format_error": fault, "score": 0.0, "criteria": []})
-        self.write("reward.json", {"reward": 0.0})
-        self.screen.note(f"reward 0.000: {fault}")
-        return 0
+        return {"format_error": fault, "score": 0.0, "criteria": []}, 0.0, f"reward 0.000: {fault}"
+    if grade is None:
+        from flows.pipeline.work.grade_one import grade_one as grade  # slow import
 
-    def _write_graded(self, scenario: Scenario, verdicts: Sequence[Verdict], scoring: ScoringSettings) -> int:
-        # A reward has no bounds beside it, so every item must be graded.
-        found = score_brief(scenario.items, verdicts, replace(scoring, min_graded=1.0))
-        by_id = {verdict.item_id: verdict for verdict in verdicts}
-        criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]
-        self.write("judgment.json", {**self.about, "score": found.score, "criteria": criteria})
-        reward = found.score_clamped if scoring.clamped else found.score
-        if reward is None:
-            n_open = found.n_missing
-            self.screen.fault(f"no reward: {n_open} of {len(criteria)} items have no verdict")
-            return UNGRADED
-        self.write("reward.json", {"reward": reward})
-        graded = count_of(found.n_graded, found.n_items)
-        self.screen.note(f"reward {reward:.3f}: {self.about['judge_model']} on {graded} items")
-        return 0
+    verdicts = asyncio.run(grade(project, point, scenario, submission.brief, report))
+    # A reward has no bounds beside it, so every item must be graded.
+    scoring = replace(settings.scoring, min_graded=1.0)
+    found = score_brief(scenario.items, verdicts, scoring)
+    by_id = {verdict.item_id: verdict for verdict in verdicts}
+    criteria = [_criterion(item, by_id[item.item_id], scoring) for item in scenario.items]
+    reward = found.score_clamped if scoring.clamped else found.score
+    said = f"no reward: {found.n_missing} of {len(criteria)} items have no verdict"
+    if reward is not None:
+        said = f"reward {reward:.3f}: {label} on {count_of(found.n_graded, found.n_items)} items"
+    return {"score": found.score, "criteria": criteria}, reward, said
 
 
-def _models(judge: JudgeSettings) -> list[str]:
-    """Return the providers' names of the models that grade; none for the stand-in."""
-    judges = (judge, *judge.members.values())
-    return sorted({each.name for each in judges if each.kind is JudgeKind.remote and each.name})
-
-
-def _default_grade() -> GradeOne:
-    from flows.pipeline.work.grade_one import grade_one  # slow import
-
-    return grade_one
+def _write(logs: Path, name: str, value: object) -> None:
+    """Write a JSON file atomically; a link that the agent put there is replaced, not followed."""
+    write_whole(logs / name, json_text(value))
 
 
 def _overrides(exported: Sequence[str], overrides: Sequence[str]) -> list[str]:

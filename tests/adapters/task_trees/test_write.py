@@ -72,17 +72,12 @@ def test_links_are_named_and_file_managers_leftovers_left_out(tmp_path):
 
 def test_toml_keeps_any_text():
     title = 'Quotes " and \\ and \x7f and é and\nlines\t'
-    text = task_toml(
-        {"schema_version": "1.4", "artifacts": ["/a", "/b"]},
-        {"metadata": {"title": title, "synthetic": False}, "agent": {"timeout_sec": 3600.0}},
-    )
-    assert tomllib.loads(text) == {
-        "schema_version": "1.4",
-        "artifacts": ["/a", "/b"],
-        "metadata": {"title": title, "synthetic": False},
-        "agent": {"timeout_sec": 3600.0},
-        "steps": [{"name": "answer"}],
-    }
+    text = task_toml({"title": title, "synthetic": False}, {"mode": "all_items"}, ["KEY"], ["/a", "/b"])
+    found = tomllib.loads(text)
+    assert (found["schema_version"], found["artifacts"]) == ("1.4", ["/a", "/b"])
+    assert found["metadata"] == {"title": title, "synthetic": False, "judge": {"mode": "all_items"}}
+    assert found["verifier"] == {"timeout_sec": 5100.0, "env": {"KEY": "${KEY:-}"}}
+    assert (found["agent"], found["steps"]) == ({"timeout_sec": 3600.0}, [{"name": "answer"}])
 
 
 def test_a_dockerfile_without_stages_or_users_gets_the_argument_once():

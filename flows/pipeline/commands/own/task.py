@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.task_trees.write import TreeFile, copied, write_folder
+from flows.adapters.task_trees.write import TreeFile, copied, text_file, write_folder
 from flows.adapters.task_trees.write_text import (
     STEP,
     Install,
@@ -82,7 +82,7 @@ def write_own_task(target: Path, title: str, documents: Sequence[Path], report: 
         "judge": {"mode": "all_items"},
     }
     about = {"synthetic": False, "licence": "not stated"}
-    files = {RUBRIC: _text(json_text({"criteria": []}))}
+    files = {RUBRIC: text_file(json_text({"criteria": []}))}
     _write(target, config, about, _ASSIGNMENT, documents, report, files)
 
 
@@ -97,13 +97,14 @@ def _write(  # noqa: PLR0917 -- the parts of a task
 ) -> None:
     names = [file.name for file in documents]
     listed = "\n".join(f"- `{name}`" for name in names)
-    instruction = _text(_INSTRUCTION.format(names=listed, output=OUTPUT, prompt=assignment))
+    instruction = text_file(_INSTRUCTION.format(names=listed, output=OUTPUT, prompt=assignment))
     oracle = oracle_script(OUTPUT, "submits the expert's report", report.read_bytes())
     # Harbor sends the step's instruction; the example has it at the root too, for a person who looks.
     root = {"instruction.md": instruction} if "prompt" in config else {}
+    metadata = {"task_id": target.name, "title": config["title"], **about}
     tree = {
-        "task.toml": _text(
-            _toml({"task_id": target.name, "title": config["title"], **about}, config["judge"])
+        "task.toml": text_file(
+            task_toml(metadata, config["judge"], ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE"))
         ),
         **root,
         INSTRUCTION: instruction,
@@ -111,30 +112,11 @@ def _write(  # noqa: PLR0917 -- the parts of a task
             f"steps/{STEP}/workdir/attachments/{file.name}": copied(file.parent, file.name)
             for file in documents
         },
-        "environment/Dockerfile": _text(dockerfile(Install())),
-        "tests/test.sh": _text(test_script(OUTPUT, with_script=False), executable=True),
-        "tests/fixtures/config.json": _text(json_text({"task_id": target.name, **config})),
+        "environment/Dockerfile": text_file(dockerfile(Install())),
+        "tests/test.sh": text_file(test_script(OUTPUT, with_script=False), executable=True),
+        "tests/fixtures/config.json": text_file(json_text({"task_id": target.name, **config})),
         "tests/golden/report.docx": copied(report.parent, report.name),
-        "solution/solve.sh": _text(oracle, executable=True),
+        "solution/solve.sh": text_file(oracle, executable=True),
         **files,
     }
     write_folder(target, tree)
-
-
-def _text(text: str, *, executable: bool = False) -> TreeFile:
-    return TreeFile(text.encode(), executable)
-
-
-def _toml(about: Mapping[str, str | bool], judge: Mapping[str, Any]) -> str:
-    head: dict[str, str | list[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
-    return task_toml(
-        head,
-        {
-            "metadata": about,
-            "metadata.judge": judge,
-            "agent": {"timeout_sec": 3600.0},
-            "verifier": {"timeout_sec": 5100.0},
-            "verifier.env": {name: f"${{{name}:-}}" for name in ("ANTHROPIC_API_KEY", "STAFFBENCH_JUDGE")},
-            "environment": {"build_timeout_sec": 1800.0, "cpus": 2, "memory_mb": 4096, "storage_mb": 10240},
-        },
-    )

@@ -20,7 +20,6 @@ from flows.schema.rows import from_row
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName
 from flows.stages.harbor_summary import status_of
-from flows.stages.length import parse_length_limit
 from flows.stages.truncate import WORD_COUNTER
 
 
@@ -56,52 +55,27 @@ async def kept_attempts(
     found: list[KeptAttempt] = []
     for attempt in system.attempts:
         trial = attempt.trial
-        brief = _brief(part.origin.protocol, attempt, part.submissions)
-        has_file = trial.name in part.submissions and trial.report is not None
-        file = job / str(trial.report) if has_file else None
+        brief = _brief(attempt, part.submissions)
+        file = job / trial.report if trial.name in part.submissions and trial.report is not None else None
         submission = None
         if part.origin.protocol is ProtocolName.mission_report:
             events = read_trajectory(job, trial.trajectories)
-            scenario = scenarios.get(trial.task) or _unknown(trial.task)
+            report = None if file is None else await asyncio.to_thread(_put, context, file)
             submitted = Submitted(
                 seed=trial.attempt,
-                status=brief.status if file is None else BriefStatus.written,
-                report=None if file is None else await asyncio.to_thread(_put, context, file),
+                status=brief.status,
+                report=report,
                 ended="finished" if trial.is_finished else "not finished",
                 n_calls=model_calls(events),
+                detail=brief.detail if report is None else "",
             )
-            submission = Submission(await _facts(context, scenario, attempt, brief, submitted), events)
-            brief = replace(brief, report=submission.facts.report)
+            read = await read_submitted(context, scenarios.get(trial.task) or _unknown(trial.task), submitted)
+            # The verifier's word on the state of a report counts, where it has one.
+            facts = replace(from_row(ReportFacts, read["facts"]), status=brief.status.value)
+            submission = Submission(facts, events)
+            brief = replace(brief, report=report)
         found.append(KeptAttempt(attempt, brief, submission, file))
     return found
-
-
-async def _facts(
-    context: RunContext, scenario: Scenario, attempt: AttemptScore, brief: Brief, submitted: Submitted
-) -> ReportFacts:
-    """Measure a report; the verifier's word on its state counts, where it has one."""
-    status = brief.status.value
-    if submitted.report is not None:
-        facts = (await read_submitted(context, scenario, submitted))["facts"]
-        return replace(from_row(ReportFacts, facts), status=status)
-    limit = parse_length_limit((scenario.task and scenario.task.length_limit) or "")
-    return ReportFacts(
-        scenario_id=scenario.scenario_id,
-        seed=attempt.trial.attempt,
-        status=status,
-        report=None,
-        ended=submitted.ended,
-        n_calls=submitted.n_calls,
-        word_rule=WORD_RULE,
-        **dict.fromkeys(
-            ("words", "words_body", "words_tables", "words_notes", "words_text_boxes", "words_outside")
-        ),
-        word_limit=limit.words,
-        pages=None,
-        page_limit=limit.pages,
-        renderer=None,
-        detail=brief.detail,
-    )
 
 
 def _put(context: RunContext, file: Path) -> str | None:
@@ -122,9 +96,7 @@ def _unknown(task: str) -> Scenario:
     )
 
 
-def _brief(
-    protocol: ProtocolName, attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]
-) -> Brief:
+def _brief(attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]) -> Brief:
     trial = attempt.trial
     submission = submissions.get(trial.name)
     if submission is not None and submission.brief is not None:
@@ -146,7 +118,7 @@ def _brief(
         words_kept=words,
         cut=False,
         cut_by_provider=False,
-        word_counter=WORD_RULE if protocol is ProtocolName.mission_report else WORD_COUNTER,
+        word_counter=WORD_RULE if trial.origin.protocol is ProtocolName.mission_report else WORD_COUNTER,
         completion=None,
         detail=detail,
     )

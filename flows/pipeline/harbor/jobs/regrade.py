@@ -10,11 +10,11 @@ from flows.adapters.config.compose import Point
 from flows.common.errors import ConfigError
 from flows.pipeline.harbor.jobs.kept import KeptAttempt
 from flows.pipeline.harbor.jobs.verdicts import score_row
+from flows.pipeline.harbor.judge_file import model_names
 from flows.pipeline.work.grade_one import grade_all
 from flows.schema.condition import Judge, judge_of
 from flows.schema.harbor import Outcome
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind
 from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
 from flows.stages.score import score_brief
 
@@ -67,18 +67,18 @@ async def regrade(
             "set benchmark.data to their folder, or leave judge out",
         )
     settings = replace(point.settings, results=str(results))
-    graded = [each for each in kept if each.brief.text and each.file is not None]
-    found = await grade_all(
-        project,
-        replace(point, settings=settings),
-        [(scenarios[each.brief.scenario_id], each.brief, each.file) for each in graded if each.file],
-    )
-    by_attempt = {id(each): verdicts for each, verdicts in zip(graded, found, strict=True)}
+    asked = {
+        each.brief.brief_id: (scenarios[each.brief.scenario_id], each.brief, each.file)
+        for each in kept
+        if each.brief.text and each.file is not None
+    }
+    found = await grade_all(project, replace(point, settings=settings), [*asked.values()])
+    by_brief = dict(zip(asked, found, strict=True))
     verdicts: list[Verdict] = []
     scores: list[BriefScore] = []
     for each in kept:
         items = scenarios[each.brief.scenario_id].items
-        own = by_attempt.get(id(each))
+        own = by_brief.get(each.brief.brief_id)
         if own is None and each.attempt.outcome is Outcome.no_report:
             scores.append(score_row(each.attempt, [], 0.0))
             continue
@@ -88,12 +88,11 @@ async def regrade(
             own = [Verdict(*where, item.item_id, VerdictStatus.error, None, reason=reason) for item in items]
         verdicts += own
         scores.append(score_brief(items, own, settings.scoring))
-    judges = (settings.judge, *settings.judge.members.values())
     return Regraded(
         judge_of(point.settings, point.changed),
         settings.scoring.name,
         verdicts,
         scores,
         {(name, item.item_id): item.points for name, each in scenarios.items() for item in each.items},
-        frozenset(judge.name for judge in judges if judge.kind is JudgeKind.remote and judge.name),
+        frozenset(model_names(settings.judge)),
     )

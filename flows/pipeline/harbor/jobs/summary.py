@@ -1,25 +1,14 @@
-"""`staffbench harbor summarize` and `import`: rewards of a job, and its attempts as our tables."""
+"""`staffbench harbor summarize`: the rewards of a job, and the criteria that its attempts missed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from flows.adapters.screen import Screen
-from flows.common.errors import ConfigError
 from flows.common.text import number
 from flows.pipeline.harbor.jobs.parts import Part, open_parts
-from flows.pipeline.harbor.overrides import axis_of
-from flows.schema.harbor import (
-    AttemptScore,
-    HarborError,
-    HarborJob,
-    Outcome,
-    ReportState,
-    SystemSummary,
-    Trial,
-)
+from flows.schema.harbor import AttemptScore, HarborJob, Outcome, ReportState, SystemSummary, Trial
 from flows.stages.harbor_summary import missed, undecided
 
 _RULES = (
@@ -40,10 +29,6 @@ _OUR_RULE_OF_BRIEFS = (
 _COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
 _MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
 _DECIMALS = 3
-_IMPORT_AXES = ("results", "benchmark", "scoring")
-_JUDGE_AXES = ("judge", "judge_prompt", "runner", "budget", "retry")
-_BENCHMARK_FOLDERS = ("briefs", "verdicts", "harbor")
-"""Folders that identify the results of a benchmark; one is enough."""
 
 
 def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> int:
@@ -63,104 +48,22 @@ def summarize(project: Path, job: Path, *, criteria: bool, screen: Screen) -> in
         ConfigError: the folder does not exist.
         HarborError: the folder holds no job.
     """
-    found, parts = open_parts(_folder(project, job), every=False)
+    found, parts = open_parts(job_folder(project, job), every=False)
     for part in parts:
-        _show(part, screen)
+        show_part(part, screen)
     for part in parts:
         for system in part.systems:
             _show_criteria(system, screen, listed=criteria)
-    return _show_damage(found, screen)
+    return show_damage(found, screen)
 
 
-def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Screen) -> int:
-    """Import a job's attempts as briefs, verdicts and scores with `harness=harbor`.
-
-    They go to the benchmark that their judgment names, or to mission_report if another verifier graded them.
-    Each system of each job is a condition of its own: it is not pooled with other jobs or our own harness.
-    Importing the same job again writes the same bytes.
-
-    With `judge=...` that judge grades the kept submissions as well. Its verdicts and scores stand under its
-    name beside the verifier's.
-
-    Args:
-        project: folder of the project.
-        overrides: `results`, the benchmark, and a judge with what belongs to it.
-        job: folder of one Harbor job.
-        screen: output.
-
-    Returns:
-        0; 1 if a part of the job was unreadable; 4 if an attempt has no score.
-
-    Raises:
-        HarborError: the folder holds no job; an attempt has neither a score nor a lower bound; or the folder
-            of the benchmark's results holds something else.
-        ConfigError: the folder does not exist, an override has no effect, or the judge can't be asked.
-        StoreError: a table can't be written.
-    """
-    # Slow imports that summarize does not need.
-    from flows.adapters.config.compose import compose_points
-    from flows.pipeline.evaluate.showing import display_path
-    from flows.pipeline.harbor.jobs.imported import import_part
-    from flows.pipeline.harbor.jobs.rubric import rubric_here
-    from flows.pipeline.harbor.jobs.tables import check_bounds
-    from flows.pipeline.results.stored import results_lock
-
-    judged = _check_overrides(overrides)
-    results = project.absolute() / compose_points(project, overrides, multirun=False)[0].settings.results
-    rubric = partial(rubric_here, project, overrides)
-    folder = _folder(project, job)
-    found, parts = open_parts(folder, every=True, rubric=rubric)
-    for part in parts:
-        check_bounds(part)
-        _check_folder(results / part.origin.benchmark)
-    written: list[Path] = []
-    unscored = False
-    with results_lock(results):
-        for part in parts:
-            paths, is_whole = import_part(project, results, overrides, part, folder.resolve(), judged=judged)
-            written += paths
-            unscored = unscored or not is_whole
-    for part in parts:
-        _show(part, screen)
-    screen.note("Written: " + ", ".join(display_path(path) for path in written))
-    return _show_damage(found, screen) or (4 if unscored else 0)
-
-
-def _check_overrides(overrides: Sequence[str]) -> bool:
-    """Refuse overrides that an import has no use for; return whether a judge is chosen.
-
-    Raises:
-        ConfigError: there is such an override.
-    """
-    axes = {axis_of(override): override for override in overrides}
-    judged = "judge" in axes
-    for axis, override in axes.items():
-        if axis in _IMPORT_AXES or (judged and axis in _JUDGE_AXES):
-            continue
-        raise ConfigError(
-            override,
-            "no effect on an import" + ("" if judged or axis not in _JUDGE_AXES else " without judge=..."),
-            f"one of {', '.join((*_IMPORT_AXES, 'judge'))}, and with a judge {', '.join(_JUDGE_AXES)}",
-        )
-    return judged
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder with other content: its name comes from the job, which may be untrusted."""
-    if not folder.exists() or any((folder / name).is_dir() for name in _BENCHMARK_FOLDERS):
-        return
-    # A clone without pulled results has only this file.
-    if not folder.is_dir() or [path.name for path in folder.iterdir()] != [".gitignore"]:
-        raise HarborError(
-            folder, "not a benchmark's results", "a new folder, or one with results of a benchmark"
-        )
-
-
-def _folder(project: Path, job: Path) -> Path:
+def job_folder(project: Path, job: Path) -> Path:
+    """Return the folder of a job that is named from here, or from the project."""
     return project / job if not job.exists() and (project / job).exists() else job
 
 
-def _show(part: Part, screen: Screen) -> None:
+def show_part(part: Part, screen: Screen) -> None:
+    """Show the rewards and means of a part, and why attempts have no score."""
     job = part.job
     version = f"Harbor {job.version}" if job.version else "Harbor of unknown version"
     head = f"{part.origin.benchmark}: {job.name} ({version})"
@@ -212,7 +115,7 @@ def _show_criteria(system: SystemSummary, screen: Screen, *, listed: bool) -> No
         screen.note(f"{_attempt(attempt.trial)}: undecided {_plain(verdict.criterion_id)}: {_plain(why)}")
 
 
-def _show_damage(job: HarborJob, screen: Screen) -> int:
+def show_damage(job: HarborJob, screen: Screen) -> int:
     """Name the unreadable parts of a job; return 1 if there are any, else 0."""
     faults = [damage for damage in job.damage if damage.is_fault]
     for damage in faults:

@@ -16,14 +16,9 @@ from flows.pipeline.harbor.jobs.verdicts import score_row, verdicts_of
 from flows.pipeline.results.record import briefs_digest, write_submissions
 from flows.schema.brief import Brief
 from flows.schema.condition import Condition, Judge, file_name
-from flows.schema.harbor import (
-    HARBOR,
-    HarborError,
-    Outcome,
-    SystemSummary,
-)
+from flows.schema.harbor import HARBOR, HarborError, Outcome, SystemSummary
 from flows.schema.rows import as_row
-from flows.schema.verdict import BriefScore
+from flows.schema.verdict import BriefScore, Verdict
 
 SCORING = "harbor_reward"
 """Name of the verifier's weights."""
@@ -56,16 +51,14 @@ def write_system(
 
     Args:
         results: the results folder; tables go to `results/<benchmark>`.
-        part: the part of the job.
+        part: the part of the job, which `check_bounds` accepts.
         system: the scored attempts.
         kept: what the job kept of them, in the same order.
         regraded: the kept submissions as another judge graded them; None if none did.
 
     Raises:
-        HarborError: as `check_bounds`.
         StoreError: a table can't be written.
     """
-    check_bounds(part)
     condition = condition_of_system(part, system)
     briefs = [each.brief for each in kept]
     about: dict[str, Any] = {
@@ -83,20 +76,23 @@ def write_system(
     write_table(briefs_file, BRIEFS, brief_rows, _BRIEF_KEYS, about)
     submissions = [each.submission for each in kept if each.submission is not None]
     write_submissions(folder, condition, submissions, about)
-    verdicts = [verdict for attempt in system.attempts for verdict in verdicts_of(attempt, part.known)]
-    points = {(task, name): v.points for task, known in part.known.items() for name, v in known.items()}
+    verdicts: list[Verdict] = []
     scores: list[BriefScore] = []
-    for attempt, brief in zip(system.attempts, briefs, strict=True):
-        on_brief = [v for v in verdicts if (v.scenario_id, v.seed) == (brief.scenario_id, brief.seed)]
+    for attempt in system.attempts:
+        on_brief = verdicts_of(attempt, part.known)
+        verdicts += on_brief
         scores.append(score_row(attempt, on_brief, part.low(attempt.trial.task)))
-    own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, frozenset())
+    points = {(task, name): v.points for task, known in part.known.items() for name, v in known.items()}
+    trials = [attempt.trial for attempt in system.attempts]
+    judges = frozenset(name for trial in trials for name in (*trial.judge_names, *trial.judges))
+    own = Regraded(judge_of_system(part, system), SCORING, verdicts, scores, points, judges)
     paths = [briefs_file]
     for each in (own, *([] if regraded is None else [regraded])):
-        names = _judges_of(part, system) | each.judge_names if each is own else each.judge_names
+        models = {_bare(name) for name in each.judge_names}
         note = {
             "judge": asdict(each.judge),
             "rubrics": {},
-            "self_judged": bool(system.model) and _bare(system.model) in {_bare(name) for name in names},
+            "self_judged": bool(system.model) and _bare(system.model) in models,
         }
         paths += _write_graded(folder, condition, briefs, each, {**about, **note})
     return paths
@@ -175,17 +171,12 @@ def judge_of_system(part: Part, system: SystemSummary) -> Judge:
         effort=None,
         mode=None,
         prompt=None,
-        is_stand_in=any(part.attributions[a.trial.name].stand_in for a in system.attempts),
+        is_stand_in=any(attempt.trial.stand_in for attempt in system.attempts),
     )
 
 
-def _judges_of(part: Part, system: SystemSummary) -> frozenset[str]:
-    """Return the names of the models that graded; provider prefixes are ignored."""
-    names = {name for a in system.attempts for name in part.attributions[a.trial.name].judge_names}
-    return frozenset(names | {name for a in system.attempts for name in a.trial.judges})
-
-
 def _bare(model: str) -> str:
+    """Return a model's name without its provider's prefix."""
     return model.rpartition("/")[2]
 
 
