@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, val
-from flows.readers.docx.context import Context, Field
-from flows.readers.docx.line import Line, emit
-from flows.readers.words import bare_address, flat
+from flows.readers.docx.context import Context, Field, Line, emit
+from flows.readers.shared.notation import bare_address, flat
 from flows.schema.document import Block, BlockKind
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
@@ -29,16 +28,9 @@ def address(code: str) -> str:
     return ""
 
 
-def link_target(line: Line, context: Context, begun: tuple[int, int], target: str) -> None:
-    """Name the address of a link unless its text or image says it already.
-
-    Args:
-        line: the line that the link is on.
-        context: the document's state.
-        begun: the `position` of the line at which the link begins.
-        target: the address.
-    """
-    start, first = begun
+def link_target(line: Line, context: Context, begun: tuple[int, int, int], target: str) -> None:
+    """Name the address of a link, begun at that position, unless its text or image says it already."""
+    start, first, _ = begun
     shown = flat("".join(text for text, _ in line.segments[start:]))
     bare = bare_address(target)
     if shown and bare and bare not in shown and target not in shown:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
-from flows.readers.numerals import numeral, padded
+from flows.readers.shared.signs import numeral, padded
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9
@@ -76,10 +76,9 @@ def _level(element: Element) -> Level:  # noqa: C901 -- one case a property
                 level.font = attribute(child(part, "w:rFonts"), "w:ascii")
             case "mc:AlternateContent":
                 # Custom formats come as a choice with a plain fallback.
-                for custom in part.iter(qn("w:numFmt")):
-                    if attribute(custom, "w:format"):
-                        level.form, level.pattern = "custom", attribute(custom, "w:format")
-                        break
+                patterns = (attribute(custom, "w:format") for custom in part.iter(qn("w:numFmt")))
+                if pattern := next(filter(None, patterns), ""):
+                    level.form, level.pattern = "custom", pattern
             case _:
                 pass
     return level
@@ -89,20 +88,13 @@ class Numbering:
     """The lists of one document, with their counters."""
 
     def __init__(self, root: Element | None, style_lists: dict[str, str]) -> None:
-        """Read `numbering.xml`.
-
-        Args:
-            root: its root, None where the document has no lists.
-            style_lists: numId by id of a numbering style, to follow `w:numStyleLink`.
-        """
+        """Read `numbering.xml`; `style_lists` has the numId of each numbering style, for `w:numStyleLink`."""
         self._definitions: dict[str, Element] = {}
         self._abstract_of: dict[str, str] = {}
         self._overrides: dict[str, dict[int, Element]] = {}
         self._lists: dict[str, _List] = {}
         self._style_lists = style_lists
-        if root is None:
-            return
-        for entry in root:
+        for entry in () if root is None else root:
             if tag(entry) == "w:abstractNum":
                 self._definitions[attribute(entry, "w:abstractNumId")] = entry
             elif tag(entry) == "w:num":
@@ -113,19 +105,13 @@ class Numbering:
                     for change in entry.iterfind(qn("w:lvlOverride"))
                 }
 
-    def _abstract(self, num: str) -> str:
-        """The definition behind a list, through style links; a circle of links ends."""
+    def _list(self, num: str) -> _List | None:
         key = self._abstract_of.get(num, "")
-        for _ in range(_LEVELS):
-            definition = self._definitions.get(key)
-            link = val(definition, "w:numStyleLink") if definition is not None else ""
+        for _ in range(_LEVELS):  # through links of styles; a circle of them ends
+            link = val(self._definitions.get(key), "w:numStyleLink")
             if not link:
                 break
             key = self._abstract_of.get(self._style_lists.get(link, ""), "")
-        return key
-
-    def _list(self, num: str) -> _List | None:
-        key = self._abstract(num)
         if key not in self._definitions:
             return None
         if key not in self._lists:

@@ -29,7 +29,7 @@ def apply_sheets(root: Element) -> int:
     for sheet in root.iter("style"):
         if _is_screen(str(sheet.get("media") or "")):
             text = COMMENT.sub("", str(sheet.text or ""))
-            text = _AT_RULE.sub(lambda rule: _of_media(rule.group(1), rule.group(2) or ""), text)
+            text = _AT_RULE.sub(_of_screen, text)
             for rule in text.split("}"):
                 names, _, body = rule.partition("{")
                 rules += _rules(names, body)
@@ -53,9 +53,9 @@ def _is_screen(media: str) -> bool:
     return media.strip().lower() in {"", "all", "screen", "only screen"}
 
 
-def _of_media(head: str, body: str) -> str:
-    kind, _, media = head.strip().partition(" ")
-    return body if kind.lower() == "media" and _is_screen(media) else ""
+def _of_screen(rule: re.Match[str]) -> str:
+    kind, _, media = rule.group(1).strip().partition(" ")
+    return rule.group(2) or "" if kind.lower() == "media" and _is_screen(media) else ""
 
 
 def _rules(names: str, body: str) -> list[tuple[tuple[int, int, int], str, str]]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from flows.readers.contrast import invisible, rgb
 from flows.readers.markup import Element
+from flows.readers.shared.contrast import invisible, rgb
 
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _DECLARATION = re.compile(r"(?:\([^()]*\)|[^;])+")
@@ -81,14 +81,9 @@ def declarations(style: str) -> Mapping[str, str]:
 
 
 def seen(element: Element, look: Look) -> Look | None:
-    """The look inside an element.
+    """The look inside an element; `look` is that of what is around it.
 
-    Args:
-        element: the element.
-        look: of what is around it.
-
-    Returns:
-        None where the element takes no place on the page or can't be seen whatever is in it.
+    None where the element takes no place on the page or can't be seen whatever is in it.
     """
     name = str(element.tag)
     if not element.attrib and name not in _LOOKS:
@@ -186,8 +181,3 @@ def _ground(element: Element, said: Mapping[str, str], under: str) -> str:
             if token not in _NO_COLOUR and not (name == "background" and _NUMBER.fullmatch(token)):
                 ground = rgb(token, under)
     return "" if image else ground
-
-
-def as_control(look: Look) -> Look:
-    """The look around a form's control: it has colours of its own."""
-    return replace(look, colour="000000", ground="FFFFFF", pre=False)

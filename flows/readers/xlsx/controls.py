@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flows.readers.charts import drawn_text
 from flows.readers.markup import Element, parse_xml, walked
 from flows.readers.ooxml import Package, Relationship
-from flows.readers.words import flat, letters
+from flows.readers.shared.charts import drawn_text
+from flows.readers.shared.notation import flat, letters
 from flows.readers.xlsx.drawings import CONTROL, place_of
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -37,12 +37,7 @@ def controls(
 ) -> Iterator[Block]:
     """Form controls with their state and label, in the order of the file.
 
-    Args:
-        package: of the workbook.
-        links: of the sheet.
-        sheet: its name.
-        declared: for each id of a shape the id of the relationship to its state, and its name.
-        notices: takes what is not read.
+    `declared` has for each id of a shape the id of the relationship to its state, and its name.
     """
     states = {
         key: package.xml(links[link].target)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.markup import Element, walked
 from flows.readers.ooxml import Package, Relationship
-from flows.readers.words import collapsed, flat, image, letters
+from flows.readers.shared.charts import chart_text, diagram_text, drawn_text
+from flows.readers.shared.notation import collapsed, flat, image, letters
 from flows.readers.xlsx.book import R
 from flows.schema.document import Block, BlockKind, Notice
 
@@ -33,12 +33,10 @@ def drawings(
                 if part.tag not in _SHAPES or next(part.iter(CONTROL), None) is not None:
                     continue
                 block = _shape(package, targets, part, place, notices, shown=shown)
-                if block is None:
-                    continue
-                properties = next(part.iter(f"{_XDR}cNvPr"), None)
-                if properties is not None and properties.get("hidden") in {"1", "true"}:
+                hidden = next(part.iter(f"{_XDR}cNvPr"), {}).get("hidden") in {"1", "true"}
+                if block is not None and hidden:
                     notices.append(Notice("hidden_text", place, f"hidden drawing: {flat(block.text)}"))
-                else:
+                elif block is not None:
                     yield block
 
 
@@ -51,8 +49,8 @@ def _shape(
     *,
     shown: set[str],
 ) -> Block | None:
-    properties = next(part.iter(f"{_XDR}cNvPr"), None)
-    alt = "" if properties is None else flat(str(properties.get("descr") or properties.get("title") or ""))
+    properties = next(part.iter(f"{_XDR}cNvPr"), {})
+    alt = flat(str(properties.get("descr") or properties.get("title") or ""))
     target = _target(part, targets)
     if part.tag == f"{_XDR}pic":
         return Block(BlockKind.image, image(alt) + target, place)

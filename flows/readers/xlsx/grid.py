@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flows.common.errors import ReadError
-from flows.readers.formats import colour_named, format_number, shows_nothing, text_shown
 from flows.readers.markup import Element
 from flows.readers.ooxml import Relationship
-from flows.readers.words import letters, normalised
+from flows.readers.shared.formats import colour_named, format_number, shows_nothing, text_shown
+from flows.readers.shared.notation import letters, normalised
 from flows.readers.xlsx.book import Book, R, Sheet
-from flows.readers.xlsx.formulas import Formulas
-from flows.readers.xlsx.places import EVERYWHERE, Span, position, spans
+from flows.readers.xlsx.places import EVERYWHERE, Formulas, Span, position, spans
 from flows.readers.xlsx.strings import Runs, as_shown, unescaped
 from flows.readers.xlsx.styles import Style
 from flows.readers.xlsx.unseen import Unseen, styled_tables
@@ -119,17 +118,11 @@ class _Reader:
             found = self.styles[key] = (style, plain)
         return found
 
-    def cell(self, cell: Element, column: int) -> str:  # noqa: C901 -- one case a kind of cell
+    def cell(self, cell: Element, column: int) -> str:
         kind = cell.get("t") or "n"
-        raw, formula, inline = None, None, None
-        for part in cell:
-            local = str(part.tag).rpartition("}")[2]
-            if local == "v":
-                raw = str(part.text or "")
-            elif local == "f":
-                formula = part
-            elif local == "is":
-                inline = part
+        parts = {str(part.tag).rpartition("}")[2]: part for part in cell}
+        formula, inline = parts.get("f"), parts.get("is")
+        raw = str(parts["v"].text or "") if "v" in parts else None
         style, plain = self.style(cell.get("s"))
         if style.is_box and kind in {"b", "n"} and (kind == "b" or not raw) and inline is None:
             return "☒" if (raw or "").strip() == "1" else "☐"
@@ -276,10 +269,8 @@ def read_grid(book: Book, sheet: Sheet, links: dict[str, Relationship], notices:
     grid = reader.grid
     notices += reader.unseen.remove_unseen(grid.rows, grid.merges)
     if reader.lost:
-        places = ", ".join(reader.lost[:20]) + (
-            f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""
-        )
-        detail = f"the file does not hold the text of {places}"
+        more = f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""
+        detail = f"the file does not hold the text of {', '.join(reader.lost[:20])}{more}"
         notices.append(Notice("missing_text", sheet.name, detail))
     notices += [Notice("unknown_symbol", sheet.name, code) for code in reader.unknown]
     grid.rows = dict(sorted(grid.rows.items()))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flows.readers.emphasis import shifted, struck_out
 from flows.readers.markup import Element
-from flows.readers.symbols import in_font, is_symbol_font
+from flows.readers.shared.notation import shifted, struck_out
+from flows.readers.shared.signs import in_font, is_symbol_font
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -62,12 +62,8 @@ def runs_of(element: Element, font_of: Callable[[Element], Font]) -> str | Runs:
 def as_shown(text: str | Runs, font: Font) -> tuple[str, list[str]]:
     """Text as its fonts show it: struck words between `~~`, raised and lowered digits, symbol fonts.
 
-    Args:
-        text: of the cell.
-        font: of the cell. A whole cell that is raised reads as it is: nothing stands before it.
-
-    Returns:
-        The text, and the positions of symbol fonts that are not known.
+    A whole cell that is raised reads as it is: nothing stands before it. Also returns the positions of symbol
+    fonts that are not known.
     """
     unknown: list[str] = []
     parts: list[tuple[str, bool]] = []

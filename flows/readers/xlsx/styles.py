@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from flows.readers.contrast import OFFICE, invisible, lit
-from flows.readers.emphasis import shift_of
-from flows.readers.formats import BUILTIN
 from flows.readers.markup import Element
+from flows.readers.shared.contrast import OFFICE, invisible, lit
+from flows.readers.shared.formats import BUILTIN
+from flows.readers.shared.notation import SHIFTS
 from flows.readers.xlsx.strings import Font, S
 
 MAX_STYLES = 65_536  # Excel takes a few less
@@ -22,12 +22,7 @@ _SYSTEM = {64: "000000", 65: "FFFFFF"}  # text and ground of a window
 
 
 class Colours:
-    """The colours of a workbook: its theme, and its palette of 64.
-
-    Args:
-        theme: root of the theme part, or None.
-        styles: root of the styles part, or None.
-    """
+    """The colours of a workbook: its theme, and its palette of 64."""
 
     def __init__(self, theme: Element | None, styles: Element | None) -> None:
         self.theme: dict[str, str] = {"lt1": "FFFFFF", "dk1": "000000"}
@@ -101,7 +96,7 @@ def font_of(element: Element, colours: Colours) -> Font:
     return Font(
         colours.resolved(element.find(f"{S}color"), automatic="000000"),
         strike is not None and strike.get("val") not in {"0", "false"},
-        0 if align is None else shift_of(str(align.get("val"))),
+        0 if align is None else SHIFTS.get(str(align.get("val")), 0),
         "" if name is None else str(name.get("val")),
     )
 
@@ -120,13 +115,7 @@ def _grounds(fill: Element, colours: Colours) -> tuple[str, ...] | None:
 
 
 def styles_of(root: Element, colours: Colours, *, has_boxes: bool) -> list[Style]:
-    """The cell formats of a workbook by index.
-
-    Args:
-        root: of the styles part.
-        colours: of the workbook.
-        has_boxes: whether the workbook shows cells as check boxes at all.
-    """
+    """The cell formats of a workbook by index; without `has_boxes` no cell is shown as a check box."""
     codes = dict(BUILTIN)
     for entry in root.iterfind(f"{S}numFmts/{S}numFmt"):
         codes[int(entry.get("numFmtId", 0))] = str(entry.get("formatCode", "General"))
