@@ -124,9 +124,8 @@ class _Reader:
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped:
-            raise Stopped(
-                "reading", "stopped before every document was read", remedy="The same command resumes."
-            )
+            found = "stopped before every document was read"
+            raise Stopped("reading", found, remedy="The same command resumes.")
 
     def call(
         self, call: list[str], data: bytes, path: Path, limits: Limits, on_progress: OnProgress | None
@@ -186,15 +185,15 @@ class _Reader:
                 with _watched(process, Limits(_START, _NO_LIMIT), 0) as watch:
                     ready = received(pipe)
             except OSError as error:
+                self.close()
                 raise StaffbenchError("reading", f"no process can be started ({error.strerror})") from error
             except BaseException:
                 self.close()
                 raise
             if ready is None or watch.over:
                 self.close()
-                raise StaffbenchError(
-                    "reading", f"the process that reads documents did not start ({_ending(process)})"
-                )
+                found = f"the process that reads documents did not start ({_ending(process)})"
+                raise StaffbenchError("reading", found)
             self._base = _resident(process)
         return process, pipe
 

@@ -42,15 +42,10 @@ _BYTES = {code: number for number, code in enumerate(_SELECTORS)}
 
 @dataclass(slots=True)
 class Unseen:
-    """What was removed from a text.
+    """What was removed from a text."""
 
-    Attributes:
-        message: the decoded text that invisible characters carried.
-        others: names of the rest, with their counts.
-    """
-
-    message: str = ""
-    others: Counter[str] = field(default_factory=Counter[str])
+    message: str = ""  # the decoded text that invisible characters carried
+    others: Counter[str] = field(default_factory=Counter[str])  # names of the rest, with their counts
 
 
 def without_invisible(text: str) -> tuple[str, Unseen]:

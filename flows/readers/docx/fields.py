@@ -59,12 +59,9 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         shows = _SHOWS_CODE.match(entry.code)
         if entry.in_code and shows:
             # These fields have no stored result: Word computes what it shows from the code.
-            context.notice("unread_field", flat(entry.code))
-            emit(
-                line,
-                context,
-                f"[{flat(entry.code)}]" if "MACRO" not in entry.code.upper() else shows.group(1),
-            )
+            code = flat(entry.code)
+            context.notice("unread_field", code)
+            emit(line, context, shows.group(1) if "MACRO" in code.upper() else f"[{code}]")
 
 
 def _form_field(mark: Element, line: Line, context: Context) -> None:
@@ -75,8 +72,8 @@ def _form_field(mark: Element, line: Line, context: Context) -> None:
     state, context.fields[-1].in_code = context.fields[-1].in_code, False
     box = child(data, "w:checkBox")
     if box is not None:
-        checked = switch(box, "w:checked")
-        checked = switch(box, "w:default") if checked is None else checked
+        states = (switch(box, name) for name in ("w:checked", "w:default"))
+        checked = next((state for state in states if state is not None), False)
         emit(line, context, "☒ " if checked else "☐ ")
     choices = child(data, "w:ddList")
     if choices is not None:

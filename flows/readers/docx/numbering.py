@@ -28,23 +28,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of a list paragraph.
+    """The label of a list paragraph."""
 
-    Attributes:
-        text: as printed, such as `(2)`; the glyph for a bullet.
-        citation: how an order cites it, such as `3.b.(2)`; '' for a bullet.
-        bullet: whether it is a bullet.
-        font: font of a bullet's glyph.
-        level: depth, from 1.
-        unknown: the number format where it is not known and decimal was written instead.
-    """
-
-    text: str
-    citation: str
-    bullet: bool
-    font: str
-    level: int
-    unknown: str = ""
+    text: str  # as printed, such as `(2)`; the glyph for a bullet
+    citation: str  # how an order cites it, such as `3.b.(2)`; '' for a bullet
+    bullet: bool  # whether it is a bullet
+    font: str  # font of a bullet's glyph
+    level: int  # depth, from 1
+    unknown: str = ""  # the number format where it is not known and decimal was written instead
 
 
 @dataclass(slots=True)
@@ -173,10 +164,9 @@ class Numbering:
         if level.form == "bullet":
             found.labels[at] = ""
             return Label(level.text, "", bullet=True, font=level.font, level=at + 1)
-        unknown = ""
+        unknown: list[str] = []
 
         def count(match: re.Match[str]) -> str:
-            nonlocal unknown
             depth = int(match.group(1)) - 1
             shown = found.counts[depth]
             if shown is None:
@@ -186,13 +176,9 @@ class Numbering:
                 form = "decimal"
             if form == "bullet":
                 return ""
-            if form == "custom":
-                return padded(shown, levels[depth].pattern)
-            text = numeral(shown, form)
-            if text is None:
-                unknown = form
-                return str(shown)
-            return text
+            text = padded(shown, levels[depth].pattern) if form == "custom" else numeral(shown, form)
+            unknown.extend([form] * (text is None))
+            return str(shown) if text is None else text
 
         text = "" if level.form == "none" and not level.text else _PLACEHOLDER.sub(count, level.text)
         text = text.strip()
@@ -201,4 +187,4 @@ class Numbering:
             found.labels[:at] = [""] * at
         found.labels[at:] = [text] + [""] * (_LEVELS - at - 1)
         citation = "".join(found.labels) if text else ""
-        return Label(text, citation, bullet=False, font="", level=at + 1, unknown=unknown)
+        return Label(text, citation, bullet=False, font="", level=at + 1, unknown="".join(unknown[-1:]))

@@ -94,8 +94,8 @@ def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
             properties = child(element, "w:tcPr")
             if child(properties, "w:cellDel") is not None:
                 continue
-            span = number(val(properties, "w:gridSpan"))
-            cell = Cell(at, column, element, max(1, min(span or 1, MAX_COLUMNS)))
+            span = max(1, min(number(val(properties, "w:gridSpan")) or 1, MAX_COLUMNS))
+            cell = Cell(at, column, element, span)
             owner = above.get(column) if _merge(properties, "w:vMerge") == "continue" else None
             if owner is not None:
                 owner.rows = at - owner.row + 1

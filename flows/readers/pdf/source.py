@@ -36,23 +36,14 @@ def _check(data: bytes, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An open PDF file.
+    """An open PDF file."""
 
-    Attributes:
-        path: names it in errors.
-        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields; None if it is damaged.
-        sheets: the pypdfium2 document, for what its pages paint.
-        layers_off: whether it has layers that are switched off.
-        fault: what is damaged in its structure.
-        load: what its forms make a page do.
-    """
-
-    path: Path
-    pdf: Any
-    sheets: Any
-    layers_off: bool
-    fault: str = ""
-    load: Load = field(default_factory=Load)
+    path: Path  # names it in errors
+    pdf: Any  # the `pdfplumber.PDF`, for its structure; None if that is damaged
+    sheets: Any  # the pypdfium2 document, for what its pages paint
+    layers_off: bool  # whether it has layers that are switched off
+    fault: str = ""  # what is damaged in its structure
+    load: Load = field(default_factory=Load)  # what its forms make a page do
 
     def _resources(self, number: int) -> dict[str, Any]:
         return {} if self.pdf is None else keys(self.pdf.pages[number - 1].page_obj.resources)

@@ -64,9 +64,8 @@ def _points(element: Element | None) -> dict[int, str]:
     codes = [str(code.text or "") for code in element.iter(f"{_C}formatCode")]
     percent = any("%" in code for code in codes)
     date = next((code for code in codes if is_date(code)), "")
-    from_1904 = any(
-        mark.get("val") in {"1", "true", None} for mark in element.getroottree().iter(f"{_C}date1904")
-    )
+    marks = element.getroottree().iter(f"{_C}date1904")
+    from_1904 = any(mark.get("val") in {"1", "true", None} for mark in marks)
     for point in element.iter(f"{_C}pt"):
         text = str(point.findtext(f"{_C}v") or "")
         try:
@@ -77,11 +76,16 @@ def _points(element: Element | None) -> dict[int, str]:
             text = format(float(text) * (100 if percent else 1), ".15g") + ("%" if percent else "")
         except ValueError:
             text = flat(text)
-        at = int(point.get("idx") or 0)
-        points[at] = f"{points[at]} / {text}" if at in points else text
+        _add(points, point, text)
         if len(points) > MAX_POINTS:
             break
     return points
+
+
+def _add(points: dict[int, str], point: Element, text: str) -> None:
+    """Add a value at the index of its point; levels of categories have several."""
+    at = int(point.get("idx") or 0)
+    points[at] = f"{points[at]} / {text}" if at in points else text
 
 
 def _series(root: Element) -> list[list[str]]:
@@ -116,8 +120,7 @@ def _new_series(root: Element) -> list[list[str]]:
         for dimension in data:
             points: dict[int, str] = {}
             for point in list(dimension.iter(f"{_CX}pt"))[:MAX_POINTS]:
-                at, text = int(point.get("idx") or 0), flat(str(point.text or ""))
-                points[at] = f"{points[at]} / {text}" if at in points else text
+                _add(points, point, flat(str(point.text or "")))
             if points:
                 is_text = str(dimension.tag) == f"{_CX}strDim"
                 head.append("" if is_text else names.get(str(data.get("id")), ""))

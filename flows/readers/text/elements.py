@@ -132,13 +132,9 @@ def lays_out(element: Element, cells: list[Cell]) -> bool:
     """Whether a table that contains tables is only for layout."""
     if str(element.get("role") or "") in {"presentation", "none"}:
         return True
-    nested = [next(cell.element.iter("table"), None) is not None for cell in cells]
-    if not any(nested):
+    plain = [cell for cell in cells if next(cell.element.iter("table"), None) is None]
+    if len(plain) == len(cells):
         return False
-    filled = [
-        cell
-        for cell, inner in zip(cells, nested, strict=True)
-        if not inner and str(cell.element.text_content()).strip()
-    ]
+    filled = {cell.row for cell in plain if str(cell.element.text_content()).strip()}
     headed = any(cell.element.tag == "th" for cell in cells) or element.find("caption") is not None
-    return not headed and len({cell.row for cell in filled}) < 2  # noqa: PLR2004 -- two rows make columns
+    return not headed and len(filled) < 2  # noqa: PLR2004 -- two rows make columns

@@ -36,25 +36,15 @@ _OFF_PAGE = -900  # pixels, or larger units, to the left of the page or above it
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Properties that decide whether and how text is visible.
+    """Properties that decide whether and how text is visible."""
 
-    Attributes:
-        colour: of the text, six hex digits; empty where unknown.
-        ground: what is behind it, in the same way.
-        hidden: by `visibility`.
-        tiny: too small to read.
-        struck: struck out.
-        shift: 1 superscript, -1 subscript, 0 on the baseline.
-        pre: white space is kept.
-    """
-
-    colour: str = "000000"
-    ground: str = "FFFFFF"
-    hidden: bool = False
-    tiny: bool = False
-    struck: bool = False
-    shift: int = 0
-    pre: bool = False
+    colour: str = "000000"  # of the text, six hex digits; empty where unknown
+    ground: str = "FFFFFF"  # what is behind it, in the same way
+    hidden: bool = False  # by `visibility`
+    tiny: bool = False  # too small to read
+    struck: bool = False  # struck out
+    shift: int = 0  # 1 superscript, -1 subscript, 0 on the baseline
+    pre: bool = False  # white space is kept
 
     @property
     def visible(self) -> bool:

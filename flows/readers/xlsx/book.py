@@ -10,7 +10,7 @@ from flows.readers.limits import MAX_TEXT
 from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Relationship
 from flows.readers.shared.notation import image
-from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
+from flows.readers.xlsx.strings import Runs, S, runs_of, unescaped
 from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
 
 _RD = "{http://schemas.microsoft.com/office/spreadsheetml/2017/richdata}"
@@ -85,11 +85,7 @@ class Book:
 
     def text(self, element: Element) -> str | Runs:
         """A shared or inline string."""
-        return runs_of(element, self.font)
-
-    def font(self, element: Element) -> Font:
-        """The font of a run."""
-        return font_of(element, self.colours)
+        return runs_of(element, lambda run: font_of(run, self.colours))
 
     def rich_value(self, key: str, raw: str) -> str:
         """What Excel shows for a cell whose error value stands for more, such as an image."""

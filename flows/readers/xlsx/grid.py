@@ -22,7 +22,6 @@ MAX_CELLS = 4_000_000
 MAX_COLUMNS = 16_384
 MAX_RANGES = 100_000  # ranges with conditional formats, and characters of a list of them
 MAX_LINKED = 1000  # cells that one link is written to
-_WHITE = "FFFFFF"
 _BESIDE = 3  # characters that a cell takes in a pipe table besides its text
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 
@@ -113,7 +112,7 @@ class _Reader:
             plain = (
                 as_shown("a", style.font)[0] == "a"
                 and not set(style.code) & set(";[@")
-                and not style.hides(style.font.colour, _WHITE)
+                and not style.hides(style.font.colour)
             )
             found = self.styles[key] = (style, plain)
         return found
@@ -158,7 +157,7 @@ class _Reader:
             self.unseen.report(self.at_row, column, whole)
             return ""
         override = self.book.colours.named(colour_named(style.code, number)) if "[" in style.code else ""
-        hidden = [run for run in runs if style.hides(override or (run[1] or style.font).colour, _WHITE)]
+        hidden = [run for run in runs if style.hides(override or (run[1] or style.font).colour)]
         text = "".join(run for run, _ in hidden)
         if text.strip():
             kept = as_shown(tuple(run for run in runs if run not in hidden), style.font)[0]

@@ -16,19 +16,12 @@ _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """Properties of a font that change how text reads.
+    """Properties of a font that change how text reads."""
 
-    Attributes:
-        colour: six hex digits; '' where it is not known.
-        struck: whether a line goes through the text.
-        shift: 1 raised, -1 lowered, 0 on the line.
-        name: of the typeface, which matters for symbol fonts.
-    """
-
-    colour: str = "000000"
-    struck: bool = False
-    shift: int = 0
-    name: str = ""
+    colour: str = "000000"  # six hex digits; '' where it is not known
+    struck: bool = False  # whether a line goes through the text
+    shift: int = 0  # 1 raised, -1 lowered, 0 on the line
+    name: str = ""  # of the typeface, which matters for symbol fonts
 
 
 Runs = tuple[tuple[str, Font | None], ...]

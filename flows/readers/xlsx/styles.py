@@ -26,11 +26,9 @@ class Colours:
 
     def __init__(self, theme: Element | None, styles: Element | None) -> None:
         self.theme: dict[str, str] = {"lt1": "FFFFFF", "dk1": "000000"}
-        for entry in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*"):
-            for colour in entry:
-                self.theme[str(entry.tag).rpartition("}")[2]] = str(
-                    colour.get("lastClr") or colour.get("val")
-                )
+        for colour in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*/*"):
+            name = str(colour.getparent().tag).rpartition("}")[2]
+            self.theme[name] = str(colour.get("lastClr") or colour.get("val"))
         own = () if styles is None else styles.iterfind(f"{S}colors/{S}indexedColors/{S}rgbColor")
         self.own = [str(entry.get("rgb"))[-6:] for entry in own]
 
@@ -68,36 +66,28 @@ _PLAIN = Font()
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a cell is shown.
+    """How a cell is shown."""
 
-    Attributes:
-        code: its number format.
-        font: its font.
-        grounds: colours of its fill, two for a pattern; () for no fill, None for one that is not known.
-        is_box: whether TRUE and FALSE are shown as a check box.
-    """
+    code: str = "General"  # its number format
+    font: Font = _PLAIN  # its font
+    grounds: tuple[str, ...] | None = ()  # of its fill, two for a pattern; () for none, None if unknown
+    is_box: bool = False  # whether TRUE and FALSE are shown as a check box
 
-    code: str = "General"
-    font: Font = _PLAIN
-    grounds: tuple[str, ...] | None = ()
-    is_box: bool = False
-
-    def hides(self, colour: str, ground: str) -> bool:
-        """Whether text of a colour can't be seen; `ground` is behind a cell without fill."""
-        grounds = (ground,) if self.grounds == () else self.grounds
+    def hides(self, colour: str) -> bool:
+        """Whether text of a colour can't be seen; a cell without fill is white."""
+        grounds = ("FFFFFF",) if self.grounds == () else self.grounds
         return bool(grounds) and all(invisible(colour, behind) for behind in grounds)
 
 
 def font_of(element: Element, colours: Colours) -> Font:
     """The font of a style (`font`) or of a run (`rPr`)."""
-    strike, align = element.find(f"{S}strike"), element.find(f"{S}vertAlign")
-    name = element.find(f"{S}name")
-    name = element.find(f"{S}rFont") if name is None else name
+    said = {name: element.find(S + name) for name in ("name", "rFont", "strike", "vertAlign")}
+    said = {name: str(found.get("val")) for name, found in said.items() if found is not None}
     return Font(
         colours.resolved(element.find(f"{S}color"), automatic="000000"),
-        strike is not None and strike.get("val") not in {"0", "false"},
-        0 if align is None else SHIFTS.get(str(align.get("val")), 0),
-        "" if name is None else str(name.get("val")),
+        said.get("strike", "0") not in {"0", "false"},
+        SHIFTS.get(said.get("vertAlign", ""), 0),
+        said.get("name", said.get("rFont", "")),
     )
 
 

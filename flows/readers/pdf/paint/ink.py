@@ -26,25 +26,15 @@ UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class Run:
-    """One text object of the content stream.
+    """One text object of the content stream."""
 
-    Attributes:
-        order: its place in the order of painting; -1 where that is not known.
-        font: name of its font.
-        mode: text rendering mode; 3 paints nothing.
-        colour: of its fill, each channel from 0 to 255; None where it is not known.
-        opaque: whether its fill is not wholly transparent.
-        clips: boxes, in the page's own space, that it can't paint outside of.
-        top_level: index of the object of the page that it is in.
-    """
-
-    order: int = -1
-    font: str = ""
-    mode: int = 0
-    colour: Colour | None = None
-    opaque: bool = True
-    clips: tuple[Box, ...] = ()
-    top_level: int = -1
+    order: int = -1  # its place in the order of painting; -1 where that is not known
+    font: str = ""  # name of its font
+    mode: int = 0  # text rendering mode; 3 paints nothing
+    colour: Colour | None = None  # of its fill, each channel from 0 to 255; None where it is not known
+    opaque: bool = True  # whether its fill is not wholly transparent
+    clips: tuple[Box, ...] = ()  # boxes, in the page's own space, that it can't paint outside of
+    top_level: int = -1  # index of the object of the page that it is in
 
 
 @dataclass(slots=True)
@@ -74,7 +64,7 @@ class Ink:
     """All that a page paints.
 
     Attributes:
-        runs: text objects by the address of their handle.
+        runs: by the address of their handle.
         texts: handles of the text objects.
         shapes: lines, boxes and curves; none where there are more than MAX_SHAPES.
         images: boxes of the images.

@@ -33,46 +33,26 @@ _SKEW = 10  # degrees by which a baseline may be off, as on a scan
 
 @dataclass(slots=True)
 class PageText:
-    """The content of one page.
+    """The content of one page."""
 
-    Attributes:
-        number: from 1.
-        width, height: in points, in reading orientation.
-        words: in the main reading direction.
-        sideways: marked lines of text in other directions.
-        hidden: invisible text, with the reason.
-        broken: characters without a known meaning.
-        composed: accents that were composed with their letters.
-        page: the pdfplumber page in the same orientation, with the shapes that pdfium finds.
-        turned: degrees by which the page was rotated for reading.
-        image_share: share of its area that the largest image covers.
-        drawn: whether anything is drawn on it.
-        images: boxes of images without text on them.
-        count: number of characters, visible or not.
-        recognised: whether its text is the invisible layer of a text recognition (OCR).
-        annotations: from top to bottom.
-        stamps: the painted text of its stamps, line by line.
-        links: addresses of links without words.
-    """
-
-    number: int
-    width: float
+    number: int  # from 1
+    width: float  # in points, in reading orientation, as height
     height: float
-    page: Any
-    words: list[Word] = field(default_factory=list[Word])
-    sideways: list[str] = field(default_factory=list[str])
-    hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    broken: int = 0
-    composed: int = 0
-    turned: int = 0
-    image_share: float = 0.0
-    drawn: bool = False
-    images: list[Box] = field(default_factory=list[Box])
-    count: int = 0
-    recognised: bool = False
-    annotations: list[Annotation] = field(default_factory=list[Annotation])
-    stamps: list[str] = field(default_factory=list[str])
-    links: list[str] = field(default_factory=list[str])
+    page: Any  # the pdfplumber page in the same orientation, with the shapes that pdfium finds
+    words: list[Word] = field(default_factory=list[Word])  # in the main reading direction
+    sideways: list[str] = field(default_factory=list[str])  # marked lines of text in other directions
+    hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # reason and text
+    broken: int = 0  # characters without a known meaning
+    composed: int = 0  # accents that were composed with their letters
+    turned: int = 0  # degrees by which the page was rotated for reading
+    image_share: float = 0.0  # share of its area that the largest image covers
+    drawn: bool = False  # whether anything is drawn on it
+    images: list[Box] = field(default_factory=list[Box])  # boxes of images without text on them
+    count: int = 0  # number of characters, visible or not
+    recognised: bool = False  # whether its text is the invisible layer of a text recognition (OCR)
+    annotations: list[Annotation] = field(default_factory=list[Annotation])  # from top to bottom
+    stamps: list[str] = field(default_factory=list[str])  # the painted text of its stamps, line by line
+    links: list[str] = field(default_factory=list[str])  # addresses of links without words
 
 
 def read_page(source: Source, number: int) -> PageText:
