@@ -21,8 +21,7 @@ from flows.readers.shared.notation import (
     struck_out,
 )
 from flows.readers.text import elements
-from flows.readers.text.sheets import apply_sheets
-from flows.readers.text.style import Look, seen
+from flows.readers.text.style import Look, apply_sheets, seen
 from flows.schema.document import Block, BlockKind, Notice
 
 _SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])

@@ -14,8 +14,7 @@ from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
 from flows.readers.ooxml import Program, opened
 from flows.readers.xlsx.book import Book, Sheet, too_much_text
-from flows.readers.xlsx.controls import controls
-from flows.readers.xlsx.drawings import drawings
+from flows.readers.xlsx.drawings import controls, drawings
 from flows.readers.xlsx.extras import comments, inputs, printed_lines
 from flows.readers.xlsx.grid import read_grid
 from flows.readers.xlsx.tables import tables

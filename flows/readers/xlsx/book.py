@@ -10,8 +10,7 @@ from flows.readers.limits import MAX_TEXT
 from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Relationship
 from flows.readers.shared.notation import image
-from flows.readers.xlsx.strings import Runs, S, runs_of, unescaped
-from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
+from flows.readers.xlsx.styles import Colours, Runs, S, Style, font_of, runs_of, styles_of, unescaped
 
 _RD = "{http://schemas.microsoft.com/office/spreadsheetml/2017/richdata}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

@@ -9,7 +9,7 @@ from flows.readers.ooxml import Relationship
 from flows.readers.shared.notation import collapsed, flat, shifted, struck_out
 from flows.readers.xlsx.book import Book
 from flows.readers.xlsx.grid import Grid
-from flows.readers.xlsx.strings import Font, S, as_shown, unescaped
+from flows.readers.xlsx.styles import Font, S, as_shown, unescaped
 from flows.schema.document import Block, BlockKind, Notice
 
 _T = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"

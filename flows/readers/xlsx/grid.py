@@ -13,8 +13,7 @@ from flows.readers.shared.formats import colour_named, format_number, shows_noth
 from flows.readers.shared.notation import letters, normalised
 from flows.readers.xlsx.book import Book, R, Sheet
 from flows.readers.xlsx.places import EVERYWHERE, Formulas, Span, position, spans
-from flows.readers.xlsx.strings import Runs, as_shown, unescaped
-from flows.readers.xlsx.styles import Style
+from flows.readers.xlsx.styles import Runs, Style, as_shown, unescaped
 from flows.readers.xlsx.unseen import Unseen, styled_tables
 from flows.schema.document import Notice
 
