@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from flows.common.errors import ReadError
 from flows.readers.guarded import guarded
@@ -80,7 +81,7 @@ def _of_pdf(data: bytes) -> Iterator[tuple[str, str]]:
 
     from flows.readers.pdf.objects import entries, keys, string
 
-    document = PDFDocument(PDFParser(io.BytesIO(data)))
+    document: Any = PDFDocument(PDFParser(io.BytesIO(data)))
     for info in document.info:
         yield string(keys(info).get("Author")), "PDF properties, Author"
     for number, page in enumerate(islice(PDFPage.create_pages(document), _MOST_PAGES), 1):

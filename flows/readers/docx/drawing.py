@@ -12,6 +12,7 @@ from flows.readers.shared.charts import chart_text, diagram_text, drawn_text
 from flows.readers.shared.notation import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 
+_ABSENT: dict[str, str] = {}  # the attributes of an element that is not there
 _GROUPS = (
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingGroup}wgp",
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas}wpc",
@@ -21,7 +22,7 @@ _GROUPS = (
 
 def contents(element: Element, context: Context) -> list[After]:
     """What a `w:drawing`, `w:pict` or `w:object` shows, in order, each thing once."""
-    properties = next(element.iter(qn("wp:docPr")), {})
+    properties = next(element.iter(qn("wp:docPr")), _ABSENT)
     described = _described(properties)
     if properties.get("hidden") in {"1", "true"}:
         text = flat(" ".join(str(part.text or "") for part in element.iter(qn("w:t"), qn("a:t"))))
@@ -51,7 +52,7 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
             case "w:txbxContent":
                 yield Box(part, _grounds(element, context))
             case "pic:pic":
-                own = next(part.iterfind("pic:nvPicPr/pic:cNvPr", NAMESPACES), {})
+                own = next(part.iterfind("pic:nvPicPr/pic:cNvPr", NAMESPACES), _ABSENT)
                 yield _image(outer or _described(own), part, context)
             case "v:imagedata":
                 alt = element.get("alt") or part.get(qn("o:title")) or outer

@@ -34,6 +34,10 @@ def _scripts(element: Element) -> str:
     return (f"_{_group(sub)}" if sub else "") + (f"^{_group(sup)}" if sup else "")
 
 
+def _scripted(element: Element) -> str:
+    return _part(element, "e") + _scripts(element)
+
+
 def _delimited(element: Element) -> str:
     marks = (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
     begin, between, end = (_property(element, "dPr", name, usual) for name, usual in marks)
@@ -65,7 +69,9 @@ _WRITERS: dict[str, Callable[[Element], str]] = {
     "m:m": lambda e: f"[{_parts(e, 'm:mr', '; ')}]",
     "m:mr": lambda e: _parts(e, "m:e", ", "),
     "m:acc": _accent,
-    **dict.fromkeys(("m:sSup", "m:sSub", "m:sSubSup"), lambda e: _part(e, "e") + _scripts(e)),
+    "m:sSup": _scripted,
+    "m:sSub": _scripted,
+    "m:sSubSup": _scripted,
     "m:sPre": lambda e: _scripts(e) + _part(e, "e"),
     "m:func": lambda e: _part(e, "fName") + " " + _part(e, "e"),
     "m:limLow": lambda e: _part(e, "e") + "_" + _group(_part(e, "lim")),

@@ -115,10 +115,9 @@ class _Writer:
         """All blocks of the page in reading order."""
         page = self.page
         self._warn(bool(tables))
-        items = [(table.box, table) for table in tables]
-        if page.words or tables:
-            items += [(box, _IMAGE) for box in page.images]
-        self._areas(page.words + [item_at(box, item) for box, item in items])
+        images = page.images if page.words or tables else []
+        items = [item_at(table.box, table) for table in tables] + [item_at(box, _IMAGE) for box in images]
+        self._areas(page.words + items)
         for text in filter(None, map(flat, page.sideways)):
             self.add(BlockKind.paragraph, text)
         return self.found

@@ -25,13 +25,13 @@ def keys(value: Any) -> dict[str, Any]:
     """A PDF dictionary, also that of a stream; an empty one for anything else."""
     value = resolved(value)
     value = getattr(value, "attrs", value)
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] -- pdfminer has no types
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] -- it may hold anything
 
 
 def entries(value: Any) -> list[Any]:
     """A PDF array; an empty one for anything else."""
     value = resolved(value)
-    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType] -- pdfminer has no types
+    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType] -- it may hold anything
 
 
 def numbers(value: Any) -> list[float]:

@@ -16,6 +16,7 @@ from flows.readers.shared.notation import collapsed, flat, image, letters
 from flows.readers.xlsx.book import R
 from flows.schema.document import Block, BlockKind, Notice
 
+_ABSENT: dict[str, str] = {}  # the attributes of an element that is not there
 _XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _CONTROL = "{http://schemas.microsoft.com/office/drawing/2010/main}compatExt"
@@ -48,7 +49,7 @@ def drawings(
                 if part.tag not in _SHAPES or next(part.iter(_CONTROL), None) is not None:
                     continue
                 block = _shape(package, targets, part, place, notices, shown=shown)
-                hidden = next(part.iter(f"{_XDR}cNvPr"), {}).get("hidden") in {"1", "true"}
+                hidden = next(part.iter(f"{_XDR}cNvPr"), _ABSENT).get("hidden") in {"1", "true"}
                 if block is not None and hidden:
                     notices.append(Notice("hidden_text", place, f"hidden drawing: {flat(block.text)}"))
                 elif block is not None:
@@ -64,7 +65,7 @@ def _shape(
     *,
     shown: set[str],
 ) -> Block | None:
-    properties = next(part.iter(f"{_XDR}cNvPr"), {})
+    properties = next(part.iter(f"{_XDR}cNvPr"), _ABSENT)
     alt = flat(str(properties.get("descr") or properties.get("title") or ""))
     target = _target(part, targets)
     if part.tag == f"{_XDR}pic":
