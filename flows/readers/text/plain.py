@@ -91,7 +91,7 @@ def _delimiter(text: str) -> str:
     for candidate in _DELIMITERS:
         rows = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
         try:
-            widths = [len(row) for row in islice(filter(None, rows), _SAMPLE_ROWS)]
+            widths = [len(row) for row in islice((row for row in rows if row), _SAMPLE_ROWS)]
         except csv.Error:
             continue
         usual = max(set(widths), key=lambda width: (widths.count(width), width), default=0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from pdfplumber.utils import merge_bboxes
+from pdfplumber.utils.geometry import merge_bboxes
 
 from flows.readers.pdf.layout.areas import all_gutters, prose
 from flows.readers.pdf.layout.lines import Line, is_marker, lines_of

@@ -25,7 +25,7 @@ class Annotation:
     pieces: tuple[Box, ...]
 
 
-def annotations(page: Any, crop: Box, turn: int) -> list[Annotation]:
+def annotations_of(page: Any, crop: Box, turn: int) -> list[Annotation]:
     """The annotations of a pdfminer page, from top to bottom; see `in_frame` for `crop` and `turn`."""
 
     def framed(points: list[float]) -> Box:

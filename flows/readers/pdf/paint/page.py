@@ -10,7 +10,7 @@ from math import cos, radians, sin
 from typing import Any
 
 from flows.common.errors import ReadError
-from flows.readers.pdf.paint.annotations import Annotation, annotations, stamped
+from flows.readers.pdf.paint.annotations import Annotation, annotations_of, stamped
 from flows.readers.pdf.paint.chars import Char, chars_of, known, normalize
 from flows.readers.pdf.paint.drawing import Drawing
 from flows.readers.pdf.paint.ink import Box, in_frame, ink_of
@@ -87,7 +87,7 @@ def read_page(source: Source, number: int) -> PageText:
     drawing = Drawing(number, (wide, high), ink.shapes, lambda box: in_frame(box, crop, total))
     found = PageText(number, wide, high, drawing, turned=turn, count=count)
     if source.pdf is not None:
-        found.annotations = annotations(source.pdf.pages[number - 1].page_obj, crop, total)
+        found.annotations = annotations_of(source.pdf.pages[number - 1].page_obj, crop, total)
     images = [in_frame(box, crop, total) for box in ink.images]
     shares = [_area(image, found) for image in images]
     found.image_share = max(shares, default=0.0)
