@@ -10,19 +10,20 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import multiprocessing
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from flows.common.errors import ReadError, StaffbenchError, Stopped
 from flows.readers.limits import Limits
-from flows.readers.process import frame, pages, send
+from flows.readers.process import Pipe, pages, received, send
 from flows.readers.read import read_bytes, source
 from flows.schema.document import Block, BlockKind, Document, Notice
 
@@ -41,10 +42,7 @@ OnProgress = Callable[[str], None]
 def read_guarded(path: Path, limits: Limits = Limits(), on_progress: OnProgress | None = None) -> Document:  # noqa: B008 -- frozen
     """`read_document` in a child process that is killed over its limits.
 
-    Args:
-        path: see `read_document`.
-        limits: of time and memory.
-        on_progress: called with a line of progress now and then, for a long document.
+    `on_progress` is called with a line of progress now and then, for a long document.
 
     Raises:
         ReadError: see `read_document`; or a limit was exceeded, or the process ended. Nothing of it is used.
@@ -113,6 +111,7 @@ class _Reader:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Pipe | None = None
         self._base = 0
         self._stopped = False
         atexit.register(self.close)
@@ -125,27 +124,24 @@ class _Reader:
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped:
-            raise Stopped(
-                "reading", "stopped before every document was read", remedy="The same command resumes."
-            )
+            found = "stopped before every document was read"
+            raise Stopped("reading", found, remedy="The same command resumes.")
 
     def call(
         self, call: list[str], data: bytes, path: Path, limits: Limits, on_progress: OnProgress | None
     ) -> dict[str, Any]:
         with self._lock:
             self._refuse_if_stopped()
-            process = self._started()
+            process, pipe = self._started()
             try:
                 with _watched(process, limits, self._base) as watch:
-                    head = {"call": call, **asdict(limits), "patience": _PATIENCE}
-                    for reply in _replies(process, head, data):
-                        if "done" not in reply:
-                            break
+                    with contextlib.suppress(OSError):  # it has ended
+                        send(pipe, {"call": call, **asdict(limits), "patience": _PATIENCE})
+                        pipe.send_bytes(data)
+                    while (reply := received(pipe)) is not None and "done" in reply:
                         watch.pages = reply["done"]
                         if on_progress is not None:
                             on_progress(f"{path.name}: {reply['done']} of {reply['total']} pages read")
-                    else:
-                        reply = None
             except BaseException:  # Ctrl-C: a partial reply must not be taken for the next one
                 self.close()
                 raise
@@ -163,38 +159,43 @@ class _Reader:
     def close(self) -> None:
         """End the process."""
         process, self._process = self._process, None
+        pipe, self._pipe = self._pipe, None
         if process is not None:
             process.kill()
             process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):  # what was not sent stays unsent
-                    _open(pipe).close()
+        if pipe is not None:
+            pipe.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> tuple[subprocess.Popen[bytes], Pipe]:
         if self._process is not None and self._process.poll() is not None:
             self.close()
-        if self._process is None:
+        process, pipe = self._process, self._pipe
+        if process is None or pipe is None:
             try:
-                self._process = process = subprocess.Popen(  # noqa: S603 -- this interpreter, our code
-                    [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                )
+                pipe, far = multiprocessing.Pipe()
+                self._pipe = pipe
+                with far:
+                    self._process = process = subprocess.Popen(  # noqa: S603 -- this interpreter, our code
+                        [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(far.fileno())],
+                        pass_fds=[far.fileno()],
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL,
+                    )
                 with _watched(process, Limits(_START, _NO_LIMIT), 0) as watch:
-                    ready = frame(_open(process.stdout))
+                    ready = received(pipe)
             except OSError as error:
+                self.close()
                 raise StaffbenchError("reading", f"no process can be started ({error.strerror})") from error
             except BaseException:
                 self.close()
                 raise
             if ready is None or watch.over:
                 self.close()
-                raise StaffbenchError(
-                    "reading", f"the process that reads documents did not start ({_ending(process)})"
-                )
+                found = f"the process that reads documents did not start ({_ending(process)})"
+                raise StaffbenchError("reading", found)
             self._base = _resident(process)
-        return self._process
+        return process, pipe
 
 
 _reader = _Reader()
@@ -206,15 +207,6 @@ def stop_reading(*, stopped: bool = True) -> None:
     Whoever reads, or begins to, gets `Stopped`.
     """
     _reader.stop(stopped=stopped)
-
-
-def _replies(process: subprocess.Popen[bytes], head: dict[str, Any], data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the process's messages, progress first; ends if the process does."""
-    with contextlib.suppress(OSError, ValueError):  # the process has ended, or broke off within a reply
-        send(_open(process.stdin), json.dumps(head).encode())
-        send(_open(process.stdin), data)
-        while (message := frame(_open(process.stdout))) is not None:
-            yield json.loads(message)
 
 
 @dataclass(slots=True)
@@ -264,8 +256,3 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
     with contextlib.suppress(ValueError):
         return f"signal {signal.Signals(-code).name}"
     return f"signal {-code}"
-
-
-def _open(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # both pipes are always requested
-    return pipe

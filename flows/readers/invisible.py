@@ -42,15 +42,10 @@ _BYTES = {code: number for number, code in enumerate(_SELECTORS)}
 
 @dataclass(slots=True)
 class Unseen:
-    """What was removed from a text.
+    """What was removed from a text."""
 
-    Attributes:
-        message: the decoded text that invisible characters carried.
-        others: names of the rest, with their counts.
-    """
-
-    message: str = ""
-    others: Counter[str] = field(default_factory=Counter[str])
+    message: str = ""  # the decoded text that invisible characters carried
+    others: Counter[str] = field(default_factory=Counter[str])  # names of the rest, with their counts
 
 
 def without_invisible(text: str) -> tuple[str, Unseen]:
@@ -72,15 +67,12 @@ def without_invisible(text: str) -> tuple[str, Unseen]:
                 out.append(character)
         return left
 
-    return _INVISIBLE.sub(kept, text), _unseen(out)
-
-
-def _unseen(characters: list[str]) -> Unseen:
-    codes = [ord(character) for character in characters]
+    text = _INVISIBLE.sub(kept, text)
+    codes = [ord(character) for character in out]
     tags = "".join(chr(code - 0xE0000) for code in codes if code in _TAGS)
     carried = [_BYTES[code] for code in codes if code in _BYTES]
     # One selector is an accident; several in places without a variant encode a message.
     hidden = bytes(carried).decode("utf-8", "replace") if len(carried) > 1 else ""
     rest = [code for code in codes if code not in _TAGS and not (hidden and code in _BYTES)]
     names = (unicodedata.name(chr(code), f"U+{code:04X}") for code in rest)
-    return Unseen(" ".join(part for part in (tags, hidden) if part), Counter(names))
+    return text, Unseen(" ".join(filter(None, (tags, hidden))), Counter(names))

@@ -16,6 +16,9 @@ from flows.common.word_xml import Element
 MAX_TAGS = 1_500_000  # of XML held at once; an element takes up to 350 bytes in memory
 MAX_STREAMED = 1_000_000  # the same of one row or text of a part that is streamed
 
+SAFE: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False}
+"""Options of lxml's parsers."""
+
 REPAIR = "open it in the program that made it, repair it and save it again"
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
@@ -34,10 +37,7 @@ def lxml_etree() -> Any:
 def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
     """Parse one part; entities and document types are refused, as the standard forbids them.
 
-    Args:
-        data: its bytes.
-        where: its name in errors.
-        recover: True to continue after errors; the result may be None.
+    `where` names it in errors. With `recover` it goes on after errors; the result may be None.
 
     Raises:
         ReadError: not well-formed, more than MAX_TAGS tags, nested deeper than 256 elements, or with a
@@ -54,9 +54,8 @@ def parse_xml(data: bytes, where: str, *, recover: bool = False) -> Element:
         )
     if data.count(b"<") > MAX_TAGS:
         raise _too_many(where)
-    parser: Any = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
     try:
-        return etree.fromstring(_STRICT.sub(_TRANSITIONAL, data), parser)
+        return etree.fromstring(_STRICT.sub(_TRANSITIONAL, data), etree.XMLParser(recover=recover, **SAFE))
     except etree.XMLSyntaxError as error:
         raise ReadError(where, f"XML that is not well-formed ({error})", "", REPAIR) from error
 

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import IO
 
 from flows.common.errors import ReadError
-from flows.readers.markup import REPAIR, Counted, Element, lxml_etree, parse_xml
+from flows.readers.markup import REPAIR, SAFE, Counted, Element, lxml_etree, parse_xml
 
 MAX_PARTS = 10_000
 MAX_UNPACKED = 512 * 1024 * 1024  # all parts together, as declared; zipfile stops a part at that size
 MAX_PART = 256 * 1024 * 1024
 MAX_RATIO = 300  # deflate reaches 1032; text of real documents and sheets stays under 100
 RATIO_FROM = 4 * 1024 * 1024  # a small part can't hurt, whatever its ratio
+_BOMB = "don't open it; get the document from a source that you trust"
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
@@ -131,7 +132,7 @@ class Package:
                     self.path,
                     f"the package holds the path {info.filename!r}, which leads out of it",
                     "paths inside the package",
-                    "don't open it; get the document from a source that you trust",
+                    _BOMB,
                 )
             if name.lower() in seen:
                 raise ReadError(self.path, f"two parts are named {info.filename!r}", "one", REPAIR)
@@ -169,7 +170,7 @@ class Package:
                 f"the part {name!r} unpacks from {info.compress_size:,} to {info.file_size:,} bytes, "
                 "as a zip bomb does",
                 f"at most {MAX_RATIO} times its size and {MAX_PART:,} bytes",
-                "don't open it; get the document from a source that you trust",
+                _BOMB,
             )
         return info
 
@@ -208,21 +209,11 @@ class Package:
         try:
             with self.open(name) as stream:
                 counted = Counted(stream, where)
-                events = etree.iterparse(
-                    counted,
-                    events=("end",),
-                    tag=[f"{{*}}{tag}" for tag in tags],
-                    resolve_entities=False,
-                    load_dtd=False,
-                    no_network=True,
-                )
-                first = True
-                for _, element in events:
-                    if first and element.getroottree().docinfo.doctype:
-                        raise ReadError(
-                            where, "an XML part declares a document type", "XML without <!DOCTYPE>"
-                        )
-                    first = False
+                wanted = [f"{{*}}{tag}" for tag in tags]
+                for _, element in etree.iterparse(counted, tag=wanted, **SAFE):
+                    if element.getroottree().docinfo.doctype:
+                        found = "an XML part declares a document type"
+                        raise ReadError(where, found, "XML without <!DOCTYPE>")
                     yield element
                     counted.tags = 0
                     element.clear()
@@ -243,7 +234,7 @@ class Package:
         for link in self.xml(rels).iter(_RELATIONSHIP):
             target = str(link.get("Target", ""))
             external = link.get("TargetMode") == "External"
-            target = target if external else self._inside(folder, target)
+            target = target if external or target.startswith("#") else self._inside(folder, target)
             kind = str(link.get("Type", "")).rsplit("/", 1)[-1]
             found[str(link.get("Id"))] = Relationship(kind, target, external)
         return found
@@ -259,21 +250,16 @@ class Package:
         return self.xml(found[-1]) if found else None
 
     def _inside(self, folder: str, target: str) -> str:
-        if target.startswith("#"):
-            return target
-        joined = posixpath.normpath(posixpath.join("/", folder, target.replace("\\", "/")))
-        # normpath of an absolute path swallows leading '..': count instead, to see a path that leads out.
-        depth = 0 if target.startswith("/") else len([step for step in folder.split("/") if step])
-        for step in target.replace("\\", "/").split("/"):
-            depth += -1 if step == ".." else 1 if step not in {"", "."} else 0
-            if depth < 0:
-                raise ReadError(
-                    self.path,
-                    f"a part refers to {target!r}, which leads out of the package",
-                    "paths inside the package",
-                    "don't open it; get the document from a source that you trust",
-                )
-        return joined.lstrip("/")
+        joined = posixpath.join("/", folder, target.replace("\\", "/")).lstrip("/")
+        joined = posixpath.normpath(joined) if joined else ""
+        if joined.startswith(".."):
+            raise ReadError(
+                self.path,
+                f"a part refers to {target!r}, which leads out of the package",
+                "paths inside the package",
+                _BOMB,
+            )
+        return joined
 
     @cached_property
     def main(self) -> str:

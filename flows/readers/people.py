@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,7 @@ class People:
 
 
 def people_of(data: bytes, path: Path) -> People:
-    """Find the people in a Word, Excel or PDF file; other formats have none besides their text.
-
-    The file is read in the child process of `guarded`.
+    """Find the people in a Word, Excel or PDF file, in the child process of `guarded`; others have none.
 
     Raises:
         ReadError: it can't be read.
@@ -69,27 +67,24 @@ def _of_package(package: Package) -> Iterator[tuple[str, str]]:
             name = element.tag.rpartition("}")[2]
             if name in _PROPERTIES.get(part, ()) or (name == "author" and part.startswith("xl/")):
                 yield element.text or "", f"{part}, {name}"
+            if not part.startswith("word/") and name != "person":
+                continue  # tables of a sheet have display names too
             for attribute, value in element.attrib.items():
-                if attribute.rpartition("}")[2] in _AUTHOR_ATTRIBUTES and _names_person(part, name):
+                if attribute.rpartition("}")[2] in _AUTHOR_ATTRIBUTES:
                     yield value, f"{part}, {name}"
 
 
-def _names_person(part: str, element: str) -> bool:
-    """Whether `author` or `displayName` there is a person's; tables of a sheet have display names too."""
-    return part.startswith("word/") or element == "person"
-
-
 def _of_pdf(data: bytes) -> Iterator[tuple[str, str]]:
+    from pdfminer.pdfdocument import PDFDocument
+    from pdfminer.pdfpage import PDFPage
+    from pdfminer.pdfparser import PDFParser
+
     from flows.readers.pdf.objects import entries, keys, string
 
-    parser: Any = importlib.import_module("pdfminer.pdfparser").PDFParser(io.BytesIO(data))
-    document: Any = importlib.import_module("pdfminer.pdfdocument").PDFDocument(parser)
+    document: Any = PDFDocument(PDFParser(io.BytesIO(data)))
     for info in document.info:
         yield string(keys(info).get("Author")), "PDF properties, Author"
-    create_pages: Any = importlib.import_module("pdfminer.pdfpage").PDFPage.create_pages
-    for number, page in enumerate(create_pages(document), 1):
-        if number > _MOST_PAGES:
-            return
+    for number, page in enumerate(islice(PDFPage.create_pages(document), _MOST_PAGES), 1):
         for entry in entries(page.annots):
             annotation = keys(entry)
             if string(annotation.get("Subtype")) != "Widget":  # of a form field it is the field's name

@@ -8,38 +8,34 @@ import json
 import os
 import queue
 import signal
-import struct
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeAlias
 
 from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT, PROGRESS
 
-_LENGTH = struct.Struct(">Q")
+Pipe: TypeAlias = "Connection[bytes, bytes]"
 _MAX_MESSAGE = 16 * MAX_TEXT  # bytes: a character is at most twelve in JSON
 
 
-def send(pipe: IO[bytes], data: bytes) -> None:
-    """Write a message, preceded by its length."""
-    pipe.write(_LENGTH.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
+def send(pipe: Pipe, message: dict[str, Any]) -> None:
+    """Send a message as JSON; pickles would run what a document put into them."""
+    pipe.send_bytes(json.dumps(message).encode())
 
 
-def frame(pipe: IO[bytes]) -> bytes | None:
+def received(pipe: Pipe) -> dict[str, Any] | None:
     """Return the next message; None if the pipe ends first or the message is too long."""
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    try:
+        return json.loads(pipe.recv_bytes(_MAX_MESSAGE))
+    except (EOFError, OSError, ValueError):
         return None
-    (length,) = _LENGTH.unpack(head)
-    data = pipe.read(length) if length <= _MAX_MESSAGE else b""
-    return data if len(data) == length else None
 
 
 def pages(pid: int | str, column: int) -> int:
@@ -51,25 +47,25 @@ def pages(pid: int | str, column: int) -> int:
 
 
 def serve() -> None:
-    """Main function of the child: answer calls until the pipe ends."""
+    """Main function of the child: answer calls until the pipe ends, whose descriptor is its last argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which kills this process
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library must not mix with the replies
+    pipe: Pipe = Connection(int(sys.argv[-1]))
     calls: queue.SimpleQueue[tuple[dict[str, Any], bytes]] = queue.SimpleQueue()
 
     def take() -> None:
-        while (head := frame(sys.stdin.buffer)) is not None and (data := frame(sys.stdin.buffer)) is not None:
-            calls.put((json.loads(head), data))
+        with contextlib.suppress(EOFError, OSError):
+            while (head := received(pipe)) is not None:
+                calls.put((head, pipe.recv_bytes()))
         os._exit(0)  # the parent is gone, also in the middle of a document
 
     threading.Thread(target=take, daemon=True).start()
     size = pages("self", 0)
-    send(replies, b"ready")
+    send(pipe, {})
     while True:
         head, data = calls.get()
         bound = partial(_bound, size, head["seconds"], head["memory"])
         bound()
-        PROGRESS.set(_reporter(replies, head["patience"], bound))
+        PROGRESS.set(_reporter(pipe, head["patience"], bound))
         module, name, path, *rest = head["call"]
         try:
             value = getattr(importlib.import_module(module), name)(data, Path(path), *rest)
@@ -78,10 +74,10 @@ def serve() -> None:
             reply = {"error": [error.where, error.found, error.expected, error.remedy]}
         except BaseException:  # noqa: BLE001 -- the parent reports it; no thread may delay the exit
             os._exit(1)
-        send(replies, json.dumps(reply).encode())
+        send(pipe, reply)
 
 
-def _reporter(replies: IO[bytes], patience: float, bound: Callable[[], None]) -> Callable[[int, int], None]:
+def _reporter(pipe: Pipe, patience: float, bound: Callable[[], None]) -> Callable[[int, int], None]:
     """Return a function that sends progress at most every `patience` seconds and renews the limits."""
     said = time.monotonic()
 
@@ -90,7 +86,7 @@ def _reporter(replies: IO[bytes], patience: float, bound: Callable[[], None]) ->
         if time.monotonic() >= said + patience:
             said = time.monotonic()
             bound()
-            send(replies, json.dumps({"done": done, "total": total}).encode())
+            send(pipe, {"done": done, "total": total})
 
     return report
 

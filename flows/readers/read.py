@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import unicodedata
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +12,7 @@ from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
 from flows.readers.invisible import without_invisible
 from flows.readers.limits import MAX_BYTES, MAX_TEXT
-from flows.readers.words import normalised
+from flows.readers.shared.notation import normalised
 from flows.schema.document import Block, Document, Notice
 
 READER_VERSIONS = {"docx": 2, "pdf": 2, "xlsx": 2, "csv": 2, "md": 2, "txt": 2, "eml": 2}
@@ -64,11 +65,7 @@ def source(path: Path) -> tuple[bytes, str]:
 def read_bytes(data: bytes, path: Path, media: str, depth: int = 0) -> Document:
     """Read a document from memory; `path` names it in errors. See `read_document`.
 
-    Args:
-        data: the file's bytes.
-        path: its name.
-        media: one of the values of SUFFIXES.
-        depth: number of files that contain it, as an attachment.
+    `media` is one of the values of SUFFIXES, `depth` the number of files that contain it, as an attachment.
     """
     if len(data) > MAX_BYTES:
         raise ReadError(path, f"over {MAX_BYTES:,} bytes", f"at most {MAX_BYTES:,}", "split the document")
@@ -155,33 +152,21 @@ def _refuse_other_content(data: bytes, path: Path, media: str) -> None:
 
 def _read(data: bytes, path: Path, media: str, depth: int) -> tuple[list[Block], list[Notice]]:
     # Each reader is imported when a file needs it: pdfplumber alone costs more than most packets.
-    if media == "docx":
-        from flows.readers import docx
-
-        return docx.read(data, path)
-    if media == "pdf":
-        from flows.readers import pdf
-
-        return pdf.read(data, path)
-    if media == "xlsx":
-        from flows.readers import xlsx
-
-        return xlsx.read(data, path)
+    if media in {"docx", "pdf", "xlsx"}:
+        return importlib.import_module(f"flows.readers.{media}").read(data, path)
     if media == "eml":
         from flows.readers.text import mail
 
-        return mail.read(data, path, lambda part, name: _attachment(part, name, depth))
+        def attachment(part: bytes, name: Path) -> Document | None:
+            inner = SUFFIXES.get(name.suffix.lower())
+            if inner is None or depth >= 3:  # noqa: PLR2004 -- mail in mail in mail is enough
+                return None
+            return read_bytes(part, name, inner, depth + 1)
+
+        return mail.read(data, path, attachment)
     from flows.readers.text import plain
 
     return plain.read(data, path, media)
-
-
-def _attachment(data: bytes, name: Path, depth: int) -> Document | None:
-    """Read an attachment; None if its format is not supported or it is nested too deeply."""
-    media = SUFFIXES.get(name.suffix.lower())
-    if media is None or depth >= 3:  # noqa: PLR2004 -- mail in mail in mail is enough
-        return None
-    return read_bytes(data, name, media, depth + 1)
 
 
 def _normalised(blocks: list[Block], notices: list[Notice]) -> tuple[list[Block], list[Notice]]:

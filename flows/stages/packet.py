@@ -26,12 +26,7 @@ _TABLE_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+|<br>")
 
 
 def assemble_packet(scenario_id: str, documents: Sequence[Document]) -> Packet:
-    """Join all documents in order, each in an element with its name, which none of them can forge.
-
-    Args:
-        scenario_id: the scenario.
-        documents: all documents, in the order of the scenario.
-    """
+    """Join all documents of a scenario in order, each in an element with its name that none can forge."""
     parts = [
         f'<document number="{number}" name="{_attribute(document.name)}">\n'
         f"{fenced(document.text, *_ELEMENTS)}\n</document>"

@@ -6,10 +6,9 @@ from lxml import etree
 from pdfminer.glyphlist import glyphname2unicode
 from reportlab.pdfbase import _fontdata
 
-from flows.readers.contrast import invisible
 from flows.readers.docx.equations import linear
-from flows.readers.numerals import numeral, padded
-from flows.readers.symbols import bullet, in_font, symbol
+from flows.readers.shared.contrast import invisible
+from flows.readers.shared.signs import bullet, in_font, numeral, padded, symbol
 
 
 @pytest.mark.parametrize(

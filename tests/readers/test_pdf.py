@@ -4,7 +4,7 @@
 import io
 
 from flows.readers import read_document
-from flows.readers.pdf.lines import Hyphens
+from flows.readers.pdf.layout.lines import Hyphens
 
 
 def texts(document, *kinds, page=None):

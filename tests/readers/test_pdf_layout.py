@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from flows.readers import read_document
-from flows.readers.pdf.page import read_page
+from flows.readers.pdf.paint.page import read_page
 from flows.readers.pdf.source import opened
 
 HEIGHT, WIDTH = 792, 612

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from flows.readers import read_document
-from flows.readers.formats import BUILTIN, format_number
+from flows.readers.shared.formats import BUILTIN, format_number
 
 
 def test_marked_workbook(fixture):

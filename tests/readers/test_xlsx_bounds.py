@@ -3,7 +3,7 @@
 import pytest
 
 from flows.common.errors import ReadError
-from flows.readers.xlsx import book, formulas, grid, unseen
+from flows.readers.xlsx import book, grid, places, unseen
 from tests.support.workbook import SPACES, drawn, related, row, seen, styled, text
 
 
@@ -48,7 +48,7 @@ def test_too_many_tags_at_once(excel, monkeypatch):
 
 
 def test_long_shared_formula_is_not_moved_for_ever(excel, monkeypatch):
-    monkeypatch.setattr(formulas, "MAX_MOVED", 10)
+    monkeypatch.setattr(places, "MAX_MOVED", 10)
     rows = row('<c><f t="shared" si="0">A2+A3</f></c>') + row('<c><f t="shared" si="0"/></c>') * 2
     assert seen(excel(rows))[0].split("\n")[2:] == [
         "| [formula, never calculated: =A3+A4] |",

@@ -6,6 +6,8 @@ files, templates or files with macros.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from flows.readers.docx.drawing import floating_fills
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.story import Story
 from flows.readers.docx.styles import Styles
-from flows.readers.ooxml import Package, Program, Relationship, opened
+from flows.readers.ooxml import Package, Program, opened
 from flows.schema.document import Block, BlockKind, Notice
 
 _REVISED = (
@@ -55,32 +57,25 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
     for body in bodies:
         story.read(body)
     context.place = "document"
-    story.unmarked_comments()
+    for key in context.comments:  # those without a mark in the text: Word shows them in its list
+        story.comment(key, "document")
     blocks = list(story.blocks)
     heads, feet = _heads_and_feet(shown, unused, context)
-    note = [Block(BlockKind.note, _REVISED, "document")] if context.revisions.any() else []
-    if note:
-        seen = context.revisions
-        context.notices.insert(
-            0,
-            Notice(
-                "revisions",
-                "document",
-                f"{seen.inserted} tracked insertions, {seen.deleted} deletions, {seen.moved} moves",
-            ),
-        )
-    return [*note, *heads, *blocks, *feet], context.notices
+    inserted, deleted, moved = (context.revisions[kind] for kind in ("inserted", "deleted", "moved"))
+    if inserted or deleted or moved:
+        heads.insert(0, Block(BlockKind.note, _REVISED, "document"))
+        detail = f"{inserted} tracked insertions, {deleted} deletions, {moved} moves"
+        context.notices.insert(0, Notice("revisions", "document", detail))
+    return [*heads, *blocks, *feet], context.notices
 
 
 def _context(package: Package, path: Path, main: Element) -> Context:
     links = package.relationships(package.main)
     parts = {link.kind: link.target for link in links.values() if not link.external}
     root = partial(package.root, links)
-    settings = root("settings")
-    try:
+    settings, theme = root("settings"), None
+    with suppress(ReadError):  # it has colours only, and most places repeat them
         theme = root("theme")
-    except ReadError:  # it has colours only, and most places repeat them
-        theme = None
     styles = Styles(root("styles"), Palette(theme, settings))
     context = Context(path, package, styles, Numbering(root("numbering"), styles.lists), links)
     displayed = settings is not None and bool(switch(settings, "w:displayBackgroundShape"))
@@ -133,10 +128,9 @@ def _heads_and_feet(
     for target, place in {**shown, **unused}.items():
         blocks = _head_or_foot(target, place, context, used=target in shown)
         content = tuple(block.text for block in blocks)
-        if not content or content in seen:
-            continue
+        if content not in seen:
+            (heads if "header" in place else feet).extend(blocks)
         seen.add(content)
-        (heads if "header" in place else feet).extend(blocks)
     return heads, feet
 
 
@@ -170,19 +164,13 @@ def _head_or_foot(target: str, place: str, context: Context, *, used: bool) -> l
         return []
     part = context.package.xml(target)
     context.pair_fields(part)
-    links: dict[str, Relationship] = context.package.relationships(target)
-    reader = Story(context)
-    with context.at(place, links=links):
-        text, alongside = reader.part(part, place)
+    text, alongside = Story(context).part(part, place, links=context.package.relationships(target))
     if not used:
         text = "\n".join(filter(None, [text, *(block.text for block in alongside)]))
         if text:
             context.notice("unused_header", f"not shown by Word with the document's settings: {text}", place)
         return []
     kind = BlockKind.header if "header" in place else BlockKind.footer
-    mark = "[Header]" if kind is BlockKind.header else "[Footer]"
     # A text box or an image in a header repeats on each page with it: it is header too.
-    return [
-        *([Block(kind, f"{mark} {text}", place)] if text else []),
-        *(Block(kind, f"{mark} {block.text}", block.place) for block in alongside),
-    ]
+    own = [Block(kind, text, place)] if text else []
+    return [replace(b, kind=kind, text=f"[{kind.value.title()}] {b.text}") for b in own + alongside]

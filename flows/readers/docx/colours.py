@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag, val
-from flows.readers.contrast import OFFICE, lit, rgb
+from flows.readers.shared.contrast import OFFICE, lit, rgb
 
 UNKNOWN = "unknown"
 """A gradient, picture, pattern or mixture: text on it counts as visible."""
@@ -32,12 +32,7 @@ def _share(text: str, base: int, whole: int) -> float:
 
 
 class Palette:
-    """Look up colours in the theme of one document.
-
-    Args:
-        theme: root of the theme's part, None where the document has none.
-        settings: root of the settings, which say what `text1` and `background1` stand for.
-    """
+    """Look up colours in the theme of one document; its settings say what `text1` and others stand for."""
 
     def __init__(self, theme: Element | None, settings: Element | None) -> None:
         self._scheme: dict[str, str] = {}
@@ -54,11 +49,8 @@ class Palette:
     def said(self, element: Element, name: str, theme: str, prefix: str) -> str:
         """Return a colour of WordprocessingML; `auto` if it is that or missing.
 
-        Args:
-            element: what has the attributes.
-            name: the attribute with the colour itself, such as `w:fill`.
-            theme: the attribute that names a colour of the theme, such as `w:themeFill`.
-            prefix: what stands before `Tint` and `Shade`, such as `w:themeFill`.
+        `name` is the attribute with the colour itself, `theme` the one that names a colour of the theme
+        (`w:fill`, `w:themeFill`); `prefix` stands before `Tint` and `Shade`.
         """
         colour = self._themed(attribute(element, theme))
         if not colour:

@@ -1,7 +1,8 @@
-"""The state of reading one Word document."""
+"""The state of reading one Word document, and the text of a paragraph while it is built."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,10 @@ from flows.readers.docx.colours import WHITE
 from flows.readers.docx.numbering import Numbering
 from flows.readers.docx.styles import Styles
 from flows.readers.ooxml import Package, Relationship
+from flows.readers.shared.notation import collapsed, struck_out
 from flows.schema.document import Block, Notice
+
+MAX_ANCHOR = 500  # stretches of text that are kept of what a comment is about
 
 
 @dataclass(slots=True)
@@ -22,7 +26,7 @@ class Field:
     code: str = ""
     in_code: bool = True
     line: int = 0  # identity of the line that its result begins on
-    start: tuple[int, int] = (0, 0)  # position of that line before the result
+    start: tuple[int, int, int] = (0, 0, 0)  # position of that line before the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +68,6 @@ class Comment:
 
 
 @dataclass(slots=True)
-class Revisions:
-    """Counts of tracked changes whose text was kept or left out."""
-
-    inserted: int = 0
-    deleted: int = 0
-    moved: int = 0
-
-    def any(self) -> bool:
-        """Whether the document has tracked changes of text at all."""
-        return bool(self.inserted or self.deleted or self.moved)
-
-
-@dataclass(slots=True)
 class Context:
     """State that the parts of the reader share."""
 
@@ -103,7 +94,7 @@ class Context:
     open_comments: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     anchors: dict[str, str] = field(default_factory=dict[str, str])
     comments_read: list[str] = field(default_factory=list[str])
-    revisions: Revisions = field(default_factory=Revisions)
+    revisions: Counter[str] = field(default_factory=Counter[str])  # `inserted`, `deleted`, `moved`
     paragraphs: int = 0
     tables: int = 0
 
@@ -141,3 +132,33 @@ class Context:
                 begun[-1].append(mark)
                 if kind == "end":
                     self.paired.update(begun.pop())
+
+
+@dataclass(slots=True)
+class Line:
+    """A paragraph under construction: pieces of text with their strike mark, and blocks that follow it."""
+
+    segments: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    after: list[After] = field(default_factory=list[After])
+    hidden: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def position(self) -> tuple[int, int, int]:
+        """How many stretches of text, things after it and hidden stretches there are so far."""
+        return len(self.segments), len(self.after), len(self.hidden)
+
+    def text(self) -> str:
+        """The paragraph's text, white space collapsed, struck text between `~~`."""
+        return collapsed(struck_out(self.segments))
+
+
+def emit(line: Line, context: Context, text: str, *, strike: bool = False, hidden: str | None = None) -> None:
+    """Append text, unless it is a field's code or invisible."""
+    if not text or context.in_code():
+        return
+    if hidden and text.strip():
+        line.hidden.append((hidden, text))
+        return
+    line.segments.append((text, strike))
+    for anchor in context.open_comments.values():
+        if len(anchor) < MAX_ANCHOR:
+            anchor.append(text)

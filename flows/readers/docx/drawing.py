@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag
-from flows.readers.charts import chart_text, diagram_text, drawn_text
 from flows.readers.docx.colours import UNKNOWN, Palette
 from flows.readers.docx.context import After, Box, Context
 from flows.readers.markup import branches
-from flows.readers.words import collapsed, flat, image
+from flows.readers.shared.charts import chart_text, diagram_text, drawn_text
+from flows.readers.shared.notation import collapsed, flat, image
 from flows.schema.document import Block, BlockKind
 
+_ABSENT: dict[str, str] = {}  # the attributes of an element that is not there
 _GROUPS = (
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingGroup}wgp",
     "{http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas}wpc",
@@ -21,18 +22,14 @@ _GROUPS = (
 
 def contents(element: Element, context: Context) -> list[After]:
     """What a `w:drawing`, `w:pict` or `w:object` shows, in order, each thing once."""
-    properties = next(element.iter(qn("wp:docPr")), None)
-    if properties is not None and properties.get("hidden") in {"1", "true"}:
-        context.notice("hidden_text", f"hidden drawing: {flat(_all_text(element)) or _described(properties)}")
+    properties = next(element.iter(qn("wp:docPr")), _ABSENT)
+    described = _described(properties)
+    if properties.get("hidden") in {"1", "true"}:
+        text = flat(" ".join(str(part.text or "") for part in element.iter(qn("w:t"), qn("a:t"))))
+        context.notice("hidden_text", f"hidden drawing: {text or described}")
         return []
-    found = list(_walk(element, context, "" if properties is None else _described(properties)))
-    if not found and properties is not None and _described(properties):
-        return [_block(f"[Shape: {_described(properties)}]", context)]
-    return found
-
-
-def _all_text(element: Element) -> str:
-    return " ".join(str(part.text or "") for part in element.iter(qn("w:t"), qn("a:t")))
+    found = list(_walk(element, context, described))
+    return found or ([_block(f"[Shape: {described}]", context)] if described else [])
 
 
 def _described(element: Element) -> str:
@@ -55,8 +52,8 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
             case "w:txbxContent":
                 yield Box(part, _grounds(element, context))
             case "pic:pic":
-                own = part.find("pic:nvPicPr/pic:cNvPr", NAMESPACES)
-                yield _image(outer or ("" if own is None else _described(own)), part, context)
+                own = next(part.iterfind("pic:nvPicPr/pic:cNvPr", NAMESPACES), _ABSENT)
+                yield _image(outer or _described(own), part, context)
             case "v:imagedata":
                 alt = element.get("alt") or part.get(qn("o:title")) or outer
                 yield _image(flat(str(alt or "")), part, context)
@@ -64,7 +61,9 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
                 if part.get("string"):
                     yield _block(f"[Text box] {flat(str(part.get('string')))}", context, BlockKind.textbox)
             case "c:chart" | "chart":  # the second of Office 2016 and later (chartex)
-                yield _chart(attribute(part, "r:id"), outer, context)
+                root = _root(attribute(part, "r:id"), context)
+                missing = f"[Chart: {outer}]" if outer else "[Chart that can't be found in the file]"
+                yield _block(missing if root is None else chart_text(root, outer), context)
             case "dgm:relIds":
                 root = _root(attribute(part, "r:dm"), context)
                 if root is None:
@@ -86,12 +85,8 @@ def _walk(element: Element, context: Context, outer: str) -> Iterator[After]:  #
 
 
 def _image(alt: str, element: Element, context: Context) -> Block:
-    target = ""
-    link = next(element.iter(qn("a:hlinkClick")), None)
-    if link is not None:
-        found = context.links.get(attribute(link, "r:id"))
-        target = f" ({found.target})" if found and found.external else ""
-    return _block(image(alt) + target, context)
+    found = context.links.get(attribute(next(element.iter(qn("a:hlinkClick")), None), "r:id"))
+    return _block(image(alt) + (f" ({found.target})" if found and found.external else ""), context)
 
 
 def _grounds(shape_text: Element, context: Context) -> frozenset[str] | None:
@@ -124,12 +119,6 @@ def floating_fills(root: Element, palette: Palette) -> tuple[set[str], set[str]]
 def _root(key: str, context: Context) -> Element | None:
     """The root of the part that a drawing refers to; None where the file has none."""
     link = context.links.get(key)
-    found = link is not None and not link.external and context.package.has(link.target)
-    return context.package.xml(link.target) if link is not None and found else None
-
-
-def _chart(key: str, alt: str, context: Context) -> Block:
-    root = _root(key, context)
-    if root is None:
-        return _block(f"[Chart: {alt}]" if alt else "[Chart that can't be found in the file]", context)
-    return _block(chart_text(root, alt), context)
+    if link is None or link.external or not context.package.has(link.target):
+        return None
+    return context.package.xml(link.target)

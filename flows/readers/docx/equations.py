@@ -9,17 +9,19 @@ from flows.common.word_xml import NAMESPACES, Element, tag
 _SKIP = ("m:ctrlPr", "m:rPr", "w:rPr", "w:del", "w:moveFrom")
 
 
-def _property(element: Element, group: str, name: str) -> str | None:
-    """A property's value; '' where it is there without one; None where it is absent."""
+def _property(element: Element, group: str, name: str, absent: str = "") -> str:
+    """A property's value; '' where it is there without one."""
     found = element.find(f"m:{group}/m:{name}", NAMESPACES)
-    if found is None:
-        return None
-    return str(found.get(f"{{{NAMESPACES['m']}}}val", ""))
+    return absent if found is None else str(found.get(f"{{{NAMESPACES['m']}}}val", ""))
 
 
 def _part(element: Element, name: str) -> str:
     found = element.find(f"m:{name}", NAMESPACES)
     return "" if found is None else linear(found)
+
+
+def _parts(element: Element, name: str, between: str) -> str:
+    return between.join(linear(part) for part in element if tag(part) == name)
 
 
 def _group(text: str) -> str:
@@ -32,19 +34,14 @@ def _scripts(element: Element) -> str:
     return (f"_{_group(sub)}" if sub else "") + (f"^{_group(sup)}" if sup else "")
 
 
-def _nary(element: Element) -> str:
-    sign = _property(element, "naryPr", "chr")
-    return ("∫" if sign is None else sign) + _scripts(element) + " " + _part(element, "e")
+def _scripted(element: Element) -> str:
+    return _part(element, "e") + _scripts(element)
 
 
 def _delimited(element: Element) -> str:
-    begin, between, end = (_property(element, "dPr", name) for name in ("begChr", "sepChr", "endChr"))
-    inside = [linear(part) for part in element if tag(part) == "m:e"]
-    return (
-        ("(" if begin is None else begin)
-        + ("|" if between is None else between).join(inside)
-        + (")" if end is None else end)
-    )
+    marks = (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
+    begin, between, end = (_property(element, "dPr", name, usual) for name, usual in marks)
+    return begin + _parts(element, "m:e", between) + end
 
 
 def _fraction(element: Element) -> str:
@@ -56,32 +53,25 @@ def _fraction(element: Element) -> str:
 
 def _root(element: Element) -> str:
     degree = _part(element, "deg")
-    return (f"{_group(degree)}" if degree and degree != "2" else "") + f"√({_part(element, 'e')})"
-
-
-def _matrix(element: Element) -> str:
-    rows = [
-        ", ".join(linear(cell) for cell in row if tag(cell) == "m:e") for row in element if tag(row) == "m:mr"
-    ]
-    return "[" + "; ".join(rows) + "]"
+    return (_group(degree) if degree and degree != "2" else "") + f"√({_part(element, 'e')})"
 
 
 def _accent(element: Element) -> str:
     inside = _part(element, "e")
-    sign = _property(element, "accPr", "chr")
-    return (inside if len(inside) == 1 else f"({inside})") + ("\u0302" if sign is None else sign)
+    return (inside if len(inside) == 1 else f"({inside})") + _property(element, "accPr", "chr", "\u0302")
 
 
 _WRITERS: dict[str, Callable[[Element], str]] = {
     "m:f": _fraction,
     "m:rad": _root,
-    "m:nary": _nary,
+    "m:nary": lambda e: _property(e, "naryPr", "chr", "∫") + _scripts(e) + " " + _part(e, "e"),
     "m:d": _delimited,
-    "m:m": _matrix,
+    "m:m": lambda e: f"[{_parts(e, 'm:mr', '; ')}]",
+    "m:mr": lambda e: _parts(e, "m:e", ", "),
     "m:acc": _accent,
-    "m:sSup": lambda e: _part(e, "e") + _scripts(e),
-    "m:sSub": lambda e: _part(e, "e") + _scripts(e),
-    "m:sSubSup": lambda e: _part(e, "e") + _scripts(e),
+    "m:sSup": _scripted,
+    "m:sSub": _scripted,
+    "m:sSubSup": _scripted,
     "m:sPre": lambda e: _scripts(e) + _part(e, "e"),
     "m:func": lambda e: _part(e, "fName") + " " + _part(e, "e"),
     "m:limLow": lambda e: _part(e, "e") + "_" + _group(_part(e, "lim")),
@@ -89,7 +79,7 @@ _WRITERS: dict[str, Callable[[Element], str]] = {
     "m:bar": lambda e: (
         f"({_part(e, 'e')})" + ("\u0304" if _property(e, "barPr", "pos") == "top" else "\u0332")
     ),
-    "m:eqArr": lambda e: "; ".join(linear(row) for row in e if tag(row) == "m:e"),
+    "m:eqArr": lambda e: _parts(e, "m:e", "; "),
     "m:groupChr": lambda e: _part(e, "e"),
 }
 

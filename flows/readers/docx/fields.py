@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, val
-from flows.readers.docx.context import Context, Field
-from flows.readers.docx.line import Line, emit
-from flows.readers.words import bare_address, flat
+from flows.readers.docx.context import Context, Field, Line, emit
+from flows.readers.shared.notation import bare_address, flat
 from flows.schema.document import Block, BlockKind
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
@@ -29,16 +28,9 @@ def address(code: str) -> str:
     return ""
 
 
-def link_target(line: Line, context: Context, begun: tuple[int, int], target: str) -> None:
-    """Name the address of a link unless its text or image says it already.
-
-    Args:
-        line: the line that the link is on.
-        context: the document's state.
-        begun: the `position` of the line at which the link begins.
-        target: the address.
-    """
-    start, first = begun
+def link_target(line: Line, context: Context, begun: tuple[int, int, int], target: str) -> None:
+    """Name the address of a link, begun at that position, unless its text or image says it already."""
+    start, first, _ = begun
     shown = flat("".join(text for text, _ in line.segments[start:]))
     bare = bare_address(target)
     if shown and bare and bare not in shown and target not in shown:
@@ -67,12 +59,9 @@ def field_mark(mark: Element, line: Line, context: Context) -> None:
         shows = _SHOWS_CODE.match(entry.code)
         if entry.in_code and shows:
             # These fields have no stored result: Word computes what it shows from the code.
-            context.notice("unread_field", flat(entry.code))
-            emit(
-                line,
-                context,
-                f"[{flat(entry.code)}]" if "MACRO" not in entry.code.upper() else shows.group(1),
-            )
+            code = flat(entry.code)
+            context.notice("unread_field", code)
+            emit(line, context, shows.group(1) if "MACRO" in code.upper() else f"[{code}]")
 
 
 def _form_field(mark: Element, line: Line, context: Context) -> None:
@@ -83,8 +72,8 @@ def _form_field(mark: Element, line: Line, context: Context) -> None:
     state, context.fields[-1].in_code = context.fields[-1].in_code, False
     box = child(data, "w:checkBox")
     if box is not None:
-        checked = switch(box, "w:checked")
-        checked = switch(box, "w:default") if checked is None else checked
+        states = (switch(box, name) for name in ("w:checked", "w:default"))
+        checked = next((state for state in states if state is not None), False)
         emit(line, context, "☒ " if checked else "☐ ")
     choices = child(data, "w:ddList")
     if choices is not None:

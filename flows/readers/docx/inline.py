@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from flows.common.word_xml import Element, attribute, child, qn, tag
 from flows.readers.docx import drawing
-from flows.readers.docx.context import CommentMark, Context, NoteMark
+from flows.readers.docx.context import CommentMark, Context, Line, NoteMark, emit
 from flows.readers.docx.equations import linear
 from flows.readers.docx.fields import address, field_mark, link_target
-from flows.readers.docx.line import Line, emit
 from flows.readers.docx.styles import Look, why_hidden
-from flows.readers.emphasis import shifted
 from flows.readers.markup import branches
-from flows.readers.numerals import numeral
-from flows.readers.symbols import in_font, symbol
-from flows.readers.words import flat
+from flows.readers.shared.notation import flat, shifted
+from flows.readers.shared.signs import in_font, numeral, symbol
 
 _USUAL_SIZE = 20  # half-points, where no style says one
 _SKIP = frozenset([
@@ -37,7 +35,7 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
             case "w:r":
                 run(part, line, context, style)
             case "w:ins" | "w:moveTo":
-                context.revisions.inserted += 1
+                context.revisions["inserted"] += 1
                 walk(part, line, context, style)
             case "w:del" | "w:moveFrom":
                 deleted(part, context, moved=name == "w:moveFrom")
@@ -56,10 +54,10 @@ def walk(element: Element, line: Line, context: Context, style: str) -> None:  #
             case "m:oMathPara" | "m:oMath":
                 emit(line, context, f" {linear(part)} " if name == "m:oMath" else f"\n{linear(part)}\n")
             case "mc:AlternateContent":
-                before = (len(line.segments), len(line.after), len(line.hidden))
+                before = line.position()
                 for branch in branches(part):
                     walk(branch, line, context, style)
-                    if before != (len(line.segments), len(line.after), len(line.hidden)):
+                    if before != line.position():
                         break
             case "w:commentRangeStart" | "w:commentRangeEnd":
                 comment_range(part, context)
@@ -83,19 +81,15 @@ def comment_range(mark: Element, context: Context) -> None:
 def deleted(element: Element, context: Context, *, moved: bool = False, mark: Element | None = None) -> None:
     """Leave out deleted text and report it; moved text is read at its new place.
 
-    Args:
-        element: what is deleted.
-        context: where it is reported.
-        moved: whether its text stands elsewhere.
-        mark: the element that says who deleted it and when, if not `element` itself.
+    `mark` says who deleted it and when, if not `element` itself.
     """
     mark = element if mark is None else mark
     away = moved or next(element.iter(qn("w:moveFrom")), None) is not None
-    context.revisions.moved += away
+    context.revisions["moved"] += away
     text = "" if moved else flat("".join(_deleted_text(element, context)))
     if away and not text:
         return
-    context.revisions.deleted += 1
+    context.revisions["deleted"] += 1
     if text:
         who = attribute(mark, "w:author") or "unknown author"
         when = f" on {attribute(mark, 'w:date')[:10]}" if attribute(mark, "w:date") else ""
@@ -168,22 +162,19 @@ def run(element: Element, line: Line, context: Context, style: str) -> None:  # 
                 context.notice("unread_part", "ink or other content that Word draws itself")
             case _:
                 # mc:AlternateContent holds what a run would hold, not runs.
-                _alternatives(part, element, line, context, style)
+                _alternatives(part, properties is not None and bool(seen.vanish), line, context, style)
         if text:
             emit(line, context, text, strike=bool(seen.strike), hidden=hidden)
 
 
-def _alternatives(part: Element, run_element: Element, line: Line, context: Context, style: str) -> None:
+def _alternatives(part: Element, hidden: bool, line: Line, context: Context, style: str) -> None:
     for branch in branches(part) if tag(part) == "mc:AlternateContent" else [part]:
-        before = (len(line.segments), len(line.after), len(line.hidden))
-        properties = child(run_element, "w:rPr")
-        if properties is not None and child(branch, "w:rPr") is None:
-            context_look = context.styles.run_look(properties, style)
-            if context_look.vanish:
-                line.hidden.append(("hidden", flat(_plain(branch)) or "a drawing or image"))
-                return
+        before = line.position()
+        if hidden and child(branch, "w:rPr") is None:
+            line.hidden.append(("hidden", flat(_plain(branch)) or "a drawing or image"))
+            return
         run(branch, line, context, style)
-        if before != (len(line.segments), len(line.after), len(line.hidden)):
+        if before != line.position():
             return
 
 
@@ -197,27 +188,20 @@ def _shown(text: str, seen: Look, line: Line, context: Context, style: str) -> s
         context.notice("unknown_symbol", code)
     before = line.segments[-1][0][-1:].strip() if line.segments else ""
     raised = seen.raised or 0
-    if abs(raised) > 1 and not (before or _small(seen, context, style)):
-        return shown
+    if abs(raised) > 1 and not before:
+        usual = context.styles.run_look(None, style).size or _USUAL_SIZE
+        if (seen.size or usual) >= usual:  # a script is smaller than its paragraph
+            return shown
     return shifted(shown, raised, behind_digit=before.isdigit() and " " not in text)
-
-
-def _small(seen: Look, context: Context, style: str) -> bool:
-    """Whether a run is smaller than its paragraph: then it is raised or lowered as a script is."""
-    usual = context.styles.run_look(None, style).size or _USUAL_SIZE
-    return (seen.size or usual) < usual
 
 
 def _symbol(part: Element, context: Context) -> str:
     font, code = attribute(part, "w:font"), attribute(part, "w:char")
-    try:
-        found = symbol(font, int(code, 16))
-    except ValueError:
-        found = None
-    if found is None:
-        context.notice("unknown_symbol", f"{font} {code}")
-        return f"[symbol {font} {code}]"
-    return found
+    with suppress(ValueError):
+        if found := symbol(font, int(code, 16)):
+            return found
+    context.notice("unknown_symbol", f"{font} {code}")
+    return f"[symbol {font} {code}]"
 
 
 def _note_mark(run_element: Element, part: Element, line: Line, context: Context, hidden: str | None) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
-from flows.readers.numerals import numeral, padded
+from flows.readers.shared.signs import numeral, padded
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _LEVELS = 9
@@ -28,23 +28,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of a list paragraph.
+    """The label of a list paragraph."""
 
-    Attributes:
-        text: as printed, such as `(2)`; the glyph for a bullet.
-        citation: how an order cites it, such as `3.b.(2)`; '' for a bullet.
-        bullet: whether it is a bullet.
-        font: font of a bullet's glyph.
-        level: depth, from 1.
-        unknown: the number format where it is not known and decimal was written instead.
-    """
-
-    text: str
-    citation: str
-    bullet: bool
-    font: str
-    level: int
-    unknown: str = ""
+    text: str  # as printed, such as `(2)`; the glyph for a bullet
+    citation: str  # how an order cites it, such as `3.b.(2)`; '' for a bullet
+    bullet: bool  # whether it is a bullet
+    font: str  # font of a bullet's glyph
+    level: int  # depth, from 1
+    unknown: str = ""  # the number format where it is not known and decimal was written instead
 
 
 @dataclass(slots=True)
@@ -76,10 +67,9 @@ def _level(element: Element) -> Level:  # noqa: C901 -- one case a property
                 level.font = attribute(child(part, "w:rFonts"), "w:ascii")
             case "mc:AlternateContent":
                 # Custom formats come as a choice with a plain fallback.
-                for custom in part.iter(qn("w:numFmt")):
-                    if attribute(custom, "w:format"):
-                        level.form, level.pattern = "custom", attribute(custom, "w:format")
-                        break
+                patterns = (attribute(custom, "w:format") for custom in part.iter(qn("w:numFmt")))
+                if pattern := next(filter(None, patterns), ""):
+                    level.form, level.pattern = "custom", pattern
             case _:
                 pass
     return level
@@ -89,20 +79,13 @@ class Numbering:
     """The lists of one document, with their counters."""
 
     def __init__(self, root: Element | None, style_lists: dict[str, str]) -> None:
-        """Read `numbering.xml`.
-
-        Args:
-            root: its root, None where the document has no lists.
-            style_lists: numId by id of a numbering style, to follow `w:numStyleLink`.
-        """
+        """Read `numbering.xml`; `style_lists` has the numId of each numbering style, for `w:numStyleLink`."""
         self._definitions: dict[str, Element] = {}
         self._abstract_of: dict[str, str] = {}
         self._overrides: dict[str, dict[int, Element]] = {}
         self._lists: dict[str, _List] = {}
         self._style_lists = style_lists
-        if root is None:
-            return
-        for entry in root:
+        for entry in () if root is None else root:
             if tag(entry) == "w:abstractNum":
                 self._definitions[attribute(entry, "w:abstractNumId")] = entry
             elif tag(entry) == "w:num":
@@ -113,19 +96,13 @@ class Numbering:
                     for change in entry.iterfind(qn("w:lvlOverride"))
                 }
 
-    def _abstract(self, num: str) -> str:
-        """The definition behind a list, through style links; a circle of links ends."""
+    def _list(self, num: str) -> _List | None:
         key = self._abstract_of.get(num, "")
-        for _ in range(_LEVELS):
-            definition = self._definitions.get(key)
-            link = val(definition, "w:numStyleLink") if definition is not None else ""
+        for _ in range(_LEVELS):  # through links of styles; a circle of them ends
+            link = val(self._definitions.get(key), "w:numStyleLink")
             if not link:
                 break
             key = self._abstract_of.get(self._style_lists.get(link, ""), "")
-        return key
-
-    def _list(self, num: str) -> _List | None:
-        key = self._abstract(num)
         if key not in self._definitions:
             return None
         if key not in self._lists:
@@ -187,10 +164,9 @@ class Numbering:
         if level.form == "bullet":
             found.labels[at] = ""
             return Label(level.text, "", bullet=True, font=level.font, level=at + 1)
-        unknown = ""
+        unknown: list[str] = []
 
         def count(match: re.Match[str]) -> str:
-            nonlocal unknown
             depth = int(match.group(1)) - 1
             shown = found.counts[depth]
             if shown is None:
@@ -200,13 +176,9 @@ class Numbering:
                 form = "decimal"
             if form == "bullet":
                 return ""
-            if form == "custom":
-                return padded(shown, levels[depth].pattern)
-            text = numeral(shown, form)
-            if text is None:
-                unknown = form
-                return str(shown)
-            return text
+            text = padded(shown, levels[depth].pattern) if form == "custom" else numeral(shown, form)
+            unknown.extend([form] * (text is None))
+            return str(shown) if text is None else text
 
         text = "" if level.form == "none" and not level.text else _PLACEHOLDER.sub(count, level.text)
         text = text.strip()
@@ -215,4 +187,4 @@ class Numbering:
             found.labels[:at] = [""] * at
         found.labels[at:] = [text] + [""] * (_LEVELS - at - 1)
         citation = "".join(found.labels) if text else ""
-        return Label(text, citation, bullet=False, font="", level=at + 1, unknown=unknown)
+        return Label(text, citation, bullet=False, font="", level=at + 1, unknown="".join(unknown[-1:]))

@@ -5,30 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flows.common.word_xml import Element, attribute, child, qn, tag
-from flows.readers.cells import ALONGSIDE, in_cell, unmarked
 from flows.readers.docx.colours import WHITE
-from flows.readers.docx.context import Box, CommentMark, Context, NoteMark
+from flows.readers.docx.context import Box, CommentMark, Context, Line, NoteMark
 from flows.readers.docx.inline import comment_range, deleted, walk
-from flows.readers.docx.line import Line
 from flows.readers.docx.numbering import Label
-from flows.readers.docx.tables import Cell, Fills, grid, shown_rows
+from flows.readers.docx.tables import Fills, grid, shown_rows
 from flows.readers.markup import branches
 from flows.readers.ooxml import Relationship
-from flows.readers.symbols import bullet
-from flows.readers.words import collapsed, flat, pipe_table
+from flows.readers.shared.notation import ALONGSIDE, collapsed, flat, in_cell, pipe_table, unmarked
+from flows.readers.shared.signs import bullet
 from flows.schema.document import Block, BlockKind
 
 _INDENT = "  "
 
 
 class Story:
-    """Reader of one story.
-
-    Args:
-        context: the document's state.
-        counted: whether paragraphs and tables count towards the places that people are shown; true
-            for the body.
-    """
+    """Reader of one story; in the body paragraphs and tables are counted, to name places."""
 
     def __init__(self, context: Context, *, counted: bool = False) -> None:
         self._context = context
@@ -39,10 +31,13 @@ class Story:
     def read(self, container: Element) -> list[Block]:
         """All blocks of a container, in order."""
         self._walk(container)
+        self._finish_carried()
+        return self.blocks
+
+    def _finish_carried(self) -> None:
         if self._carried is not None:
             line, self._carried = self._carried, None
-            self._finish(line, BlockKind.paragraph, "", None)
-        return self.blocks
+            self._finish(line)
 
     def _walk(self, container: Element) -> None:  # noqa: C901 -- one case an element
         for part in container:
@@ -65,7 +60,7 @@ class Story:
                     # Not allowed here, yet written by some programs; Word shows it.
                     line = Line()
                     walk([part], line, self._context, "")
-                    self._finish(line, BlockKind.paragraph, "", None)
+                    self._finish(line)
                 case "w:altChunk":
                     self._chunk(part)
                 case "w:sectPr" | "w:tblPr" | "w:sdtPr" | "w:sdtEndPr" | "w:tcPr" | "":
@@ -83,22 +78,17 @@ class Story:
         line = Line() if self._carried is None else self._carried
         self._carried = None
         fill = context.styles.ground(properties, style)
-        before, context.grounds = (
-            context.grounds,
-            context.grounds if fill in {None, "auto"} else frozenset({fill or ""}),
-        )
+        before = context.grounds
+        context.grounds = before if fill in {None, "auto"} else frozenset({fill or ""})
         walk(element, line, context, style)
         context.grounds = before
-        if mark is not None and (child(mark, "w:del") is not None or child(mark, "w:moveFrom") is not None):
+        deleted_end = child(mark, "w:del") is not None
+        if deleted_end or child(mark, "w:moveFrom") is not None:
             # The end of this paragraph is deleted: the next one goes on from here.
-            if child(mark, "w:del") is not None:
-                context.revisions.deleted += 1
-            self._carried = line if line.segments or line.after or line.hidden else None
+            context.revisions["deleted"] += deleted_end
+            self._carried = line if any(line.position()) else None
             return
-        if attribute(child(properties, "w:framePr"), "w:dropCap") in {
-            "drop",
-            "margin",
-        }:
+        if attribute(child(properties, "w:framePr"), "w:dropCap") in {"drop", "margin"}:
             self._carried = line
             return
         text = line.text()
@@ -109,12 +99,11 @@ class Story:
             number = f"{label.text} " if label and label.text and not label.bullet else ""
             self._finish(line, BlockKind.heading, "#" * level + " " + number, level)
         elif label is not None and (text or line.after):
-            lead = f"{_lead(label)} " if label.text or label.bullet else ""
-            self._finish(
-                line, BlockKind.list_item, _INDENT * (label.level - 1) + lead, label.level, label.citation
-            )
+            lead = bullet(label.text, label.font) if label.bullet else label.text
+            lead = _INDENT * (label.level - 1) + (f"{lead} " if lead else "")
+            self._finish(line, BlockKind.list_item, lead, label.level, label.citation)
         else:
-            self._finish(line, BlockKind.paragraph, "", None)
+            self._finish(line)
 
     def _label(self, properties: Element | None, style: str) -> Label | None:
         context = self._context
@@ -130,7 +119,14 @@ class Story:
             context.notice("unknown_numbering", f"number format {label.unknown}, written in decimal")
         return label
 
-    def _finish(self, line: Line, kind: BlockKind, lead: str, level: int | None, citation: str = "") -> None:
+    def _finish(
+        self,
+        line: Line,
+        kind: BlockKind = BlockKind.paragraph,
+        lead: str = "",
+        level: int | None = None,
+        citation: str = "",
+    ) -> None:
         context = self._context
         text = line.text()
         place = context.place
@@ -144,9 +140,6 @@ class Story:
             self.blocks.append(Block(kind, (lead + text).rstrip(), shown, level))
         for reason, hidden in line.hidden:
             context.notice("hidden_text", f"{reason}: {flat(hidden)}", place)
-        self._alongside(line, place)
-
-    def _alongside(self, line: Line, place: str) -> None:
         for item in line.after:
             match item:
                 case Block():
@@ -156,7 +149,7 @@ class Story:
                 case NoteMark():
                     self._note(item, place)
                 case CommentMark():
-                    self._comment(item.key, place)
+                    self.comment(item.key, place)
 
     def part(
         self,
@@ -167,11 +160,8 @@ class Story:
     ) -> tuple[str, list[Block]]:
         """Read a story of its own: its text, and what stands alongside it.
 
-        Args:
-            element: what contains it.
-            place: where it stands.
-            behind: possible fills behind it; None: those of what is around it.
-            links: the relationships of its part; None: those of what is around it.
+        `behind` are the possible fills behind it, `links` the relationships of its part; None: those of
+        what is around it.
         """
         with self._context.at(place, links, behind):
             blocks = Story(self._context).read(element)
@@ -196,7 +186,8 @@ class Story:
         self.blocks.append(Block(BlockKind(mark.kind), f"[^{mark.label}]: {text}", where))
         self.blocks.extend(alongside)
 
-    def _comment(self, key: str, place: str) -> None:
+    def comment(self, key: str, place: str) -> None:
+        """Add a comment, once."""
         context = self._context
         comment = context.comments.get(key)
         if comment is None or key in context.comments_read:
@@ -204,22 +195,16 @@ class Story:
         context.comments_read.append(key)
         links = context.story_links.get("comment", {})
         text, alongside = self.part(comment.element, f"comment at {place}", frozenset({WHITE}), links)
+        anchor = "" if comment.parent else context.anchors.get(key, "")
         said = [
-            ("Reply" if comment.parent else "Comment") + (f" by {comment.author}" if comment.author else "")
+            ("Reply" if comment.parent else "Comment") + (f" by {comment.author}" if comment.author else ""),
+            comment.date,
+            "resolved" if comment.done else "",
+            f'on "{anchor}"' if anchor else "",
         ]
-        said += [comment.date] if comment.date else []
-        said += ["resolved"] if comment.done else []
-        anchor = context.anchors.get(key, "")
-        said += [f'on "{anchor}"'] if anchor and not comment.parent else []
-        self.blocks.append(
-            Block(BlockKind.comment, f"[{', '.join(said)}] {text}".rstrip(), f"comment at {place}")
-        )
+        shown = f"[{', '.join(filter(None, said))}] {text}".rstrip()
+        self.blocks.append(Block(BlockKind.comment, shown, f"comment at {place}"))
         self.blocks.extend(alongside)
-
-    def unmarked_comments(self) -> None:
-        """Comments without a mark in the text: Word shows them in its list of comments."""
-        for key in self._context.comments:
-            self._comment(key, "document")
 
     def _chunk(self, element: Element) -> None:
         link = self._context.links.get(attribute(element, "r:id"))
@@ -230,22 +215,20 @@ class Story:
 
     def _table(self, element: Element) -> None:
         context = self._context
-        if self._carried is not None:
-            line, self._carried = self._carried, None
-            self._finish(line, BlockKind.paragraph, "", None)
+        self._finish_carried()
+        place = f"table in {context.place}"
         if self._counted:
             context.tables += 1
-            place = f"table {context.tables}"
-        else:
-            place = f"table in {context.place}"
-        context.place = place if self._counted else context.place
+            place = context.place = f"table {context.tables}"
         rows = shown_rows(element, place, context)
         cells, covered, width = grid(rows, f"{context.path}, {place}")
         behind: list[Block] = []
         fills = Fills(element, rows, width, context)
         for cell in cells:
             where = f"{place}, row {cell.row + 1}, column {cell.column + 1}"
-            cell.text, alongside = self._cell(cell, where, fills.behind(cell))
+            with context.at(where, grounds=fills.behind(cell)):
+                text, alongside = in_cell(Story(context).read(cell.element), where)
+            cell.text = collapsed(text)
             behind.extend(alongside)
         for cell in covered:
             text = flat("".join(str(part.text or "") for part in cell.element.iter(qn("w:t"))))
@@ -257,13 +240,3 @@ class Story:
         if any(cell.text for cell in cells):
             self.blocks.append(Block(BlockKind.table, pipe_table(lines), place))
         self.blocks.extend(behind)
-
-    def _cell(self, cell: Cell, where: str, behind_it: frozenset[str]) -> tuple[str, list[Block]]:
-        with self._context.at(where, grounds=behind_it):
-            blocks = Story(self._context).read(cell.element)
-        text, behind = in_cell(blocks, where)
-        return collapsed(text), behind
-
-
-def _lead(label: Label) -> str:
-    return bullet(label.text, label.font) if label.bullet else label.text

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
-from flows.readers.contrast import invisible
 from flows.readers.docx.colours import HIGHLIGHTS, UNKNOWN, Palette
+from flows.readers.shared.contrast import invisible
+from flows.readers.shared.notation import SHIFTS
 
 _TINY = 3  # half-points: text of one and a half points and below
 _NAMELESS = "(default)"
@@ -55,7 +57,7 @@ def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 --
             case "w:highlight":
                 highlight = HIGHLIGHTS.get(val(part), "auto")
             case "w:vertAlign":
-                align = {"superscript": 1, "subscript": -1}.get(val(part), 0)
+                align = SHIFTS.get(val(part), 0)
             case "w:position":
                 up = number(val(part)) or 0
             case "w:rFonts":
@@ -80,12 +82,9 @@ def look(properties: Element | None, palette: Palette) -> Look:  # noqa: C901 --
 
 
 def why_hidden(seen: Look, grounds: frozenset[str]) -> str | None:
-    """Why text of this look can't be seen: `hidden`, `one-point`, ...; None if it can.
+    """Why text of this resolved look can't be seen: `hidden`, `one-point`, ...; None if it can.
 
-    Args:
-        seen: the resolved look of the run.
-        grounds: possible fills behind it (paragraph, cell, shape, page). Text counts as visible if
-            it can be seen on any of them.
+    `grounds` are possible fills behind it. Text counts as visible if it can be seen on any of them.
     """
     if seen.vanish:
         return "hidden"
@@ -100,6 +99,7 @@ def why_hidden(seen: Look, grounds: frozenset[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Style:
+    key: str
     name: str
     kind: str
     based_on: str
@@ -117,13 +117,9 @@ class Styles:
         self._styles: dict[str, _Style] = {}
         self._looks: dict[str, Look] = {}
         self._fills: dict[str, dict[str, str]] = {}
-        self._defaults = _PLAIN
         self._default_paragraph = ""
-        for element in () if root is None else root:
-            if tag(element) == "w:docDefaults":
-                self._defaults = look(child(element, "w:rPrDefault", "w:rPr"), palette)
-            if tag(element) != "w:style":
-                continue
+        self._defaults = look(child(root, "w:docDefaults", "w:rPrDefault", "w:rPr"), palette)
+        for element in () if root is None else root.iterfind(qn("w:style")):
             kind = attribute(element, "w:type", "paragraph")
             default = kind == "paragraph" and attribute(element, "w:default") in {"1", "true", "on"}
             # Nothing can refer to a style without an id, but the default one needs no reference.
@@ -131,6 +127,7 @@ class Styles:
             if not key:
                 continue
             self._styles[key] = _Style(
+                key,
                 val(element, "w:name").lower(),
                 kind,
                 val(element, "w:basedOn"),
@@ -155,10 +152,7 @@ class Styles:
 
     def _look_of(self, key: str) -> Look:
         if key not in self._looks:
-            merged = _PLAIN
-            for style in self._chain(key):
-                merged = merged.over(style.look)
-            self._looks[key] = merged
+            self._looks[key] = reduce(Look.over, (style.look for style in self._chain(key)), _PLAIN)
         return self._looks[key]
 
     def paragraph_style(self, properties: Element | None) -> str:
@@ -188,7 +182,7 @@ class Styles:
         for style in chain:
             if own is not None:
                 break
-            own = number(val(style.properties, "w:outlineLvl")) if style.properties is not None else None
+            own = number(val(style.properties, "w:outlineLvl"))
             if own is None and style.name.startswith("heading "):
                 own = (number(style.name.removeprefix("heading ")) or 10) - 1
         if own is None:
@@ -204,22 +198,15 @@ class Styles:
         if child(properties, "w:numPr") is not None:
             num = val(properties, "w:numPr", "w:numId")
             level = number(val(properties, "w:numPr", "w:ilvl"))
-        for style_key, style in zip(self._keys(key), self._chain(key), strict=False):
+        for style in self._chain(key):
             if num:
                 break
             if child(style.properties, "w:numPr") is not None:
                 num = val(style.properties, "w:numPr", "w:numId")
                 if level is None:
                     level = number(val(style.properties, "w:numPr", "w:ilvl"))
-                source = source or style_key  # a derived style may name its level and no list
+                source = source or style.key  # a derived style may name its level and no list
         return None if num in {"", "0"} else (num, level, source)
-
-    def _keys(self, key: str) -> list[str]:
-        keys: list[str] = []
-        while key in self._styles and len(keys) < _CHAIN:
-            keys.append(key)
-            key = self._styles[key].based_on
-        return keys
 
     def table_fills(self, key: str) -> dict[str, str]:
         """Fills that a table style puts behind cells, by its conditional format (`firstRow`, ...)."""

@@ -10,7 +10,7 @@ from flows.common.errors import ReadError
 from flows.common.word_xml import Element, attribute, child, number, qn, switch, tag, val
 from flows.readers.docx.context import Context
 from flows.readers.docx.inline import deleted
-from flows.readers.words import flat, span_mark
+from flows.readers.shared.notation import flat, span_mark
 
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 63  # Word's own limit; a span that claims more is cut to it
@@ -57,10 +57,10 @@ def shown_rows(element: Element, place: str, context: Context) -> list[Element]:
             text = flat(" ".join(str(part.text or "") for part in row.iter(qn("w:t"))))
             context.notice("hidden_text", f"hidden row: {text}", place)
         else:
-            context.revisions.inserted += child(row, "w:trPr", "w:ins") is not None
+            context.revisions["inserted"] += child(row, "w:trPr", "w:ins") is not None
             for cell in wrapped(row, "w:tc"):
                 properties = child(cell, "w:tcPr")
-                context.revisions.inserted += child(properties, "w:cellIns") is not None
+                context.revisions["inserted"] += child(properties, "w:cellIns") is not None
                 gone = child(properties, "w:cellDel")
                 if gone is not None:
                     deleted(cell, context, mark=gone)
@@ -74,15 +74,10 @@ def _merge(properties: Element | None, name: str) -> str:
 
 
 def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
-    """Place the cells of `rows`.
-
-    Args:
-        rows: rows of the table that show.
-        where: file and table, for the error.
+    """Place the cells of the `rows` that show; `where` names file and table in the error.
 
     Returns:
-        The cells that show, those that a merge covers (Word shows nothing of them), and the number
-        of columns.
+        The cells that show, those that a merge covers (Word shows nothing of them), how many columns.
 
     Raises:
         ReadError: the table has more than MAX_CELLS cells.
@@ -99,8 +94,8 @@ def grid(rows: list[Element], where: str) -> tuple[list[Cell], list[Cell], int]:
             properties = child(element, "w:tcPr")
             if child(properties, "w:cellDel") is not None:
                 continue
-            span = number(val(properties, "w:gridSpan"))
-            cell = Cell(at, column, element, max(1, min(span or 1, MAX_COLUMNS)))
+            span = max(1, min(number(val(properties, "w:gridSpan")) or 1, MAX_COLUMNS))
+            cell = Cell(at, column, element, span)
             owner = above.get(column) if _merge(properties, "w:vMerge") == "continue" else None
             if owner is not None:
                 owner.rows = at - owner.row + 1
@@ -128,14 +123,7 @@ _EDGES = ("firstRow", "lastRow", "firstCol", "lastCol", "nwCell", "neCell", "swC
 
 
 class Fills:
-    """What may stand behind the cells of one table.
-
-    Args:
-        table: its `w:tbl`.
-        rows: rows of the table that show.
-        width: columns of the table.
-        context: the document's state; what is outside is in `context.grounds`.
-    """
+    """What may stand behind the cells of one table; what is outside is in `context.grounds`."""
 
     def __init__(self, table: Element, rows: list[Element], width: int, context: Context) -> None:
         self._fill_of = context.styles.palette.shading
@@ -171,10 +159,8 @@ class Fills:
     def _layers(self, cell: Cell) -> list[list[str]]:
         """Conditional formats that hold for a cell, those that win first; in one layer they are equals."""
         on = self._on
-        top, bottom = (
-            on["firstRow"] and not cell.row,
-            on["lastRow"] and cell.row + cell.rows == len(self._rows),
-        )
+        top = on["firstRow"] and not cell.row
+        bottom = on["lastRow"] and cell.row + cell.rows == len(self._rows)
         left = on["firstColumn"] and not cell.column
         right = on["lastColumn"] and cell.column + cell.columns == self._width
         holds = (top, bottom, left, right, top and left, top and right, bottom and left, bottom and right)

@@ -7,29 +7,21 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain
 from pathlib import Path
 
 from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT, progress
 from flows.readers.pdf.forms import attached, beside, linked
-from flows.readers.pdf.furniture import take_out
-from flows.readers.pdf.layout import areas
-from flows.readers.pdf.lines import (
-    BULLET,
-    Hyphens,
-    Line,
-    interleaved,
-    is_marker,
-    lines_of,
-    paragraphs,
-    text_of,
-)
-from flows.readers.pdf.page import PageText, Word, read_page
-from flows.readers.pdf.ruled import ruled_tables
+from flows.readers.pdf.layout.areas import areas
+from flows.readers.pdf.layout.furniture import take_out
+from flows.readers.pdf.layout.lines import BULLET, Hyphens, Line, interleaved, is_marker, lines_of, paragraphs
+from flows.readers.pdf.layout.ruled import ruled_tables
+from flows.readers.pdf.layout.tables import RuledTable, cell_text, open_table
+from flows.readers.pdf.paint.page import PageText, read_page
+from flows.readers.pdf.paint.runs import Word, item_at
 from flows.readers.pdf.source import opened
-from flows.readers.pdf.tables import RuledTable, cell_text, open_table
-from flows.readers.words import collapsed, flat, image, pipe_table
+from flows.readers.shared.notation import collapsed, flat, image, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 from flows.schema.locks import PDFIUM
 
@@ -77,13 +69,13 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             found.page.close()
             pages.append(found)
     heads, feet = take_out(pages, tables)
-    blocks += [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
     words = [word for page in pages for word in page.words]
-    everything = words + [
-        word for page in tables.values() for table in page for c in table.cells for word in c.words
-    ]
-    hyphens = Hyphens(word.text for word in everything)
-    usual = _usual_size(words)
+    in_tables = (word for page in tables.values() for table in page for c in table.cells for word in c.words)
+    hyphens = Hyphens(word.text for word in chain(words, in_tables))
+    sizes: Counter[float] = Counter()
+    for word in words:
+        sizes[round(word.size * 2) / 2] += len(word.text)
+    usual = max(sizes, key=sizes.__getitem__, default=10.0)
     blank = 0
     for page in pages:
         writer = _Writer(page, hyphens, usual, notices)
@@ -92,17 +84,10 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
             found = [Block(BlockKind.note, f"[Reader's note: page {page.number} is blank]", writer.place)]
         blank += writer.blank and not extras[page.number]
         blocks += found
-    if blank == len(pages):
-        blocks = []
-    blocks += [Block(BlockKind.footer, f"[Footer] {text}", where) for text, where in feet]
+    above = [Block(BlockKind.header, f"[Header] {text}", where) for text, where in heads]
+    below = [Block(BlockKind.footer, f"[Footer] {text}", where) for text, where in feet]
+    blocks = below if blank == len(pages) else above + blocks + below
     return [replace(block, text=_STRUCK.sub(r"\1", block.text)) for block in blocks], notices
-
-
-def _usual_size(words: list[Word]) -> float:
-    sizes: Counter[float] = Counter()
-    for word in words:
-        sizes[round(word.size * 2) / 2] += len(word.text)
-    return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
 class _Writer:
@@ -120,27 +105,21 @@ class _Writer:
     def notice(self, kind: str, detail: str) -> None:
         self.notices.append(Notice(kind, self.place, detail))
 
+    def add(self, kind: BlockKind, text: str, level: int | None = None) -> None:
+        self.found.append(Block(kind, text, self.place, level))
+
     def note(self, text: str) -> None:
-        self.found.append(Block(BlockKind.note, f"[Reader's note: {text}]", self.place))
+        self.add(BlockKind.note, f"[Reader's note: {text}]")
 
     def blocks(self, tables: list[RuledTable]) -> list[Block]:
         """All blocks of the page in reading order."""
         page = self.page
         self._warn(bool(tables))
-        words = list(page.words)
-        for table in tables:
-            x0, top, x1, bottom = table.box
-            words.append(Word("", x0, top, x1, bottom, bottom - top, item=table))
-        if page.words or tables:
-            words += [
-                Word("", x0, top, x1, bottom, bottom - top, item=_IMAGE)
-                for x0, top, x1, bottom in page.images
-            ]
-        self._areas(words)
-        for line in page.sideways:
-            text = flat(line)
-            if text:
-                self.found.append(Block(BlockKind.paragraph, text, self.place))
+        images = page.images if page.words or tables else []
+        items = [item_at(table.box, table) for table in tables] + [item_at(box, _IMAGE) for box in images]
+        self._areas(page.words + items)
+        for text in filter(None, map(flat, page.sideways)):
+            self.add(BlockKind.paragraph, text)
         return self.found
 
     def _warn(self, has_tables: bool) -> None:
@@ -192,16 +171,14 @@ class _Writer:
                 self._groups([line] for line in lines_of(area.words))
             elif area.kind == "table":
                 rows = open_table(area.words, area.gutters)
-                self.found.append(Block(BlockKind.table, pipe_table(rows), self.place))
+                self.add(BlockKind.table, pipe_table(rows))
             else:
-                self._column(area.words, area.right)
-
-    def _column(self, words: list[Word], right: float) -> None:
-        lines = lines_of(words)
-        if interleaved(lines):
-            self.notice("uncertain_layout", "lines that stand beside one another at different heights")
-            self.note("columns may be mixed up in what follows; it is read line by line")
-        self._groups(paragraphs(lines, right))
+                lines = lines_of(area.words)
+                if interleaved(lines):
+                    detail = "lines that stand beside one another at different heights"
+                    self.notice("uncertain_layout", detail)
+                    self.note("columns may be mixed up in what follows; it is read line by line")
+                self._groups(paragraphs(lines, area.right))
 
     def _groups(self, groups: Iterable[list[Line]]) -> None:
         for group in groups:
@@ -209,27 +186,25 @@ class _Writer:
             if isinstance(item, RuledTable):
                 self._table(item)
             elif item is not None:
-                self.found.append(Block(BlockKind.image, str(item), self.place))
+                self.add(BlockKind.image, str(item))
             else:
                 self._paragraph(group)
 
     def _table(self, table: RuledTable) -> None:
         if not table.is_frame:
-            self.found.append(Block(BlockKind.table, pipe_table(table.rows(self.hyphens)), self.place))
+            self.add(BlockKind.table, pipe_table(table.rows(self.hyphens)))
             return
-        for _, row in groupby(
-            sorted(table.cells, key=lambda cell: (cell.row, cell.column)), lambda cell: cell.row
-        ):
-            cells = [cell for cell in row if cell.words]
+        for _, row in sorted(table.by_row().items()):
+            cells = sorted((cell for cell in row if cell.words), key=lambda cell: cell.column)
             if len(cells) > 1 and all(len(lines_of(cell.words)) <= _LABEL_LINES for cell in cells):
                 labels = [cell_text(cell, self.hyphens) for cell in cells]
-                self.found.append(Block(BlockKind.table, pipe_table([labels]), self.place))
+                self.add(BlockKind.table, pipe_table([labels]))
                 continue
             for cell in cells:
                 self._areas(cell.words)
 
     def _paragraph(self, group: list[Line]) -> None:
-        text = collapsed(text_of(group, self.hyphens))
+        text = collapsed(self.hyphens.text_of(group))
         if not text:
             return
         first = group[0].words[0].text
@@ -242,7 +217,7 @@ class _Writer:
             kind, level = BlockKind.list_item, 1
             if BULLET.match(first):
                 text = "- " + text.removeprefix(first).lstrip()
-        self.found.append(Block(kind, text, self.place, level))
+        self.add(kind, text, level)
 
     def _heading(self, group: list[Line], text: str) -> int | None:
         ratio = group[0].size / self.usual

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import binascii
 import io
 import re
 import zlib
-from base64 import a85decode
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from pdfminer.ascii85 import ascii85decode, asciihexdecode
+from pdfminer.lzw import LZWDecoder
 
 from flows.common.errors import ReadError
 from flows.readers.pdf.objects import entries, keys, resolved, string
@@ -26,7 +27,6 @@ _FILTER = re.compile(rb"/(?:Filter|F)\s*(\[[^\]]*\]|/[^\s/<>\[\]]+)")
 _NAMES = re.compile(rb"/([^\s/<>\[\]]+)")
 _USED = re.compile(rb"/([^\s/<>\[\]()]+)\s+(?:Do|scn|SCN)\b")
 _SHOWN = re.compile(rb"\((?:[^()\\]|\\.)*\)|<[0-9A-Fa-f\s]+>", re.DOTALL)
-_SPACE = re.compile(rb"\s+")
 _BOMB = "don't open it; get the document from a source that you trust"
 
 
@@ -39,22 +39,11 @@ def _flate(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _hex(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for chunk in chunks:
-        digits = rest + _SPACE.sub(b"", chunk).split(b">")[0]
-        even = len(digits) // 2 * 2
-        rest = digits[even:]
-        yield binascii.unhexlify(digits[:even])
+    yield asciihexdecode(b"".join(chunks))
 
 
 def _ascii85(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for chunk in chunks:
-        signs = rest + _SPACE.sub(b"", chunk).split(b"~")[0].replace(b"z", b"!!!!!")
-        whole = len(signs) // 5 * 5
-        rest = signs[whole:]
-        yield a85decode(signs[:whole])
-    yield a85decode(rest)
+    yield ascii85decode(b"".join(chunks).partition(b"~>")[0])
 
 
 def _runs(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -67,8 +56,6 @@ def _runs(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _lzw(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    from pdfminer.lzw import LZWDecoder
-
     yield from LZWDecoder(io.BytesIO(b"".join(chunks))).run()
 
 
@@ -117,7 +104,7 @@ def check_unpacked(data: bytes, path: Path) -> None:
                     break  # pictures, which unpack when they are drawn
                 chunks = budget.counted(decode(chunks))
             if found:
-                _drained(chunks)
+                _drain(chunks)
     except OverflowError:
         raise ReadError(
             path,
@@ -127,10 +114,10 @@ def check_unpacked(data: bytes, path: Path) -> None:
         ) from None
 
 
-def _drained(chunks: Iterable[bytes]) -> None:
+def _drain(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lambda _: None) -> None:
     try:
-        for _ in chunks:
-            pass
+        for chunk in chunks:
+            keep(chunk)
     except OverflowError:
         raise
     except Exception:  # noqa: BLE001, S110 -- a damaged or encrypted stream; whoever reads it says so
@@ -149,14 +136,8 @@ def _content(stream: Any) -> bytes:
         decode = _FILTERS.get(string(name).encode())
         chunks = decode(chunks) if decode else chunks
     found: list[bytes] = []
-    _drained(_kept(_Budget(MAX_CONTENT + 1).counted(chunks), found))
+    _drain(_Budget(MAX_CONTENT + 1).counted(chunks), found.append)
     return b"".join(found)
-
-
-def _kept(chunks: Iterable[bytes], found: list[bytes]) -> Iterator[bytes]:
-    for chunk in chunks:
-        found.append(chunk)
-        yield chunk
 
 
 class Load:
@@ -167,17 +148,11 @@ class Load:
         self._forms: list[Any] = []  # held, so that their ids stay theirs
 
     def check(self, page: Any, place: str, path: Path, most_shown: int) -> None:
-        """Check a page before it is interpreted.
-
-        Args:
-            page: the pdfminer page.
-            place: names it in errors.
-            path: of the file.
-            most_shown: bytes of strings that it may show.
+        """Check a pdfminer page, before it is interpreted.
 
         Raises:
             ReadError: it interprets more than MAX_CONTENT bytes, draws more than MAX_FORMS forms, or
-                shows more text than `most_shown`.
+                shows more than `most_shown` bytes of strings.
         """
         streams = [resolved(part) for part in entries(page.contents)]
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flows.readers.pdf.objects import Annotation, address, keys, resolved, string
-from flows.readers.pdf.page import PageText
-from flows.readers.words import bare_address, collapsed, flat
+from flows.readers.pdf.objects import keys, resolved, string
+from flows.readers.pdf.paint.annotations import Annotation, address
+from flows.readers.pdf.paint.page import PageText
+from flows.readers.shared.notation import bare_address, collapsed, flat
 from flows.schema.document import Block, BlockKind
 
 _MARKUP = frozenset([
@@ -16,23 +17,18 @@ _MARKUP = frozenset([
 _PARENTS = 20
 
 
+def _said(entry: Any, name: str) -> list[Any]:
+    """The values of a field and of those around it, innermost first."""
+    values: list[Any] = []
+    for _ in range(_PARENTS):
+        found = keys(entry)
+        values += [resolved(found[name])] if name in found else []
+        entry = found.get("Parent")
+    return values
+
+
 def _inherited(entry: Any, name: str) -> Any:
-    for _ in range(_PARENTS):
-        found = keys(entry)
-        if name in found:
-            return resolved(found[name])
-        entry = found.get("Parent")
-    return None
-
-
-def _name(entry: Any) -> str:
-    names: list[str] = []
-    for _ in range(_PARENTS):
-        found = keys(entry)
-        if "T" in found:
-            names.append(flat(string(found["T"])))
-        entry = found.get("Parent")
-    return ".".join(reversed(names))
+    return next(iter(_said(entry, name)), None)
 
 
 def _field(data: dict[str, Any]) -> str | None:
@@ -67,7 +63,8 @@ def _block(annotation: Annotation, place: str, stamps: list[str]) -> Block | Non
         value = _field(data)
         if value is None:
             return None
-        label = flat(string(_inherited(data, "TU"))) or _name(data) or "without a name"
+        name = ".".join(flat(string(part)) for part in reversed(_said(data, "T")))
+        label = flat(string(_inherited(data, "TU"))) or name or "without a name"
         return Block(BlockKind.form, f"[Form field: {label}] {value or '(empty)'}", place)
     block, mark = BlockKind.comment, ""
     if kind == "FreeText":
@@ -77,18 +74,15 @@ def _block(annotation: Annotation, place: str, stamps: list[str]) -> Block | Non
     elif kind in _MARKUP:
         mark = f"[Comment{_details(data)}]"
     elif kind == "FileAttachment":
-        name = flat(file_name(data.get("FS")))
-        mark, text = (
-            "[Attached file, not read]",
-            f"{name} {text if text != name else ''}".strip() or "without a name",
-        )
+        name = _file_name(data)
+        mark = "[Attached file, not read]"
+        text = f"{name} {text if text != name else ''}".strip() or "without a name"
     return Block(block, f"{mark} {text}", place) if mark and text else None
 
 
-def file_name(value: Any) -> str:
-    """The name in a file specification."""
-    found = keys(value)
-    return string(found.get("UF")) or string(found.get("F")) or (string(value) if not found else "")
+def _file_name(data: dict[str, Any]) -> str:
+    found = keys(data.get("FS"))
+    return flat(string(found.get("UF")) or string(found.get("F")) if found else string(data.get("FS")))
 
 
 def beside(page: PageText) -> list[Block]:
@@ -103,7 +97,7 @@ def beside(page: PageText) -> list[Block]:
 def attached(page: PageText) -> list[str]:
     """Return the names of files attached to annotations of a page."""
     return [
-        flat(file_name(annotation.data.get("FS"))) or "without a name"
+        _file_name(annotation.data) or "without a name"
         for annotation in page.annotations
         if annotation.kind == "FileAttachment"
     ]

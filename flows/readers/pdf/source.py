@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pdfplumber
+from pdfminer.pdfdocument import PDFPasswordIncorrect
+
 from flows.common.errors import ReadError
 from flows.readers.pdf.bounds import Load, check_unpacked
 from flows.readers.pdf.objects import entries, keys, resolved, string
@@ -19,12 +22,8 @@ _LATIN = frozenset(["WinAnsiEncoding", "MacRomanEncoding", "StandardEncoding"])
 _LINEAR = re.compile(rb"/Linearized\b.{0,200}?/L\s+(\d+)", re.DOTALL)
 
 
-def check(data: bytes, path: Path) -> None:
-    """Check the structure of the file before any library opens it.
-
-    Raises:
-        ReadError: it is no PDF, is truncated, or its streams decompress to too many bytes.
-    """
+def _check(data: bytes, path: Path) -> None:
+    """Check the structure of the file before any library opens it."""
     if b"%PDF-" not in data[:1024]:
         raise ReadError(
             path, "no PDF file inside", "a file that starts with %PDF-", "give it the suffix of what it is"
@@ -37,35 +36,25 @@ def check(data: bytes, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An open PDF file.
+    """An open PDF file."""
 
-    Attributes:
-        path: names it in errors.
-        pdf: the `pdfplumber.PDF`, for its structure: pages, annotations, form fields; None if it is damaged.
-        sheets: the pypdfium2 document, for what its pages paint.
-        layers_off: whether it has layers that are switched off.
-        fault: what is damaged in its structure.
-        load: what its forms make a page do.
-    """
+    path: Path  # names it in errors
+    pdf: Any  # the `pdfplumber.PDF`, for its structure; None if that is damaged
+    sheets: Any  # the pypdfium2 document, for what its pages paint
+    layers_off: bool  # whether it has layers that are switched off
+    fault: str = ""  # what is damaged in its structure
+    load: Load = field(default_factory=Load)  # what its forms make a page do
 
-    path: Path
-    pdf: Any
-    sheets: Any
-    layers_off: bool
-    fault: str = ""
-    load: Load = field(default_factory=Load)
+    def _resources(self, number: int) -> dict[str, Any]:
+        return {} if self.pdf is None else keys(self.pdf.pages[number - 1].page_obj.resources)
 
     def patterns(self, number: int) -> bool:
         """Whether a page (from 1) may fill with patterns."""
-        if self.pdf is None:
-            return False
-        return bool(keys(self.pdf.pages[number - 1].page_obj.resources).get("Pattern"))
+        return bool(self._resources(number).get("Pattern"))
 
     def drawn_fonts_are_named(self, number: int) -> bool:
         """Whether all fonts of a page (from 1) whose glyphs are drawn are in an encoding of Latin text."""
-        if self.pdf is None:
-            return False
-        fonts = map(keys, keys(keys(self.pdf.pages[number - 1].page_obj.resources).get("Font")).values())
+        fonts = map(keys, keys(self._resources(number).get("Font")).values())
         drawn = [font for font in fonts if string(font.get("Subtype")) == "Type3"]
         return all(string(font.get("Encoding")) in _LATIN for font in drawn) and bool(drawn)
 
@@ -85,9 +74,9 @@ def opened(data: bytes, path: Path) -> Source:
     """Open a file.
 
     Raises:
-        ReadError: it is damaged, protected, or has more pages than MAX_PAGES.
+        ReadError: it is no PDF, damaged, cut short, protected, or too large to decompress or read.
     """
-    check(data, path)
+    _check(data, path)
     # The library warns of each oddity, hundreds of times a page. Relevant ones are found below and on the
     # pages, and reported once.
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
@@ -107,6 +96,8 @@ def opened(data: bytes, path: Path) -> Source:
     if pdf is None:
         return Source(path, None, sheets, layers_off=False, fault=fault)
     stated, found = _stated_pages(pdf), len(pdf.pages)
+    usual = keys(keys(pdf.doc.catalog.get("OCProperties")).get("D"))
+    layers_off = bool(entries(usual.get("OFF"))) or string(usual.get("BaseState")) == "OFF"
     if stated is not None and stated != found:
         raise ReadError(
             path,
@@ -115,20 +106,18 @@ def opened(data: bytes, path: Path) -> Source:
             "the file is damaged: get it again, or print it to a new PDF",
         )
     if found != pages:
-        return Source(path, None, sheets, _layers_off(pdf), f"{found} or {pages} pages")
-    return Source(path, pdf, sheets, _layers_off(pdf))
+        return Source(path, None, sheets, layers_off, f"{found} or {pages} pages")
+    return Source(path, pdf, sheets, layers_off)
 
 
 def _structure(data: bytes, path: Path) -> tuple[Any, str]:
     """The `pdfplumber.PDF` with its pages found, or None and why it can't be had."""
-    pdfplumber: Any = importlib.import_module("pdfplumber")
-    wrong_password: Any = importlib.import_module("pdfminer.pdfdocument").PDFPasswordIncorrect
     try:
         pdf: Any = pdfplumber.open(io.BytesIO(data))
         _stated_pages(pdf)
         pages = len(pdf.pages)
     except Exception as error:
-        if error.args and isinstance(error.args[0], wrong_password):
+        if error.args and isinstance(error.args[0], PDFPasswordIncorrect):
             raise ReadError(
                 path,
                 "the file is protected with a password",
@@ -137,11 +126,6 @@ def _structure(data: bytes, path: Path) -> tuple[Any, str]:
             ) from error
         return None, str(error) or type(error).__name__
     return (pdf, "") if pages else (None, "no page in its structure")
-
-
-def _layers_off(pdf: Any) -> bool:
-    usual = keys(keys(pdf.doc.catalog.get("OCProperties")).get("D"))
-    return bool(entries(usual.get("OFF"))) or string(usual.get("BaseState")) == "OFF"
 
 
 def _stated_pages(pdf: Any) -> int | None:

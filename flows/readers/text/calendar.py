@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from flows.readers.words import normalised
+from flows.readers.shared.notation import normalised
 from flows.schema.document import Block, BlockKind
 
 _LABELS = {
@@ -36,7 +36,11 @@ def read(text: str) -> list[Block]:
         elif name == "END":
             kind = inside.pop() if inside else ""
             if kind in _KINDS:
-                blocks.append(_block(kind, method, said, len(blocks) + 1))
+                said.sort(key=lambda pair: list(_LABELS).index(pair[0]))
+                head = f"[{_KINDS[kind]}{': ' + method.lower() if method else ''}]"
+                text = "\n".join([head, *(f"{_LABELS[name]}: {value}" for name, value in said)])
+                place = f"{_KINDS[kind].lower()} {len(blocks) + 1}"
+                blocks.append(Block(BlockKind.paragraph, text, place))
         elif name == "METHOD":
             method = value.strip().upper()
         elif inside and inside[-1] in _KINDS and name in _LABELS and value.strip():
@@ -86,11 +90,3 @@ def _time(value: str, zone: str, name: str) -> str:
     seconds = "" if clock.endswith("00") else f":{clock[4:]}"
     where = "UTC" if found.group(3) else zone or "local time"
     return f"{day} {clock[:2]}:{clock[2:4]}{seconds} {where}"
-
-
-def _block(kind: str, method: str, said: list[tuple[str, str]], number: int) -> Block:
-    order = list(_LABELS)
-    said = sorted(said, key=lambda pair: order.index(pair[0]))
-    head = f"[{_KINDS[kind]}{': ' + method.lower() if method else ''}]"
-    lines = [f"{_LABELS[name]}: {value}" for name, value in said]
-    return Block(BlockKind.paragraph, "\n".join([head, *lines]), f"{_KINDS[kind].lower()} {number}")

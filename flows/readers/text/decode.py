@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from flows.common.errors import ReadError
@@ -51,24 +50,19 @@ def decoded(data: bytes, path: Path) -> tuple[str, list[Notice]]:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return _strictly(data, name, path), []
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
-        if "\0" not in text:
-            return text, []
+    text = _decoded_as(data, "utf-8")
+    if text is not None and "\0" not in text:
+        return text, []
     for name, zeros in (("utf-16-le", data[1::2]), ("utf-16-be", data[::2])):
         if zeros and zeros.count(0) > len(zeros) // 2:
             return _strictly(data, name, path), [_guess(name)]
     if b"\0" in data:
         raise ReadError(path, "bytes that are no text", "a text file", "give it the suffix of what it is")
     name = _likely(data[:_SAMPLE])
-    try:
-        return data.decode(name), [_guess(name)]
-    except UnicodeDecodeError:
-        # Latin-1 takes every byte: the words stay readable and the notice says what was done.
-        return data.decode("latin-1"), [_guess("latin-1")]
+    if (text := _decoded_as(data, name)) is not None:
+        return text, [_guess(name)]
+    # Latin-1 takes every byte: the words stay readable and the notice says what was done.
+    return data.decode("latin-1"), [_guess("latin-1")]
 
 
 def _likely(data: bytes) -> str:
@@ -89,11 +83,7 @@ def _likely(data: bytes) -> str:
 def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[str, list[Notice]]:
     """Decode a part of a mail by what its bytes are; its label counts where it can be true.
 
-    Args:
-        data: the bytes.
-        label: the charset of the part's header; empty where it has none.
-        path: of the mail, for errors.
-        markup: whether an HTML file may name its encoding itself.
+    `label` is the charset of the part's header; with `markup` an HTML file may name its encoding itself.
 
     Returns:
         The text, and a `mended_encoding` notice where the label is wrong, or characters are lost.
@@ -109,14 +99,13 @@ def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[
     zeros = data.count(b"\0")
     if zeros and zeros <= _MAX_ZEROS * len(data):
         data = data.replace(b"\0", b"")
-        said.append(Notice("mended_encoding", "message", f"{zeros} zero bytes left out"))
+        said.append(_mended(f"{zeros} zero bytes left out"))
         zeros = 0
     if not zeros and (text := _decoded_as(data, "utf-8")) is not None:
-        if not data.isascii() and name not in {"", "utf-8"}:
-            said.append(
-                Notice("mended_encoding", "message", f"labelled {label or name}; read as UTF-8, which it is")
-            )
-        if not data.isascii() or name in {"", "utf-8"}:
+        if name in {"", "utf-8"}:
+            return text, said + _lost(text)
+        if not data.isascii():
+            said.append(_mended(f"labelled {label or name}; read as UTF-8, which it is"))
             return text, said + _lost(text)
     if not zeros and name in {"", "utf-8"}:
         text = data.decode("utf-8", "replace")
@@ -125,12 +114,12 @@ def decoded_part(data: bytes, label: str, path: Path, *, markup: bool) -> tuple[
     elif name and not name.startswith(("utf-16", "utf-32")) and (text := _decoded_as(data, name)) is not None:
         return text, said
     text, guessed = decoded(data, path)
-    return text, said + [replace(notice, place="message") for notice in guessed]
+    return text, said + [_mended(notice.detail) for notice in guessed]
 
 
 def _lost(text: str) -> list[Notice]:
     lost = text.count("\ufffd")
-    return [Notice("mended_encoding", "message", f"{lost} characters lost in transport")] if lost else []
+    return [_mended(f"{lost} characters lost in transport")] if lost else []
 
 
 def _codec(label: str) -> str:
@@ -160,4 +149,8 @@ def _strictly(data: bytes, name: str, path: Path) -> str:
 
 
 def _guess(name: str) -> Notice:
-    return Notice("mended_encoding", "document", f"not UTF-8; read as {name}, which fits best")
+    return _mended(f"not UTF-8; read as {name}, which fits best", "document")
+
+
+def _mended(detail: str, place: str = "message") -> Notice:
+    return Notice("mended_encoding", place, detail)

@@ -8,15 +8,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flows.readers.cells import in_cell
-from flows.readers.emphasis import shifted, struck_out
 from flows.readers.markup import Element
-from flows.readers.text.controls import CONTROLS, shown
-from flows.readers.text.grid import Cell, lays_out, place_cells
-from flows.readers.text.marks import integer, marker, numbered
-from flows.readers.text.sheets import apply_sheets
-from flows.readers.text.style import Look, as_control, seen
-from flows.readers.words import bare_address, collapsed, flat, image, pipe_table, span_mark
+from flows.readers.shared.notation import (
+    bare_address,
+    collapsed,
+    flat,
+    image,
+    in_cell,
+    pipe_table,
+    shifted,
+    span_mark,
+    struck_out,
+)
+from flows.readers.text import elements
+from flows.readers.text.style import Look, apply_sheets, seen
 from flows.schema.document import Block, BlockKind, Notice
 
 _SKIP = frozenset(["head", "script", "style", "title", "iframe", "meta", "link", "col", "colgroup", "rp"])
@@ -28,7 +33,9 @@ _BREAKS = frozenset([
 ])  # fmt: skip
 _AROUND = {"q": ("“", "”"), "rt": (" (", ")")}
 _NUMBER = re.compile(r"[+\-−]?\d")  # noqa: RUF001 -- a minus sign
-_ROW_GROUPS = frozenset(["thead", "tbody", "tfoot", "form"])
+_CONTROL: dict[str, Any] = {"colour": "000000", "ground": "FFFFFF", "pre": False}  # colours of its own
+_ROWS = frozenset(["tr", "thead", "tbody", "tfoot", "form"])
+_CELLS = frozenset(["td", "th"])
 
 
 @dataclass(slots=True)
@@ -90,15 +97,15 @@ class _Reader:
         name = element.tag if isinstance(element.tag, str) else ""
         if not name or name in _SKIP:
             return
-        inner = seen(element, as_control(look) if name in CONTROLS else look)
+        inner = seen(element, replace(look, **_CONTROL) if name in elements.CONTROLS else look)
         if inner is None or name in _UNSHOWN:
             self.hide(element)
         elif name == "br":
             self.segments.append(("\n", inner.struck))
         elif name in {"img", "svg"}:
             self.image(element, inner)
-        elif name in CONTROLS:
-            text, unseen = shown(element)
+        elif name in elements.CONTROLS:
+            text, unseen = elements.control(element)
             self.unseen.append(unseen)
             lines = "\n" in text
             for part in ["", text, ""] if lines else [f" {text} "]:
@@ -138,9 +145,8 @@ class _Reader:
     def image(self, element: Element, look: Look) -> None:
         alt = flat(str(element.get("alt") or ""))
         if element.tag == "svg":
-            alt = flat(
-                " ".join(str(part.text or "") for part in element.iter("title", "desc", "text", "tspan"))
-            )
+            texts = element.iter("title", "desc", "text", "tspan")
+            alt = flat(" ".join(str(part.text or "") for part in texts))
         sides = {str(element.get(side) or "").removesuffix("px") for side in ("width", "height")}
         if alt or not sides & {"0", "1"}:  # one pixel: a counter, not an image
             # The colour of its text has no part in whether an image is seen.
@@ -167,11 +173,11 @@ class _Reader:
         outer = (self.kind, self.level, self.lead)
         first = f"{self.lead.strip()} ".lstrip()  # the number of an item that begins with this list
         plain = (BlockKind.paragraph, None, "")
-        form = marker(element, "decimal" if element.tag == "ol" else "")
+        form = elements.marker(element, "decimal" if element.tag == "ol" else "")
         looks = {child: seen(child, look) for child in element if child.tag == "li"}
         step = -1 if element.get("reversed") is not None else 1
         count = sum(inner is not None for inner in looks.values()) if step < 0 else 1
-        count = integer(element.get("start"), count)
+        count = elements.integer(element.get("start"), count)
         self.words(element.text, look)
         for child in element:
             if child.tag in {"ul", "ol"}:
@@ -184,9 +190,9 @@ class _Reader:
                 self.hide(child)
             else:
                 self.flush()
-                count = integer(child.get("value"), count)
+                count = elements.integer(child.get("value"), count)
                 self.kind, self.level = BlockKind.list_item, depth + 1
-                self.lead = "  " * depth + first + numbered(count, marker(child, form))
+                self.lead = "  " * depth + first + elements.numbered(count, elements.marker(child, form))
                 first = ""
                 count += step
                 self.inside(child, inner, depth + 1)
@@ -201,8 +207,8 @@ class _Reader:
         order = {"thead": 0, "tfoot": 2}
         rows = sorted(self.rows(element, look, depth), key=lambda row: order.get(row[0].getparent().tag, 1))
         self.flush()
-        cells, width = place_cells(rows)
-        if not width or width == 1 or lays_out(element, cells):
+        cells, width = elements.place_cells(rows)
+        if not width or width == 1 or elements.lays_out(element, cells):
             # A layout table: its cells follow one another.
             for cell in cells:
                 self.inside(cell.element, cell.look, depth)
@@ -214,45 +220,38 @@ class _Reader:
         lines = [[""] * width for _ in rows]
         behind: list[Block] = []
         for cell in cells:
-            text, tables = self.cell(cell)
+            part = _Reader()
+            part.inside(cell.element, cell.look, 0)
+            part.flush()
+            self.notices += part.notices
+            text, tables = in_cell(part.blocks, f"row {cell.row + 1}, column {cell.column + 1}")
             behind += tables
             lines[cell.row][cell.column] = text + span_mark(cell.columns, cell.rows) if text else ""
-        if any(any(line) for line in lines):
+        if any(map(any, lines)):
             self.blocks.append(Block(BlockKind.table, pipe_table(lines), self.place))
         for block in behind:
             self.blocks.append(replace(block, place=self.place))
-
-    def cell(self, cell: Cell) -> tuple[str, list[Block]]:
-        part = _Reader()
-        part.inside(cell.element, cell.look, 0)
-        part.flush()
-        self.notices += part.notices
-        return in_cell(part.blocks, f"row {cell.row + 1}, column {cell.column + 1}")
 
     def rows(
         self, element: Element, look: Look, depth: int
     ) -> Iterator[tuple[Element, list[tuple[Element, Look]]]]:
         """The rows that show, each with its cells; what else is in the table stands before it."""
+        for part, inner in self.parts(element, look, depth, _ROWS):
+            if part.tag == "tr":
+                yield part, list(self.parts(part, inner, depth, _CELLS))
+            else:
+                yield from self.rows(part, inner, depth)
+
+    def parts(
+        self, element: Element, look: Look, depth: int, wanted: frozenset[str]
+    ) -> Iterator[tuple[Element, Look]]:
+        """The children of these names that show; others are read at once."""
         self.words(element.text, look)
         for part in element:
             inner = seen(part, look) if isinstance(part.tag, str) else look
             if inner is None:
                 self.hide(part)
-            elif part.tag == "tr":
-                yield part, list(self.cells(part, inner, depth))
-            elif part.tag in _ROW_GROUPS:
-                yield from self.rows(part, inner, depth)
-            else:
-                self.walk(part, look, depth)
-            self.words(part.tail, look)
-
-    def cells(self, row: Element, look: Look, depth: int) -> Iterator[tuple[Element, Look]]:
-        self.words(row.text, look)
-        for part in row:
-            inner = seen(part, look) if isinstance(part.tag, str) else look
-            if inner is None:
-                self.hide(part)
-            elif part.tag in {"td", "th"}:
+            elif part.tag in wanted:
                 yield part, inner
             else:
                 self.walk(part, look, depth)

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flows.common.errors import ReadError
-from flows.readers.text import calendar, html
+from flows.readers.shared.notation import flat, normalised
+from flows.readers.text import calendar, html, parts
 from flows.readers.text.decode import decoded_part
-from flows.readers.text.parts import Message, called, charset, is_calendar, parsed, payload, suffix, unwrapped
-from flows.readers.text.signed import ENCRYPTED, content
-from flows.readers.words import flat, normalised
 from flows.schema.document import Block, BlockKind, Document, Notice
 
 _HEADERS = ("From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Date", "Subject", "Importance")
@@ -44,7 +42,7 @@ class _Found:
 
     blocks: list[Block] = field(default_factory=list[Block])
     notices: list[Notice] = field(default_factory=list[Notice])
-    attachments: list[Message] = field(default_factory=list["Message"])
+    attachments: list[parts.Message] = field(default_factory=list["parts.Message"])
     marked_up: bool = False
 
     def add(self, other: _Found) -> None:
@@ -59,24 +57,19 @@ class _Found:
 
 
 def read(data: bytes, path: Path, opener: Opener) -> tuple[list[Block], list[Notice]]:
-    """Read one mail.
-
-    Args:
-        data: the file's bytes.
-        path: its name, for errors.
-        opener: reads an attachment; None where its format is not read.
+    """Read one mail; `opener` reads an attachment, None where its format is not read.
 
     Raises:
         ReadError: the file is no mail, or an attachment that should be readable is not.
     """
-    message = parsed(data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+    message = parts.parsed(data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
     if not any(message[name] for name in _OF_MAIL):
         raise ReadError(path, "no mail headers", "a mail with From, Date, Subject", "save the mail as .eml")
     found = _message(message, path, opener, "")
     return found.blocks, found.notices
 
 
-def _message(message: Message, path: Path, opener: Opener, inside: str) -> _Found:
+def _message(message: parts.Message, path: Path, opener: Opener, inside: str) -> _Found:
     lines = [f"{name}: {flat(str(value))}" for name in _HEADERS for value in message.get_all(name, [])]
     found = _Found([Block(BlockKind.metadata, "\n".join(lines), "headers")] if lines else [])
     body = _part(message, path)
@@ -86,15 +79,15 @@ def _message(message: Message, path: Path, opener: Opener, inside: str) -> _Foun
     if len(attachments) > MAX_PARTS:
         raise ReadError(path, f"{len(attachments)} attachments", f"at most {MAX_PARTS}", "save them apart")
     if attachments:
-        names = ", ".join(called(part, at) for at, part in enumerate(attachments, 1))
+        names = ", ".join(parts.called(part, at) for at, part in enumerate(attachments, 1))
         found.blocks.append(Block(BlockKind.metadata, f"[Attachments: {names}]", "attachments"))
     found.blocks = [replace(block, place=inside + block.place) for block in found.blocks]
     found.notices = [replace(notice, place=inside + notice.place) for notice in found.notices]
     for at, part in enumerate(attachments, 1):
-        name = called(part, at)
+        name = parts.called(part, at)
         more = _attachment(part, name, path, opener, inside)
         shown = {block.text for block in body.blocks}
-        if is_calendar(part) and {block.text for block in more.blocks} <= shown:
+        if parts.is_calendar(part) and {block.text for block in more.blocks} <= shown:
             continue  # the invitation that the message shows already, once more as a file
         if not more.blocks and not body.blocks:
             text = f"[Reader's note: {name} is not read, and the message has no text of its own]"
@@ -111,14 +104,14 @@ def _counted(blocks: list[Block]) -> list[Block]:
     ]
 
 
-def _part(part: Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a kind of part
+def _part(part: parts.Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a kind of part
     """What is read of a part as text of the message; what else it holds are attachments."""
     kind = part.get_content_type()
     if kind == "multipart/encrypted":
         found = _Found()
-        found.note("encrypted", ENCRYPTED)
+        found.note("encrypted", parts.ENCRYPTED)
         return found
-    if kind in {"application/pkcs7-mime", "application/x-pkcs7-mime"} or suffix(part) == ".p7m":
+    if kind in {"application/pkcs7-mime", "application/x-pkcs7-mime"} or parts.suffix(part) == ".p7m":
         return _sealed(part, path)
     if kind == "multipart/alternative" and part.is_multipart():
         return _alternatives([_part(child, path) for child in part.iter_parts()])
@@ -128,10 +121,8 @@ def _part(part: Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a
             found.add(_part(child, path))
         return found
     if kind in {"message/delivery-status", "message/disposition-notification"} and part.is_multipart():
-        groups = [str(group).strip() for group in part.get_payload()]
-        return _Found(
-            [Block(BlockKind.paragraph, text, "paragraph 1 of the message") for text in groups if text]
-        )
+        groups = filter(None, (str(group).strip() for group in part.get_payload()))
+        return _Found([Block(BlockKind.paragraph, text, "paragraph 1 of the message") for text in groups])
     if part.get_content_maintype() not in {"text", "multipart"} or _is_file(part):
         return _Found(attachments=[part])
     try:
@@ -140,24 +131,23 @@ def _part(part: Message, path: Path) -> _Found:  # noqa: PLR0911 -- one return a
         return _Found(attachments=[part])
 
 
-def _is_file(part: Message) -> bool:
+def _is_file(part: parts.Message) -> bool:
     """Whether a text stands beside the message, as a file of its own."""
     if part.get_content_maintype() == "multipart" or part.get_content_type() == "text/calendar":
         return False
     shown = part.get_content_type() in {"text/plain", "text/html", "text/rfc822-headers"}
-    return not shown or part.get_content_disposition() == "attachment" or bool(suffix(part))
+    return not shown or part.get_content_disposition() == "attachment" or bool(parts.suffix(part))
 
 
-def _sealed(part: Message, path: Path) -> _Found:
-    data = payload(part)
-    inner = content(data)
+def _sealed(part: parts.Message, path: Path) -> _Found:
+    inner = parts.content(parts.payload(part))
     if inner is not None:
-        return _part(parsed(inner), path)
+        return _part(parts.parsed(inner), path)
     found = _Found()
     if str(part.get_param("smime-type") or "") == "signed-data":
         found.note("unread_part", "the message is signed in a form that can't be opened")
     else:
-        found.note("encrypted", ENCRYPTED)
+        found.note("encrypted", parts.ENCRYPTED)
     return found
 
 
@@ -172,8 +162,7 @@ def _alternatives(forms: list[_Found]) -> _Found:
     texts.sort(key=lambda at: forms[at].marked_up)
     best = texts[-1] if texts else -1
     for at in reversed(texts):
-        if counts[at].total() > 1.1 * counts[best].total():
-            best = at
+        best = at if counts[at].total() > 1.1 * counts[best].total() else best
     found = _Found()
     for at, form in enumerate(forms):
         if texts:
@@ -207,31 +196,30 @@ def _words(form: _Found) -> Counter[str]:
     return Counter(re.findall(r"\w+", _UNCOUNTED.sub(" ", "\n".join(texts))))
 
 
-def _text(part: Message, path: Path) -> _Found:
+def _text(part: parts.Message, path: Path) -> _Found:
     kind = part.get_content_type()
-    text, said = decoded_part(payload(part), charset(part), path, markup=kind == "text/html")
+    text, said = decoded_part(parts.payload(part), parts.charset(part), path, markup=kind == "text/html")
     text = normalised(text)[0]
     if kind == "text/html":
         blocks, more = html.read(text)
         return _Found(blocks, said + more, marked_up=True)
-    if is_calendar(part) and (events := calendar.read(text)):
+    if parts.is_calendar(part) and (events := calendar.read(text)):
         return _Found(events, said)
     if str(part.get_param("format") or "").lower() == "flowed":
-        text = unwrapped(text, joined=str(part.get_param("delsp") or "").lower() == "yes")
-    found = _Found(notices=said)
-    note = f"[Reader's note: {ENCRYPTED}]"
+        text = parts.unwrapped(text, joined=str(part.get_param("delsp") or "").lower() == "yes")
+    note = f"[Reader's note: {parts.ENCRYPTED}]"
     text, sealed = _ARMOUR.subn(f"\n\n{note}\n\n", text)
     if sealed:
-        found.notices.append(Notice("encrypted", "message", ENCRYPTED))
-    for at, paragraph in enumerate((one for one in re.split(r"\n[ \t]*\n", text) if one.strip()), 1):
-        place = f"paragraph {at} of the message"
-        is_note = sealed and paragraph.strip("\n") == note
-        kind_of = BlockKind.note if is_note else BlockKind.paragraph
-        found.blocks.append(Block(kind_of, paragraph.strip("\n"), place))
+        said.append(Notice("encrypted", "message", parts.ENCRYPTED))
+    found = _Found(notices=said)
+    paragraphs = (one.strip("\n") for one in re.split(r"\n[ \t]*\n", text) if one.strip())
+    for at, paragraph in enumerate(paragraphs, 1):
+        block = BlockKind.note if sealed and paragraph == note else BlockKind.paragraph
+        found.blocks.append(Block(block, paragraph, f"paragraph {at} of the message"))
     return found
 
 
-def _attachment(part: Message, name: str, path: Path, opener: Opener, inside: str) -> _Found:
+def _attachment(part: parts.Message, name: str, path: Path, opener: Opener, inside: str) -> _Found:
     place = f"{inside}attachment {name}: "
     kind = part.get_content_type()
     if kind in {"message/rfc822", "message/global"}:
@@ -239,22 +227,22 @@ def _attachment(part: Message, name: str, path: Path, opener: Opener, inside: st
         if inner is not None and not inner.keys() and "content-transfer-encoding" in part:
             # Encoded against the rules, as some programs do: the parser has taken it for text.
             inner["Content-Transfer-Encoding"] = str(part["content-transfer-encoding"])
-            inner = parsed(payload(inner))
+            inner = parts.parsed(parts.payload(inner))
         if inner is not None and place.count("attachment ") <= _MAX_DEPTH:
             return _message(inner, path, opener, place)
         return _Found(notices=[Notice("unread_part", place.rstrip(": "), "mail nested too deeply")])
-    data = payload(part)
-    if data and (kind == "text/html" or suffix(part) in {".html", ".htm"}):
-        text, said = decoded_part(data, charset(part), path, markup=True)
+    data = parts.payload(part)
+    if data and (kind == "text/html" or parts.suffix(part) in {".html", ".htm"}):
+        text, said = decoded_part(data, parts.charset(part), path, markup=True)
         blocks, more = html.read(normalised(text)[0])
         found = _Found(blocks, said + more)
-    elif data and is_calendar(part):
+    elif data and parts.is_calendar(part):
         found = _text(part, path)
     else:
         found = _Found()
         if part.get_content_maintype() == "text" and not data.startswith((b"%PDF-", b"PK\x03\x04")):
             try:
-                text, found.notices = decoded_part(data, charset(part), path, markup=False)
+                text, found.notices = decoded_part(data, parts.charset(part), path, markup=False)
                 data = text.encode()
             except ReadError:  # labelled as text, and none
                 kind = "application/octet-stream"
@@ -277,9 +265,8 @@ def _opened(data: bytes, name: str, kind: str, path: Path, opener: Opener) -> Do
     if not data:
         return None
     suffix = _SUFFIXES.get(kind, ".txt" if kind.startswith("text/") and kind != "text/rtf" else "")
-    suffix = next(
-        (found for mark, found in _MARKS.items() if data.startswith(b"PK") and mark in data), suffix
-    )
+    if data.startswith(b"PK"):
+        suffix = next((found for mark, found in _MARKS.items() if mark in data), suffix)
     if data.startswith(b"%PDF-"):
         name, suffix = name.removesuffix(".pdf") + ".pdf", ""
     document = opener(data, Path(f"{path}!{name}"))

@@ -1,8 +1,9 @@
-"""One part of a mail: its headers and its bytes."""
+"""One part of a mail: its headers, its bytes, and what a signed one holds."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import MIMEPart
@@ -10,9 +11,13 @@ from email.policy import EmailPolicy
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flows.readers.words import flat
+from flows.readers.shared.notation import flat
 
 Message: TypeAlias = "MIMEPart[Any, Any]"
+ENCRYPTED = "the message is encrypted and can't be read here; get it decrypted"
+_SIGNED = bytes.fromhex("2a864886f70d010702")  # the identifier of signed data
+_OPEN = 0x80  # a length that is not said: an end mark follows the value
+_OCTETS = 0x04
 _PEOPLE = frozenset(["from", "sender", "reply-to", "to", "cc", "bcc"])
 
 
@@ -28,14 +33,11 @@ class _Policy(EmailPolicy):
                 value = raw.decode("cp1252", "replace")
         try:
             found = super().header_fetch_parse(name, value)
-            return _as_written(value) if found.defects and name.lower() in _PEOPLE else found
+            # Addresses that break the rules stay as written, with encoded words decoded.
+            broken = found.defects and name.lower() in _PEOPLE
+            return flat(str(make_header(decode_header(value)))) if broken else found
         except Exception:  # noqa: BLE001 -- the standard library's parser breaks on some malformed headers
             return flat(str(value))
-
-
-def _as_written(value: str) -> str:
-    """A header of addresses that breaks the rules: nothing put in order, encoded words decoded."""
-    return flat(str(make_header(decode_header(value))))
 
 
 def parsed(data: bytes) -> Message:
@@ -88,3 +90,49 @@ def called(part: Message, at: int) -> str:
     """How an attachment is called: by the name it was sent under, else by its number and type."""
     name = flat(part.get_filename() or "").replace("/", "_").replace("\\", "_")
     return name or f"part {at} ({part.get_content_type()})"
+
+
+def content(data: bytes) -> bytes | None:
+    """The message inside a signed one (CMS, RFC 5652), its signature not checked.
+
+    None where it is encrypted, holds none, or is damaged.
+    """
+    try:
+        kind, outer = _values(data, *_value(data, 0)[1:3])
+        if data[kind[1] : kind[2]] != _SIGNED:
+            return None
+        signed = next(_values(data, outer[1], outer[2]))
+        _, _, inner, *_ = _values(data, signed[1], signed[2])
+        _, held = _values(data, inner[1], inner[2])
+        return _octets(data, *next(_values(data, held[1], held[2]))[:3])
+    except (IndexError, ValueError, StopIteration):
+        return None
+
+
+def _value(data: bytes, at: int) -> tuple[int, int, int, int]:
+    """Tag, start and end of the value at `at`, and where the next one starts (X.690, BER)."""
+    tag, length = data[at], data[at + 1]
+    start = at + 2
+    if length == _OPEN:
+        end = start
+        while data[end] or data[end + 1]:
+            end = _value(data, end)[3]
+        return tag, start, end, end + 2
+    if length > _OPEN:
+        start += length - _OPEN
+        length = int.from_bytes(data[at + 2 : start])
+    if start + length > len(data):
+        raise ValueError(length)
+    return tag, start, start + length, start + length
+
+
+def _values(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    while at < end:
+        tag, start, stop, at = _value(data, at)
+        yield tag, start, stop
+
+
+def _octets(data: bytes, tag: int, start: int, end: int) -> bytes:
+    if tag == _OCTETS:
+        return data[start:end]
+    return b"".join(_octets(data, *part) for part in _values(data, start, end))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import islice
 from pathlib import Path
 
 from flows.common.errors import ReadError
+from flows.readers.shared.notation import normalised, pipe_table
 from flows.readers.text.decode import decoded
-from flows.readers.words import normalised, pipe_table
 from flows.schema.document import Block, BlockKind, Notice
 
 MAX_CELLS = 4_000_000
@@ -53,12 +54,13 @@ def _blocks(text: str, *, markdown: bool) -> list[Block]:
         if not line and not fence:
             close()
             continue
-        if markdown and not fence and _HEADING.match(line):
+        heading = markdown and not fence and _HEADING.match(line)
+        if heading:
             close()
         if not lines:
             start = number
         lines.append(line)
-        if markdown and not fence and len(lines) == 1 and _HEADING.match(line):
+        if heading:
             close()
     close()
     return blocks
@@ -87,13 +89,9 @@ def _delimiter(text: str) -> str:
     if len(sample) < len(text):
         sample = sample[: sample.rfind("\n") + 1] or sample
     for candidate in _DELIMITERS:
-        widths: list[int] = []
+        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
         try:
-            for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate):
-                if row:
-                    widths.append(len(row))
-                if len(widths) == _SAMPLE_ROWS:
-                    break
+            widths = [len(row) for row in islice((row for row in rows if row), _SAMPLE_ROWS)]
         except csv.Error:
             continue
         usual = max(set(widths), key=lambda width: (widths.count(width), width), default=0)
@@ -123,9 +121,6 @@ def _table(text: str, path: Path, notices: list[Notice]) -> list[Block]:
         rows.pop()
     widths = {len(row) for row in rows if row}
     if len(widths) > 1:
-        notices.append(
-            Notice(
-                "uncertain_layout", "document", f"rows of {min(widths)} to {max(widths)} fields; filled up"
-            )
-        )
+        detail = f"rows of {min(widths)} to {max(widths)} fields; filled up"
+        notices.append(Notice("uncertain_layout", "document", detail))
     return [Block(BlockKind.table, pipe_table(rows), f"rows 1-{len(rows)}")]

@@ -14,8 +14,7 @@ from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
 from flows.readers.ooxml import Program, opened
 from flows.readers.xlsx.book import Book, Sheet, too_much_text
-from flows.readers.xlsx.controls import controls
-from flows.readers.xlsx.drawings import drawings
+from flows.readers.xlsx.drawings import controls, drawings
 from flows.readers.xlsx.extras import comments, inputs, printed_lines
 from flows.readers.xlsx.grid import read_grid
 from flows.readers.xlsx.tables import tables
@@ -51,19 +50,18 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
 
 
 def _sheet(book: Book, sheet: Sheet, notices: list[Notice]) -> Iterator[Block]:
-    state = {"visible": "", "hidden": ", hidden sheet", "veryHidden": ", sheet hidden by a program"}.get(
-        sheet.state, ", hidden sheet"
-    )
+    state = {"visible": "", "veryHidden": ", sheet hidden by a program"}.get(sheet.state, ", hidden sheet")
     package = book.package
     if sheet.kind and not package.has(sheet.part):
         raise ReadError(package.path, f"sheet {sheet.name!r} is missing from the file", "a complete workbook")
+    what = _KINDS.get(sheet.kind, "Sheet")
     if sheet.kind.endswith("Macrosheet"):
+        what = "Macro sheet"
         detail = "a sheet of Excel 4.0 macros: its formulas are shown, none is run"
         notices.append(Notice("macro", sheet.name, detail))
     elif sheet.kind not in _KINDS:
         found = f"a sheet of the unknown kind {sheet.kind!r}" if sheet.kind else "a sheet without content"
         notices.append(Notice("unread_part", sheet.name, found))
-    what = "Macro sheet" if sheet.kind.endswith("Macrosheet") else _KINDS.get(sheet.kind, "Sheet")
     content = _content(book, sheet, notices) if sheet.kind else iter(())
     first = next(content, None)
     empty = ", empty" if first is None else ""

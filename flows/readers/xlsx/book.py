@@ -9,10 +9,10 @@ from flows.common.errors import ReadError
 from flows.readers.limits import MAX_TEXT
 from flows.readers.markup import Element
 from flows.readers.ooxml import Package, Relationship
-from flows.readers.xlsx.rich import rich_values
-from flows.readers.xlsx.strings import Font, Runs, S, runs_of, unescaped
-from flows.readers.xlsx.styles import Colours, Style, font_of, styles_of
+from flows.readers.shared.notation import image
+from flows.readers.xlsx.styles import Colours, Runs, S, Style, font_of, runs_of, styles_of, unescaped
 
+_RD = "{http://schemas.microsoft.com/office/spreadsheetml/2017/richdata}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MAX_STRINGS = 4_000_000
 
@@ -69,7 +69,7 @@ class Book:
         self.colours = Colours(theme, styles)
         has_boxes = any(name.startswith("xl/featurepropertybag/") for name in package.names())
         self.styles = [] if styles is None else styles_of(styles, self.colours, has_boxes=has_boxes)
-        self.rich = rich_values(package, links)
+        self.rich = _rich_values(package, links)
         self.chars = 0
         self.strings: list[str | Runs] = []
         strings = parts.get("sharedStrings", "")
@@ -84,11 +84,7 @@ class Book:
 
     def text(self, element: Element) -> str | Runs:
         """A shared or inline string."""
-        return runs_of(element, self.font)
-
-    def font(self, element: Element) -> Font:
-        """The font of a run."""
-        return font_of(element, self.colours)
+        return runs_of(element, lambda run: font_of(run, self.colours))
 
     def rich_value(self, key: str, raw: str) -> str:
         """What Excel shows for a cell whose error value stands for more, such as an image."""
@@ -109,3 +105,36 @@ class Book:
         """The style of a cell by its index; the default where the index is not there."""
         at = int(key) if key and key.isdecimal() else 0
         return self.styles[at] if at < len(self.styles) else Style()
+
+
+def _rich_values(package: Package, links: dict[str, Relationship]) -> list[str]:
+    """What Excel shows for each index of a cell's `vm`, counted from 1 there; '' for unknown.
+
+    Such values (images in cells, linked data) are stored behind an error value for older programs.
+    """
+    metadata, values, structures = (
+        package.root(links, kind) for kind in ("sheetMetadata", "rdRichValue", "rdRichValueStructure")
+    )
+    if metadata is None or values is None or structures is None:
+        return []
+    kinds = [
+        (str(entry.get("t")), [str(key.get("n")) for key in entry.iterfind(f"{_RD}k")])
+        for entry in structures.iterfind(f"{_RD}s")
+    ]
+    texts = [_shown(value, kinds) for value in values.iterfind(f"{_RD}rv")]
+    held = [int(entry.get("i", -1)) for entry in metadata.iterfind(f".//{S}futureMetadata//{_RD}rvb")]
+    found: list[str] = []
+    for entry in metadata.iterfind(f"{S}valueMetadata/{S}bk/{S}rc"):
+        at = int(entry.get("v", -1))
+        value = held[at] if 0 <= at < len(held) else -1
+        found.append(texts[value] if 0 <= value < len(texts) else "")
+    return found
+
+
+def _shown(value: Element, kinds: list[tuple[str, list[str]]]) -> str:
+    at = int(value.get("s", -1))
+    kind, keys = kinds[at] if 0 <= at < len(kinds) else ("", [])
+    given = dict(zip(keys, (unescaped(entry.text) for entry in value.iterfind(f"{_RD}v")), strict=False))
+    if kind.lower().endswith("image"):
+        return image(given.get("Text") or "")
+    return given.get("_DisplayString") or unescaped(value.findtext(f"{_RD}fb"))

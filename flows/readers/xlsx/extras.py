@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from flows.readers.emphasis import shifted, struck_out
-from flows.readers.ooxml import Package, Relationship
-from flows.readers.words import collapsed, flat
+from flows.readers.ooxml import Relationship
+from flows.readers.shared.notation import collapsed, flat, shifted, struck_out
 from flows.readers.xlsx.book import Book
 from flows.readers.xlsx.grid import Grid
-from flows.readers.xlsx.strings import Font, S, as_shown, unescaped
+from flows.readers.xlsx.styles import Font, S, as_shown, unescaped
 from flows.schema.document import Block, BlockKind, Notice
 
 _T = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
@@ -35,7 +34,12 @@ def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator
     package = book.package
     threads = [link.target for link in links.values() if link.kind == "threadedComment"]
     threaded: set[str] = set()
-    people = _people(package) if threads else {}
+    people = {
+        str(person.get("id")): str(person.get("displayName"))
+        for name in (package.names() if threads else ())
+        if name.startswith("xl/persons/") and name.endswith(".xml")
+        for person in package.xml(name).iterfind(f"{_T}person")
+    }
     for part in threads:
         for entry in package.xml(part).iterfind(f"{_T}threadedComment"):
             cell = str(entry.get("ref"))
@@ -63,15 +67,6 @@ def comments(book: Book, links: dict[str, Relationship], sheet: str) -> Iterator
 
 def _comment(said: str, text: str, sheet: str, cell: str) -> Block:
     return Block(BlockKind.comment, f"[{said}, on {cell}] {text}".rstrip(), f"{sheet}!{cell}")
-
-
-def _people(package: Package) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in package.names():
-        if name.startswith("xl/persons/") and name.endswith(".xml"):
-            for person in package.xml(name).iterfind(f"{_T}person"):
-                found[str(person.get("id"))] = str(person.get("displayName"))
-    return found
 
 
 def inputs(grid: Grid, sheet: str) -> Iterator[Block]:

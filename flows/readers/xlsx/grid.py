@@ -7,15 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flows.common.errors import ReadError
-from flows.readers.formats import colour_named, format_number, shows_nothing, text_shown
 from flows.readers.markup import Element
 from flows.readers.ooxml import Relationship
-from flows.readers.words import letters, normalised
+from flows.readers.shared.formats import colour_named, format_number, shows_nothing, text_shown
+from flows.readers.shared.notation import letters, normalised
 from flows.readers.xlsx.book import Book, R, Sheet
-from flows.readers.xlsx.formulas import Formulas
-from flows.readers.xlsx.places import EVERYWHERE, Span, position, spans
-from flows.readers.xlsx.strings import Runs, as_shown, unescaped
-from flows.readers.xlsx.styles import Style
+from flows.readers.xlsx.places import EVERYWHERE, Formulas, Span, position, spans
+from flows.readers.xlsx.styles import Runs, Style, as_shown, unescaped
 from flows.readers.xlsx.unseen import Unseen, styled_tables
 from flows.schema.document import Notice
 
@@ -23,7 +21,6 @@ MAX_CELLS = 4_000_000
 MAX_COLUMNS = 16_384
 MAX_RANGES = 100_000  # ranges with conditional formats, and characters of a list of them
 MAX_LINKED = 1000  # cells that one link is written to
-_WHITE = "FFFFFF"
 _BESIDE = 3  # characters that a cell takes in a pipe table besides its text
 _LINK = re.compile(r'HYPERLINK\("([^"]+)"', re.IGNORECASE)
 
@@ -114,22 +111,16 @@ class _Reader:
             plain = (
                 as_shown("a", style.font)[0] == "a"
                 and not set(style.code) & set(";[@")
-                and not style.hides(style.font.colour, _WHITE)
+                and not style.hides(style.font.colour)
             )
             found = self.styles[key] = (style, plain)
         return found
 
-    def cell(self, cell: Element, column: int) -> str:  # noqa: C901 -- one case a kind of cell
+    def cell(self, cell: Element, column: int) -> str:
         kind = cell.get("t") or "n"
-        raw, formula, inline = None, None, None
-        for part in cell:
-            local = str(part.tag).rpartition("}")[2]
-            if local == "v":
-                raw = str(part.text or "")
-            elif local == "f":
-                formula = part
-            elif local == "is":
-                inline = part
+        parts = {str(part.tag).rpartition("}")[2]: part for part in cell}
+        formula, inline = parts.get("f"), parts.get("is")
+        raw = str(parts["v"].text or "") if "v" in parts else None
         style, plain = self.style(cell.get("s"))
         if style.is_box and kind in {"b", "n"} and (kind == "b" or not raw) and inline is None:
             return "☒" if (raw or "").strip() == "1" else "☐"
@@ -165,7 +156,7 @@ class _Reader:
             self.unseen.report(self.at_row, column, whole)
             return ""
         override = self.book.colours.named(colour_named(style.code, number)) if "[" in style.code else ""
-        hidden = [run for run in runs if style.hides(override or (run[1] or style.font).colour, _WHITE)]
+        hidden = [run for run in runs if style.hides(override or (run[1] or style.font).colour)]
         text = "".join(run for run, _ in hidden)
         if text.strip():
             kept = as_shown(tuple(run for run in runs if run not in hidden), style.font)[0]
@@ -276,10 +267,8 @@ def read_grid(book: Book, sheet: Sheet, links: dict[str, Relationship], notices:
     grid = reader.grid
     notices += reader.unseen.remove_unseen(grid.rows, grid.merges)
     if reader.lost:
-        places = ", ".join(reader.lost[:20]) + (
-            f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""
-        )
-        detail = f"the file does not hold the text of {places}"
+        more = f" and {len(reader.lost) - 20} more" if reader.lost[20:] else ""
+        detail = f"the file does not hold the text of {', '.join(reader.lost[:20])}{more}"
         notices.append(Notice("missing_text", sheet.name, detail))
     notices += [Notice("unknown_symbol", sheet.name, code) for code in reader.unknown]
     grid.rows = dict(sorted(grid.rows.items()))

@@ -1,13 +1,18 @@
-"""Cells and ranges by name: `B7`, `$A$1:C2`."""
+"""Cells and ranges by name, `B7` and `$A$1:C2`, and the formulas of one sheet."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from flows.readers.words import letters
+from flows.readers.markup import Element
+from flows.readers.shared.notation import letters
 
+MAX_MOVED = 500_000  # characters of shared formulas that are translated; each takes microseconds
+_LATER = re.compile(r"_xl(?:fn|ws|pm|udf)\.")  # prefixes of newer functions; Excel hides them
 _CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
 
 
@@ -22,8 +27,9 @@ class Span:
 
     @property
     def name(self) -> str:
-        """The range as Excel writes it, `A1:C2`."""
-        return f"{letters(self.left)}{self.top}:{letters(self.right)}{self.bottom}"
+        """The range as Excel writes it, `A1:C2`, or `A1` for one cell."""
+        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
+        return first if first == last else f"{first}:{last}"
 
     @property
     def area(self) -> int:
@@ -62,3 +68,34 @@ def spans(references: str) -> list[Span]:
             rows, columns = sorted((start[0], end[0])), sorted((start[1], end[1]))
             found.append(Span(rows[0], columns[0], rows[1], columns[1]))
     return found
+
+
+class Formulas:
+    """The shared formulas of a sheet, translated to each cell."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, tuple[str, str]] = {}
+        self._moved = 0
+
+    def origin(self, element: Element, here: str) -> tuple[str, str] | None:
+        """The formula of the cell `here` and the cell that it is written for; None where it has none."""
+        text = _LATER.sub("", str(element.text or ""))
+        key = element.get("si")
+        written = (text, here) if text else None
+        if key is None or element.get("t") != "shared":
+            return written
+        if written:
+            self._shared[key] = written
+        return self._shared.get(key)
+
+    def at(self, origin: tuple[str, str], here: str) -> str:
+        """A formula as it reads in the cell `here`."""
+        text, first = origin
+        self._moved += len(text)
+        if here == first:
+            return text
+        if self._moved > MAX_MOVED:
+            return f"as in {first}, moved to {here}"
+        # Importing openpyxl takes a third of a second, and few files need it.
+        translator: Any = importlib.import_module("openpyxl.formula.translate").Translator
+        return str(translator("=" + text, origin=first).translate_formula(here))[1:]

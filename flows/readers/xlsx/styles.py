@@ -1,18 +1,21 @@
-"""Styles of a workbook: number formats, fonts, fills, and the colours that they name."""
+"""Styles of a workbook: number formats, fonts, fills, colours, and the text of cells as they show it."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from flows.readers.contrast import OFFICE, invisible, lit
-from flows.readers.emphasis import shift_of
-from flows.readers.formats import BUILTIN
 from flows.readers.markup import Element
-from flows.readers.xlsx.strings import Font, S
+from flows.readers.shared.contrast import OFFICE, invisible, lit
+from flows.readers.shared.formats import BUILTIN
+from flows.readers.shared.notation import SHIFTS, shifted, struck_out
+from flows.readers.shared.signs import in_font, is_symbol_font
 
+S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 MAX_STYLES = 65_536  # Excel takes a few less
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _COMPLEMENT = "{http://schemas.microsoft.com/office/spreadsheetml/2022/featurepropertybag}xfComplement"
@@ -21,21 +24,68 @@ _THEME = ("lt1", "dk1", "lt2", "dk2", *(f"accent{at}" for at in range(1, 7)), "h
 _SYSTEM = {64: "000000", 65: "FFFFFF"}  # text and ground of a window
 
 
-class Colours:
-    """The colours of a workbook: its theme, and its palette of 64.
+@dataclass(frozen=True, slots=True)
+class Font:
+    """Properties of a font that change how text reads."""
 
-    Args:
-        theme: root of the theme part, or None.
-        styles: root of the styles part, or None.
+    colour: str = "000000"  # six hex digits; '' where it is not known
+    struck: bool = False  # whether a line goes through the text
+    shift: int = 0  # 1 raised, -1 lowered, 0 on the line
+    name: str = ""  # of the typeface, which matters for symbol fonts
+
+
+Runs = tuple[tuple[str, Font | None], ...]
+"""Stretches of a rich text with their font; None for the font of the cell."""
+
+
+def unescaped(text: str | None) -> str:
+    """Text with `_x000D_` and the like as characters; `_x005F_` is the underscore of an escape."""
+    text = str(text or "")
+    if "_x" not in text:
+        return text
+    text = _ESCAPE.sub(lambda code: chr(int(code.group(1), 16)), text)
+    # A character beyond the basic plane is escaped as two halves.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def runs_of(element: Element, font_of: Callable[[Element], Font]) -> str | Runs:
+    """A shared or inline string, without its phonetic guide; runs only where fonts could matter."""
+    runs: list[tuple[str, Font | None]] = []
+    for part in element:
+        if part.tag == f"{S}t":
+            runs.append((unescaped(part.text), None))
+        elif part.tag == f"{S}r":
+            font = part.find(f"{S}rPr")
+            runs.append((unescaped(part.findtext(f"{S}t")), None if font is None else font_of(font)))
+    if all(font is None for _, font in runs):
+        return "".join(text for text, _ in runs)
+    return tuple(runs)
+
+
+def as_shown(text: str | Runs, font: Font) -> tuple[str, list[str]]:
+    """Text as its fonts show it: struck words between `~~`, raised and lowered digits, symbol fonts.
+
+    A whole cell that is raised reads as it is: nothing stands before it. Also returns the positions of symbol
+    fonts that are not known.
     """
+    unknown: list[str] = []
+    parts: list[tuple[str, bool]] = []
+    for stretch, own in ((text, None),) if isinstance(text, str) else text:
+        seen = own or font
+        shown, missing = in_font(stretch, seen.name) if is_symbol_font(seen.name) else (stretch, [])
+        unknown += missing
+        parts.append((shifted(shown, seen.shift) if own else shown, seen.struck))
+    return struck_out(parts), unknown
+
+
+class Colours:
+    """The colours of a workbook: its theme, and its palette of 64."""
 
     def __init__(self, theme: Element | None, styles: Element | None) -> None:
         self.theme: dict[str, str] = {"lt1": "FFFFFF", "dk1": "000000"}
-        for entry in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*"):
-            for colour in entry:
-                self.theme[str(entry.tag).rpartition("}")[2]] = str(
-                    colour.get("lastClr") or colour.get("val")
-                )
+        for colour in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*/*"):
+            name = str(colour.getparent().tag).rpartition("}")[2]
+            self.theme[name] = str(colour.get("lastClr") or colour.get("val"))
         own = () if styles is None else styles.iterfind(f"{S}colors/{S}indexedColors/{S}rgbColor")
         self.own = [str(entry.get("rgb"))[-6:] for entry in own]
 
@@ -73,36 +123,28 @@ _PLAIN = Font()
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a cell is shown.
+    """How a cell is shown."""
 
-    Attributes:
-        code: its number format.
-        font: its font.
-        grounds: colours of its fill, two for a pattern; () for no fill, None for one that is not known.
-        is_box: whether TRUE and FALSE are shown as a check box.
-    """
+    code: str = "General"  # its number format
+    font: Font = _PLAIN  # its font
+    grounds: tuple[str, ...] | None = ()  # of its fill, two for a pattern; () for none, None if unknown
+    is_box: bool = False  # whether TRUE and FALSE are shown as a check box
 
-    code: str = "General"
-    font: Font = _PLAIN
-    grounds: tuple[str, ...] | None = ()
-    is_box: bool = False
-
-    def hides(self, colour: str, ground: str) -> bool:
-        """Whether text of a colour can't be seen; `ground` is behind a cell without fill."""
-        grounds = (ground,) if self.grounds == () else self.grounds
+    def hides(self, colour: str) -> bool:
+        """Whether text of a colour can't be seen; a cell without fill is white."""
+        grounds = ("FFFFFF",) if self.grounds == () else self.grounds
         return bool(grounds) and all(invisible(colour, behind) for behind in grounds)
 
 
 def font_of(element: Element, colours: Colours) -> Font:
     """The font of a style (`font`) or of a run (`rPr`)."""
-    strike, align = element.find(f"{S}strike"), element.find(f"{S}vertAlign")
-    name = element.find(f"{S}name")
-    name = element.find(f"{S}rFont") if name is None else name
+    said = {name: element.find(S + name) for name in ("name", "rFont", "strike", "vertAlign")}
+    said = {name: str(found.get("val")) for name, found in said.items() if found is not None}
     return Font(
         colours.resolved(element.find(f"{S}color"), automatic="000000"),
-        strike is not None and strike.get("val") not in {"0", "false"},
-        0 if align is None else shift_of(str(align.get("val"))),
-        "" if name is None else str(name.get("val")),
+        said.get("strike", "0") not in {"0", "false"},
+        SHIFTS.get(said.get("vertAlign", ""), 0),
+        said.get("name", said.get("rFont", "")),
     )
 
 
@@ -120,13 +162,7 @@ def _grounds(fill: Element, colours: Colours) -> tuple[str, ...] | None:
 
 
 def styles_of(root: Element, colours: Colours, *, has_boxes: bool) -> list[Style]:
-    """The cell formats of a workbook by index.
-
-    Args:
-        root: of the styles part.
-        colours: of the workbook.
-        has_boxes: whether the workbook shows cells as check boxes at all.
-    """
+    """The cell formats of a workbook by index; without `has_boxes` no cell is shown as a check box."""
     codes = dict(BUILTIN)
     for entry in root.iterfind(f"{S}numFmts/{S}numFmt"):
         codes[int(entry.get("numFmtId", 0))] = str(entry.get("formatCode", "General"))

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import groupby
 
-from flows.readers.words import collapsed, letters, pipe_table
+from flows.readers.shared.notation import collapsed, letters, pipe_table
 from flows.readers.xlsx.grid import Grid
 from flows.readers.xlsx.places import Span
 from flows.schema.document import Block, BlockKind
 
 THIN_AREA = 1_000_000  # cells of a range from which it may be too thin for a table
-THIN_SHARE = 20
+THIN_SHARE = 20  # times the filled cells, from which it is
 _FRAME = 3  # characters that an empty cell takes
 MAX_FILL = 1_000_000  # characters that merged ranges may fill on one sheet
-
-
-@dataclass(frozen=True, slots=True)
-class _Region:
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    def is_thin(self, grid: Grid) -> bool:
-        """Whether a few cells span so wide a range that most of a table would be empty."""
-        area = (self.bottom - self.top + 1) * (self.right - self.left + 1)
-        return area > THIN_AREA and area > THIN_SHARE * sum(map(len, grid.rows.values()))
-
-    @property
-    def name(self) -> str:
-        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
-        return first if first == last else f"{first}:{last}"
 
 
 def tables(grid: Grid, sheet: str, spend: Callable[[int], None]) -> Iterator[Block]:
@@ -39,38 +21,30 @@ def tables(grid: Grid, sheet: str, spend: Callable[[int], None]) -> Iterator[Blo
 
     Merged ranges are filled with their value, and the first cell of one notes it; hidden rows and
     columns are marked. Cells spread thinly over a huge range are listed one a line, `C7: text`.
-
-    Args:
-        grid: of the sheet.
-        sheet: its name.
-        spend: called with the characters of a table's frame, before it is written.
+    `spend` is called with the characters of a table's frame, before it is written.
     """
     _fill(grid)
     for region in _regions(grid):
         place = f"{sheet}!{region.name}"
-        if region.is_thin(grid):
+        if region.area > THIN_AREA and region.area > THIN_SHARE * sum(map(len, grid.rows.values())):
             cells = (
                 f"{letters(column)}{row}: {collapsed(_cell(grid, region, row, column))}"
                 for row in range(region.top, region.bottom + 1)
                 for column in sorted(grid.rows.get(row, {}))
             )
             yield Block(BlockKind.table, "\n".join(cells), place)
-        elif region.top == region.bottom and region.left == region.right:
+        elif region.area == 1:
             text = collapsed(_cell(grid, region, region.top, region.left))
             yield Block(BlockKind.paragraph, text, place)
         else:
-            width = region.right - region.left + 1
-            filled = range(region.top, region.bottom + 1)
-            spend(_FRAME * sum(max(0, width - len(grid.rows.get(row, ()))) for row in filled))
-            rows = [
-                [_cell(grid, region, row, column) for column in range(region.left, region.right + 1)]
-                for row in range(region.top, region.bottom + 1)
-                if row in grid.rows
-            ]
+            columns = range(region.left, region.right + 1)
+            within = range(region.top, region.bottom + 1)
+            spend(_FRAME * sum(max(0, len(columns) - len(grid.rows.get(row, ()))) for row in within))
+            rows = [[_cell(grid, region, row, at) for at in columns] for row in within if row in grid.rows]
             yield Block(BlockKind.table, pipe_table(rows), place)
 
 
-def _cell(grid: Grid, region: _Region, row: int, column: int) -> str:
+def _cell(grid: Grid, region: Span, row: int, column: int) -> str:
     text = grid.rows.get(row, {}).get(column, "")
     if row == region.top and any(first <= column <= last for first, last in grid.hidden_columns):
         text = f"{text} [hidden column]".strip()
@@ -104,18 +78,10 @@ def _is_title(grid: Grid, merge: Span) -> bool:
     )
 
 
-def _regions(grid: Grid) -> Iterator[_Region]:
-    band: list[int] = []
-    last = 0
-    for row in grid.rows:
-        if band and row != last + 1:
-            for part in _apart(grid, band):
-                yield from _columns(grid, part)
-            band = []
-        band.append(row)
-        last = row
-    for part in _apart(grid, band) if band else ():
-        yield from _columns(grid, part)
+def _regions(grid: Grid) -> Iterator[Span]:
+    for _, band in groupby(enumerate(grid.rows), lambda pair: pair[1] - pair[0]):
+        for part in _apart(grid, [row for _, row in band]):
+            yield from _columns(grid, part)
 
 
 def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
@@ -133,22 +99,22 @@ def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
     yield band[start:]
 
 
-def _columns(grid: Grid, band: list[int]) -> Iterator[_Region]:
+def _columns(grid: Grid, band: list[int]) -> Iterator[Span]:
     """Part a band of rows at columns that are empty in all of them."""
     extents: dict[int, tuple[int, int]] = {}  # first and last row of each column
     for row in band:
         for column in grid.rows[row]:
             extents[column] = (extents[column][0] if column in extents else row, row)
-    groups: list[_Region] = []
+    groups: list[Span] = []
     for column in sorted(extents):
         top, bottom = extents[column]
         last = groups[-1] if groups else None
         if last is not None and column == last.right + 1:
-            groups[-1] = _Region(min(last.top, top), last.left, max(last.bottom, bottom), column)
+            groups[-1] = Span(min(last.top, top), last.left, max(last.bottom, bottom), column)
         else:
-            groups.append(_Region(top, column, bottom, column))
+            groups.append(Span(top, column, bottom, column))
     # A gap parts two tables only if both sides look like one: a label and its value may stand apart.
     if all(region.right > region.left and region.bottom > region.top for region in groups):
         yield from groups
     else:
-        yield _Region(band[0], min(extents), band[-1], max(extents))
+        yield Span(band[0], min(extents), band[-1], max(extents))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flows.common.errors import ReadError
 from flows.readers.ooxml import Package, Relationship
-from flows.readers.words import letters
+from flows.readers.shared.notation import letters
 from flows.readers.xlsx.book import Book, Sheet
 from flows.readers.xlsx.places import Span, spans
 from flows.schema.document import Notice
@@ -34,8 +34,6 @@ class Unseen:
     """Collect the invisible text of one sheet, and report it.
 
     Attributes:
-        book: the workbook.
-        sheet: its name.
         painted: ranges whose colours are not known: conditional formats.
         striped: ranges where a cell without fill has a ground that is not known: tables with a style.
         is_bare_known: whether a cell without fill is white; a sheet may have a picture behind.
@@ -73,13 +71,13 @@ class Unseen:
         return notices
 
     def _colours(self, rows: Rows) -> None:
-        if len(self._suspects) * (len(self.painted) + len(self.striped)) > MAX_WORK:
+        unknown = self.painted + self.striped
+        if len(self._suspects) * len(unknown) > MAX_WORK:
             return  # too many conditions to check: text that may be visible stays
         for one in self._suspects:
-            unknown = self.painted + self.striped if one.bare else self.painted
-            if (one.bare and not self.is_bare_known) or any(
-                span.holds(one.row, one.column) for span in unknown
-            ):
+            if one.bare and not self.is_bare_known:
+                continue
+            if any(span.holds(one.row, one.column) for span in (unknown if one.bare else self.painted)):
                 continue
             self.report(one.row, one.column, one.text)
             if one.kept:

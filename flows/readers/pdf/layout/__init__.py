@@ -1,0 +1,1 @@
+"""The order of reading: lines, paragraphs, columns, tables, running headers and footers."""

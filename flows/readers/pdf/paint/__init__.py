@@ -1,0 +1,1 @@
+"""What a page paints: characters that can be seen, words, shapes, annotations."""
