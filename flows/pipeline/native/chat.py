@@ -11,11 +11,11 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from flows.common.digests import sha256_text
-from flows.pipeline.native.answers import InternalFault, ToolAnswer
 from flows.pipeline.native.contract import TOOL_SECONDS, Ask, Limits
+from flows.pipeline.native.toolbox import InternalFault, ToolAnswer, Toolbox
 from flows.schema.attempt import End
 from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall
 
@@ -40,19 +40,6 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _NAMELESS = "a tool call without a name"  # see `flows.adapters.completions.calls`
-
-
-class Toolbox(Protocol):
-    """The tools of one chat."""
-
-    @property
-    def offered(self) -> list[dict[str, Any]]:
-        """Their schemas, as sent."""
-        ...
-
-    async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
-        """Carry out one call; `caller` is the key of its completion and its number."""
-        ...
 
 
 def end_of(ended: str) -> End:
