@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,27 +72,8 @@ class ReportDocument:
         Raises:
             EditError: there is no such place, or it takes no such text.
         """
-        self._set(self._find(place_id), place_id, clean(text, place_id))
-
-    def fill(self, texts: Mapping[str, str]) -> list[EditError]:
-        """Set several places, with ids from before the first edit.
-
-        Args:
-            texts: texts by place, as for `set_text`; set in this order.
-
-        Returns:
-            The errors of places that were not set; the others were.
-        """
-        known = dict(self._all())
-        faults: list[EditError] = []
-        for place_id, text in texts.items():
-            try:
-                self._set(self._living(place_id, known), place_id, clean(text, place_id))
-            except EditError as fault:
-                faults.append(fault)
-        return faults
-
-    def _set(self, element: Element, place_id: str, text: str) -> None:
+        element = self._find(place_id)
+        text = clean(text, place_id)
         _refuse_table(element, place_id)
         element = controls.written(element)
         controls.refuse_locked(element, place_id)
@@ -171,8 +152,10 @@ class ReportDocument:
             EditError: no such place, or one can't go. Others may be gone by then: don't keep the document.
         """
         elements = [(self._find(place_id), place_id) for place_id in place_ids]
+        roots = self._roots()
         for element, place_id in reversed(elements):
-            if self._has(element):
+            # Not getroottree: lxml also returns the document's root for removed elements.
+            if [element, *element.iterancestors()][-1] in roots:
                 self._delete(element, place_id)
 
     def elements(self) -> list[tuple[Element, str]]:
@@ -243,19 +226,8 @@ class ReportDocument:
         if twins is not None:
             removal.copy_to_twin(twins)
 
-    def _has(self, element: Element) -> bool:
-        # Not getroottree: lxml also returns the document's root for removed elements.
-        return [element, *element.iterancestors()][-1] in self._roots()
-
-    def _living(self, place_id: str, known: Mapping[str, Found]) -> Element:
-        """Return the element of a place from before some edits, if it is still in the document."""
-        element = self._find(place_id, known)
-        if not self._has(element):
-            raise EditError(place_id, "a place that went with an earlier edit", "", "list the places again")
-        return element
-
-    def _find(self, place_id: str, known: Mapping[str, Found] | None = None) -> Element:
-        known = self._all() if known is None else known
+    def _find(self, place_id: str) -> Element:
+        known = self._all()
         if place_id not in known:
             near = [each for each in known if each[:1] == place_id[:1]][-1:]
             last = f"; the last of that kind is {near[0]}" if near else ""

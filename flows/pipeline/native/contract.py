@@ -17,9 +17,9 @@ TOOL_SECONDS = "tool_seconds"
 """Key of a completion's `asked`: seconds that tools took before the call, when it was made."""
 
 Ask = Callable[[Sequence[Message], Sequence[Mapping[str, Any]], float], Awaitable[Completion]]
-"""Completes a chat, from the store or by a paid call. It takes the messages so far, the request's tools, and the
-seconds that tools took since the last call: a call that is paid for records them under `TOOL_SECONDS`, so
-that a replay counts the same time."""
+"""Completes a chat, from the store or by a paid call. It takes the messages so far, the request's tools, and
+the seconds that tools took since the last call. A paid call records them under `TOOL_SECONDS`, so that a
+replay counts the same time."""
 
 
 @dataclass(frozen=True, slots=True)

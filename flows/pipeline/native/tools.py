@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 from flows.common.errors import ReadError
 from flows.common.gather import in_thread
 from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.native.folder import REPORT, Folder
 from flows.pipeline.native.offered import (
+    TOOLS,
     Arguments,
     Delete,
     FilePage,
     Fill,
     Insert,
-    Nothing,
     PageView,
     Rows,
     Show,
@@ -48,8 +46,6 @@ from flows.stages.length import length_text, measure_length, parse_length_limit
 
 _REPORT = "/".join(REPORT)
 
-A = TypeVar("A", bound=Arguments)
-
 
 class Tools(Toolbox):
     """The tools of one attempt."""
@@ -70,27 +66,38 @@ class Tools(Toolbox):
         self._folder = folder
         self._renders = renders
         self._limit = limit
-        self._work: Mapping[str, Callable[[str, str], ToolAnswer]] = {
-            "list_files": _taking(Nothing, lambda _: list_files(folder)),
-            "read_file": _taking(FilePage, lambda wanted: read_file(folder, wanted, page_chars)),
-            "start_report": _taking(Start, lambda wanted: start_report(folder, wanted, page_chars)),
-            "show_report": _taking(Show, lambda wanted: show_report(folder, wanted, page_chars)),
-            "fill": _taking(Fill, lambda wanted: fill(folder, wanted)),
-            "insert": _taking(Insert, lambda wanted: insert(folder, wanted)),
-            "add_rows": _taking(Rows, lambda wanted: add_rows(folder, wanted)),
-            "delete": _taking(Delete, lambda wanted: delete(folder, wanted)),
-        }
+        self._page_chars = page_chars
 
     async def carry_out(self, name: str, arguments: str, caller: str) -> ToolAnswer:
         """Carry out a call; all but two tools work in a thread."""
-        if name == "view_page":
-            wanted = read_arguments(name, arguments, PageView)
+        wanted = read_arguments(name, arguments, TOOLS[name].takes)
+        if isinstance(wanted, PageView):
             path, data = await in_thread(self._folder.read, wanted.path)
             return await view_page(self._renders, path, data, wanted, caller)
         if name == "check_report":
-            read_arguments(name, arguments, Nothing)
             return await self._check(caller)
-        return await in_thread(self._work[name], name, arguments)
+        return await in_thread(self._answer, wanted)
+
+    def _answer(self, wanted: Arguments) -> ToolAnswer:
+        folder, most = self._folder, self._page_chars
+        match wanted:
+            case FilePage():
+                answer = read_file(folder, wanted, most)
+            case Start():
+                answer = start_report(folder, wanted, most)
+            case Show():
+                answer = show_report(folder, wanted, most)
+            case Fill():
+                answer = fill(folder, wanted)
+            case Insert():
+                answer = insert(folder, wanted)
+            case Rows():
+                answer = add_rows(folder, wanted)
+            case Delete():
+                answer = delete(folder, wanted)
+            case _:
+                answer = list_files(folder)
+        return answer
 
     async def _check(self, caller: str) -> ToolAnswer:
         data, why = await in_thread(self._folder.report)
@@ -113,11 +120,6 @@ class Tools(Toolbox):
             *(f"Notice: {notice.kind}, {notice.place}: {notice.detail}" for notice in found.notices),
         ]
         return ToolAnswer(encodable("\n".join(lines)))
-
-
-def _taking(kind: type[A], work: Callable[[A], ToolAnswer]) -> Callable[[str, str], ToolAnswer]:
-    """Wrap `work` so that it parses its arguments from JSON."""
-    return lambda name, text: work(read_arguments(name, text, kind))
 
 
 def _checked(data: bytes) -> ReportFile:
