@@ -12,7 +12,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flows.schema.document import BlockKind, Packet
@@ -24,17 +24,10 @@ EXTRACTIVE_VERSION = "1"
 DEFAULT_WORDS = 3000
 """Target length without a word limit."""
 
-_HEADINGS: Mapping[str, str] = {
-    Step.higher_guidance: "Higher guidance",
-    Step.tasks: "Tasks",
-    Step.facts: "Facts",
-    Step.assumptions: "Assumptions",
-    Step.limitations: "Limitations",
+_HEADINGS: Mapping[str, str] = {  # where they are not the words of the area's name
     Step.environment: "Operational environment",
     Step.centers_of_gravity: "Centres of gravity",
     Step.objectives: "Objectives, effects and criteria of success",
-    Step.forces: "Forces",
-    Step.risk: "Risk",
     Step.ccir: "Commander's critical information requirements and gaps",
     Step.mission_statement: "Restated mission",
 }
@@ -80,14 +73,7 @@ _CUES: Mapping[str, str] = {
 _WORD = re.compile(r"[a-z][a-z'-]+|\d[\d,.]*")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z0-9(\"'])")
 _NUMBER = re.compile(r"\d")
-_SKIPPED = {
-    BlockKind.header,
-    BlockKind.footer,
-    BlockKind.image,
-    BlockKind.sheet,
-    BlockKind.metadata,
-    BlockKind.note,
-}
+_SKIPPED = frozenset(map(BlockKind, ("header", "footer", "image", "sheet", "metadata", "note")))
 _SHORTEST, _LONGEST = 6, 60  # words; shorter ones are labels, longer ones run-on tables
 
 
@@ -116,14 +102,17 @@ def write_extractive(
     taken: list[_Sentence] = []
     sections: list[str] = []
     for step in steps:
-        heading = _HEADINGS.get(step) or step.replace("_", " ").capitalize()
-        chosen = _choose(sentences, step, room, seed, taken)
+        cues = set(_WORD.findall(_CUES.get(step, step.replace("_", " ").lower())))
+
+        def cued(sentence: _Sentence, cues: set[str] = cues) -> float:
+            return len(cues.intersection(sentence.words)) / math.sqrt(len(sentence.words))
+
+        chosen = _take(_ranked(sentences, cued, f"{seed}|{step}"), room, taken)
         taken += chosen
+        heading = _HEADINGS.get(step) or step.replace("_", " ").capitalize()
         lines = [f"- {sentence.text} [{sentence.document}]" for sentence in chosen]
-        sections.append(
-            "\n".join([f"## {heading}", "", *(lines or ["Nothing in the packet was found for this area."])])
-        )
-    return "# Mission analysis\n\n" + "\n\n".join(sections) + "\n"
+        sections += [f"## {heading}", "\n".join(lines) or "Nothing in the packet was found for this area."]
+    return "\n\n".join(["# Mission analysis", *sections]) + "\n"
 
 
 def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> list[str]:
@@ -140,23 +129,15 @@ def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> li
     sentences = _sentences(packet)
     rarity = _inverse_frequency([sentence.words for sentence in sentences])
     asked = set(_WORD.findall(assignment.lower()))
-    widest = max((sentence.centrality for sentence in sentences), default=0.0) or 1.0
 
-    def rank(sentence: _Sentence) -> float:
-        shared = sum(rarity[word] for word in asked.intersection(sentence.words))
-        figures = 0.15 if _NUMBER.search(sentence.text) else 0.0
-        return (
-            shared / (4 * math.sqrt(len(sentence.words)))
-            + sentence.centrality / widest
-            + figures
-            + 0.3 * _unit(f"{seed}|report", sentence)
-        )
+    def shared(sentence: _Sentence) -> float:
+        found = sum(rarity[word] for word in asked.intersection(sentence.words))
+        return found / (4 * math.sqrt(len(sentence.words)))
 
-    chosen = _take(sorted(sentences, key=lambda s: (-rank(s), s.text)), words, [])
-    place = {id(sentence): number for number, sentence in enumerate(sentences)}
-    lead, *others = chosen or [None]
-    rest = sorted((one for one in others if one is not None), key=lambda one: place[id(one)])
-    return [one.text for one in (lead, *rest) if one is not None]
+    chosen = _take(_ranked(sentences, shared, f"{seed}|report"), words, [])
+    places = {id(sentence): number for number, sentence in enumerate(sentences)}
+    others = sorted(chosen[1:], key=lambda one: places[id(one)])
+    return [one.text for one in (*chosen[:1], *others)]
 
 
 def _sentences(packet: Packet) -> list[_Sentence]:
@@ -199,18 +180,15 @@ def _cosine(words: tuple[str, ...], rarity: Mapping[str, float], centre: Mapping
     return sum(value * centre[word] for word, value in own.items()) / length if length else 0.0
 
 
-def _choose(
-    sentences: Sequence[_Sentence], step: str, room: int, seed: int, taken: Sequence[_Sentence]
-) -> list[_Sentence]:
-    cues = set(_WORD.findall(_CUES.get(step, step.replace("_", " ").lower())))
+def _ranked(sentences: Sequence[_Sentence], fit: Callable[[_Sentence], float], salt: str) -> list[_Sentence]:
+    """Sort by fit, centrality and figures; near-ties are broken by `salt`."""
     widest = max((sentence.centrality for sentence in sentences), default=0.0) or 1.0
 
     def rank(sentence: _Sentence) -> float:
-        cued = len(cues.intersection(sentence.words)) / math.sqrt(len(sentence.words))
         figures = 0.15 if _NUMBER.search(sentence.text) else 0.0
-        return cued + sentence.centrality / widest + figures + 0.3 * _unit(f"{seed}|{step}", sentence)
+        return fit(sentence) + sentence.centrality / widest + figures + 0.3 * _unit(salt, sentence)
 
-    return _take(sorted(sentences, key=lambda s: (-rank(s), s.text)), room, taken)
+    return sorted(sentences, key=lambda one: (-rank(one), one.text))
 
 
 def _take(ranked: Sequence[_Sentence], room: int, taken: Sequence[_Sentence]) -> list[_Sentence]:

@@ -12,6 +12,7 @@ from flows.common.errors import ConfigError
 from flows.schema.scenario import Item
 
 _Drawn = TypeVar("_Drawn")
+_Counts = Counter[tuple[int, Hashable]]  # how often each value of each class was chosen
 _CODE_LENGTH = 12
 
 
@@ -76,15 +77,14 @@ def draw_sample(
             f"{needed} different briefs for {len(raters)} raters, of {len(distinct)}",
             remedy="fewer --briefs, or more of them --shared",
         )
-    seen: Counter[tuple[int, Hashable]] = Counter()
     chosen = _balanced(
         distinct,
         needed,
         lambda brief: (brief.scenario_id, brief.condition),
         lambda brief: brief.code(sample),
-        seen,
+        Counter(),
     )
-    counted: Counter[tuple[int, Hashable]] = Counter()
+    counted: _Counts = Counter()
     drawn = [
         (
             brief,
@@ -116,7 +116,7 @@ def _balanced(
     n: int,
     classes: Callable[[_Drawn], tuple[Hashable, ...]],
     chance: Callable[[_Drawn], str],
-    seen: Counter[tuple[int, Hashable]],
+    seen: _Counts,
 ) -> list[_Drawn]:
     """Choose the candidate whose first class was chosen least so far, then its second, then by chance."""
     left = sorted(candidates, key=chance)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from flows.stages.offline.text import plain, sentences, strip_citations
-from flows.stages.offline.words import stems
+from flows.stages.offline.text import plain, sentences, stems, strip_citations
 
 
 def test_zero_width_and_bidirectional_characters_go_and_full_width_ones_are_narrowed():

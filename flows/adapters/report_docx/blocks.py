@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from flows.adapters.report_docx import lists
-from flows.adapters.report_docx.data_tables import build_table, serves_as_model
-from flows.adapters.report_docx.elements import AFTER_SPACING, ancestor, make, put_in_order, remove
+from flows.adapters.report_docx.elements import (
+    ancestor,
+    looks_unfilled,
+    make,
+    paragraph_text,
+    paragraphs_in,
+    remove,
+)
 from flows.adapters.report_docx.model import Block, clean
-from flows.adapters.report_docx.reading import looks_unfilled, paragraph_text, paragraphs_in
-from flows.adapters.report_docx.styles import ListPlace, Styles
-from flows.adapters.report_docx.writing import clean_look, like, look_of, paragraph_properties, runs_of
-from flows.common.word_xml import SDT, TBL, TC, Element, P, child, qn, val
+from flows.adapters.report_docx.styles import ListKind, ListPlace, Styles, set_list
+from flows.adapters.report_docx.tables import build_table, serves_as_model
+from flows.adapters.report_docx.writing import clean_look, like, look_of, runs_of
+from flows.common.word_xml import SDT, TBL, TC, Element, P, attribute, child, qn, val
 
 _TEXT_LOOK = frozenset(map(qn, ("w:rFonts", "w:sz", "w:szCs", "w:lang")))
 _OWN_PLACE = ("w:framePr", "w:pBdr", "w:shd")
@@ -27,52 +31,53 @@ class Builder:
     """Builds blocks for one spot of a document.
 
     Attributes:
-        document: a python-docx document.
+        body: `w:body` of the document.
         styles: its styles.
         container: the body, cell, header, text box or control that the blocks go into.
         after: the element before them; None at the start of the body.
     """
 
-    document: Any
+    body: Element
     styles: Styles
     container: Element
     after: Element | None
+    _running: ListPlace | None = None  # the numbered list that the next number goes on with
 
     def build(self, blocks: Sequence[Block]) -> list[Element]:
         """Elements for the blocks, in order."""
         built: list[Element] = []
-        running = self._list_before()
+        self._running = self._list_before()
         for block in blocks:
             if block.kind == "table":
                 built.append(self._table(block))
                 continue
             for line in clean(block.text, f"a {block.kind}").split("\n"):
-                paragraph, running = self._paragraph(block, line, running)
+                paragraph = self._paragraph(block, line)
                 if block.kind != "heading" and built and built[-1].tag == TBL:
-                    _set_apart(paragraph)
+                    # Space between the table and the text after it.
+                    spacing = paragraph.get_or_add_pPr().get_or_add_spacing()
+                    spacing.set(qn("w:before"), str(_APART))
                 built.append(paragraph)
         return built
 
-    def _paragraph(
-        self, block: Block, line: str, running: ListPlace | None
-    ) -> tuple[Element, ListPlace | None]:
-        if block.kind == "heading":
-            return self._heading(block.level, line), None
-        if block.kind == "paragraph":
-            return self._text(line), None if line.rstrip().endswith(":") else running
-        return self._item(block, line, running)
+    def _paragraph(self, block: Block, line: str) -> Element:
+        match block.kind:
+            case "heading":
+                self._running = None
+                return self._heading(block.level, line)
+            case "bullet" | "number":
+                return self._item(block.kind, block.level - 1, line)
+            case _:
+                self._running = None if line.rstrip().endswith(":") else self._running
+                return self._text(line)
 
     def _heading(self, level: int, line: str) -> Element:
-        def same(each: Element) -> bool:
-            return self.styles.kind_of(each) == ("heading", level)
-
-        model = self._nearest(same, everywhere=True)
-        if model is not None:
-            new = like(model)
-            new.extend(runs_of(line, clean_look(look_of(model), prompt=looks_unfilled(model))))
-            return new
-        name = f"heading {level}" if level else "Title"
-        return _styled(lists.ensure_style(self.styles, name), line, None)
+        model = self._nearest(lambda each: self.styles.kind_of(each) == ("heading", level), everywhere=True)
+        if model is None:
+            return _styled(self.styles.ensure(f"heading {level}" if level else "Title"), line, None)
+        new = like(model)
+        new.extend(runs_of(line, clean_look(look_of(model), prompt=looks_unfilled(model))))
+        return new
 
     def _text(self, line: str) -> Element:
         model = self._nearest(self._is_text)
@@ -83,41 +88,34 @@ class Builder:
         remove(child(new, "w:pPr", "w:keepNext"))
         return new
 
-    def _item(self, block: Block, line: str, running: ListPlace | None) -> tuple[Element, ListPlace | None]:
+    def _item(self, kind: ListKind, level: int, line: str) -> Element:
         def same(each: Element) -> bool:
             listed = self.styles.list_of(each)
-            return (
-                listed is not None
-                and (listed.kind, listed.level) == (block.kind, block.level - 1)
-                and self.styles.heading_level(each) is None
-            )
+            at = None if listed is None else (listed.kind, listed.level)
+            return at == (kind, level) and self.styles.heading_level(each) is None
 
         model = self._nearest(same, everywhere=True)
-        if model is not None:
+        listed = None if model is None else self.styles.list_of(model)
+        if model is None or listed is None:
+            style_id, listed = self.styles.list_for(kind, level + 1)
+            new = _styled(style_id, line, _text_look(self._nearest(self._is_text)))
+            set_list(new, listed)
+        else:
             new = like(model)
             new.extend(runs_of(line, _text_look(model)))
-            listed = self.styles.list_of(model)
-            assert listed is not None
-        else:
-            style_id, listed = lists.list_for(self.document, self.styles, block.kind, block.level)
-            new = _styled(style_id, line, _text_look(self._nearest(self._is_text)))
-            lists.set_list(new, listed)
-        if block.kind == "bullet":
-            return new, running
-        if block.level == 1 or running is None:
-            running = lists.restarted(self.styles, listed) if running is None else running
-        own = ListPlace(running.number_id, listed.level, "number")
-        if self.styles.list_form(own.number_id, own.level) not in {None, "bullet"}:
-            lists.set_list(new, own)
-        return new, running
+        if kind == "number":
+            self._running = self._running or self.styles.restarted(listed)
+            own = ListPlace(self._running.number_id, listed.level, "number")
+            if self.styles.list_form(own.number_id, own.level) not in {None, "bullet"}:
+                set_list(new, own)
+        return new
 
     def _list_before(self) -> ListPlace | None:
         """Return the numbered list to continue: no heading and no lead-in with a colon in between."""
         if self.after is None:
             return None
-        for each in _upwards(self.after):
-            if each.tag == TBL:
-                continue
+        own = [self.after] if self.after.tag == P else []
+        for each in (*own, *self.after.itersiblings(P, preceding=True)):
             listed = self.styles.list_of(each)
             if self.styles.heading_level(each) is not None:
                 return None
@@ -128,23 +126,16 @@ class Builder:
         return None
 
     def _table(self, block: Block) -> Element:
-        body = self.document.element.body
-        tables = [each for each in body.iter(TBL) if serves_as_model(each)]
-        order = _order(body)
+        order = _order(self.body)
         here = order.get(self.after, 0)
-
-        def distance(table: Element) -> tuple[bool, int]:
-            return order[table] > here, abs(order[table] - here)
-
-        tables.sort(key=distance)
-        rows = [[clean(text, "a table") for text in row] for row in block.rows]
-        style = "" if tables else lists.ensure_style(self.styles, "Table Grid", "table")
+        models = [each for each in self.body.iter(TBL) if serves_as_model(each)]
+        model = min(models, key=lambda each: (order[each] > here, abs(order[each] - here)), default=None)
         return build_table(
-            rows,
+            [[clean(text, "a table") for text in row] for row in block.rows],
             header=block.header,
             width=self._width(),
-            style_id=style,
-            model=tables[0] if tables else None,
+            style_id="" if models else self.styles.ensure("Table Grid", "table"),
+            model=model,
         )
 
     def _width(self) -> int:
@@ -152,39 +143,32 @@ class Builder:
         cell = self.container if self.container.tag == TC else ancestor(self.container, TC)
         if cell is not None:
             wide = child(cell, "w:tcPr", "w:tcW")
-            text = "" if wide is None or wide.get(qn("w:type")) != "dxa" else str(wide.get(qn("w:w")))
+            text = attribute(wide, "w:w") if attribute(wide, "w:type") == "dxa" else ""
             return max(_LEAST, _number(text, 2 * _LEAST) - 230)
         section = self._section()
-        page, margins = child(section, "w:pgSz"), child(section, "w:pgMar")
-        wide = _number(None if page is None else page.get(qn("w:w")), _PAGE)
+        wide = _number(attribute(child(section, "w:pgSz"), "w:w"), _PAGE)
         for side in ("w:left", "w:right"):
-            wide -= _number(None if margins is None else margins.get(qn(side)), _MARGIN)
+            wide -= _number(attribute(child(section, "w:pgMar"), side), _MARGIN)
         columns = child(section, "w:cols")
-        count = _number(None if columns is None else columns.get(qn("w:num")), 1)
+        count = _number(attribute(columns, "w:num"), 1)
         return max(_LEAST, wide // max(1, count))
 
     def _section(self) -> Element | None:
         """Return the properties of the blocks' section: the first that ends after them."""
-        body = self.document.element.body
-        found = list(body.iter(qn("w:sectPr")))
-        if self.after is None:
-            return found[0] if found else None
-        order = _order(body)
+        order = _order(self.body)
         here = order.get(self.after, 0)
+        found = list(self.body.iter(qn("w:sectPr")))
         return next((each for each in found if order[each] > here), found[-1] if found else None)
 
     def _nearest(self, wanted: Callable[[Element], bool], *, everywhere: bool = False) -> Element | None:
-        """Return the nearest matching paragraph: after the spot, before it, then anywhere in the body."""
-        own = paragraphs_in(self.container)
-        start = next((at for at, each in enumerate(own) if each is self.after), None)
-        if start is None:
-            start = len(own) - 1 if self.after is None or not own else _before(own, self.after)
-        near = [*own[start::-1], *own[start + 1 :]] if own and start >= 0 else own
-        found = next((each for each in near if wanted(each)), None)
-        if found is None and everywhere:
-            body = self.document.element.body
-            found = next((each for each in body.iter(P) if wanted(each)), None)
-        return found
+        """Return the nearest matching paragraph: before the spot, after it, then anywhere in the body."""
+        near = paragraphs_in(self.container)
+        start = len(near)
+        if self.after is not None:
+            earlier = {self.after, *self.after.itersiblings(preceding=True)}
+            start = max((at for at, each in enumerate(near, 1) if each in earlier), default=0)
+        far = self.body.iter(P) if everywhere else ()
+        return next((each for each in (*reversed(near[:start]), *near[start:], *far) if wanted(each)), None)
 
     def _is_text(self, paragraph: Element) -> bool:
         own = child(paragraph, "w:pPr")
@@ -198,41 +182,14 @@ class Builder:
         )
 
 
-def _before(paragraphs: list[Element], spot: Element) -> int:
-    """Position of the last paragraph before `spot` among its siblings; -1 if there is none."""
-    earlier = set(spot.itersiblings(preceding=True))
-    return max((at for at, each in enumerate(paragraphs) if each in earlier), default=-1)
-
-
 def _order(body: Element) -> dict[Element, int]:
     """Position of each element of the body, with the elements as keys: lxml gives a dropped one a new id."""
     return {each: at for at, each in enumerate(body.iter())}
 
 
-def _upwards(spot: Element) -> Iterator[Element]:
-    """`spot` and the paragraphs and tables before it in its container, from below."""
-    if spot.tag in {P, TBL}:
-        yield spot
-    yield from spot.itersiblings(P, TBL, preceding=True)
-
-
 def _styled(style_id: str, line: str, look: Element | None) -> Element:
-    new, own = make("w:p"), make("w:pPr")
-    if style_id:
-        own.append(make("w:pStyle", val=style_id))
-    new.append(own)
-    new.extend(runs_of(line, look))
-    return new
-
-
-def _set_apart(paragraph: Element) -> None:
-    """Add space between a table and the text after it, if the text has none."""
-    own = paragraph_properties(paragraph)
-    spacing = child(own, "w:spacing")
-    if spacing is None:
-        spacing = make("w:spacing")
-        put_in_order(own, spacing, AFTER_SPACING)
-    spacing.set(qn("w:before"), str(_APART))
+    style = [make("w:pStyle", val=style_id)] if style_id else []
+    return make("w:p", make("w:pPr", *style), *runs_of(line, look))
 
 
 def _text_look(model: Element | None) -> Element | None:
@@ -246,6 +203,5 @@ def _text_look(model: Element | None) -> Element | None:
     return look
 
 
-def _number(text: object, usual: int) -> int:
-    shown = str(text or "")
-    return int(shown) if shown.isdecimal() and len(shown) < 7 else usual  # noqa: PLR2004 -- no page is wider
+def _number(text: str, usual: int) -> int:
+    return int(text) if text.isdecimal() and len(text) < 7 else usual  # noqa: PLR2004 -- no page is wider

@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flows.adapters.report_docx.elements import (
+    BOX,
+    SDT_CONTENT,
+    ancestor,
+    has,
+    inside,
+    only_control,
+    paragraphs_in,
+    remove,
+)
 from flows.adapters.report_docx.model import EditError
-from flows.common.word_xml import SDT, Element, P, T, child, qn, switch, val
+from flows.common.word_xml import (
+    NAMESPACES,
+    SDT,
+    TBL,
+    TC,
+    TR,
+    Element,
+    P,
+    T,
+    attribute,
+    child,
+    qn,
+    switch,
+    tag,
+    val,
+)
 
 _TYPES = {
-    qn("w:text"): "text",
-    qn("w:date"): "date",
-    qn("w:dropDownList"): "dropdown",
-    qn("w:comboBox"): "combo box",
-    qn("w14:checkbox"): "checkbox",
-    qn("w:picture"): "picture",
-    qn("w:docPartObj"): "building block",
-    qn("w:docPartList"): "building block",
-    qn("w:group"): "group",
-    qn("w:equation"): "equation",
-    qn("w:citation"): "citation",
-    qn("w:bibliography"): "bibliography",
-    qn("w15:repeatingSection"): "repeating section",
-    qn("w15:repeatingSectionItem"): "repeated item",
+    "w:text": "text",
+    "w:date": "date",
+    "w:dropDownList": "dropdown",
+    "w:comboBox": "combo box",
+    "w14:checkbox": "checkbox",
+    "w:picture": "picture",
+    "w:docPartObj": "building block",
+    "w:docPartList": "building block",
+    "w:group": "group",
+    "w:equation": "equation",
+    "w:citation": "citation",
+    "w:bibliography": "bibliography",
+    "w15:repeatingSection": "repeating section",
+    "w15:repeatingSectionItem": "repeated item",
 }
+_HOLDING = frozenset({"rich text", "group", "building block"})  # may have blocks put into them
 FILLABLE = frozenset({"text", "rich text", "date", "dropdown", "combo box", "checkbox"})
+_OFF = frozenset({"0", "false", "off"})
 _NO_CONTENT = frozenset({"contentLocked", "sdtContentLocked"})
 _NO_DELETION = frozenset({"sdtLocked", "sdtContentLocked"})
 
@@ -36,22 +64,11 @@ class Choice:
     value: str
 
 
-def properties(control: Element) -> Element:
-    """Return its `w:sdtPr`, created if missing."""
-    found = child(control, "w:sdtPr")
-    if found is None:
-        found = control.makeelement(qn("w:sdtPr"))
-        control.insert(0, found)
-    return found
-
-
 def control_type(control: Element) -> str:
     """Return its type as in hints, such as `dropdown`; rich text by default."""
     entries = child(control, "w:sdtPr")
-    for each in () if entries is None else entries:
-        if each.tag in _TYPES:
-            return _TYPES[each.tag]
-    return "rich text"
+    names = (tag(each) for each in (() if entries is None else entries))
+    return next((_TYPES[name] for name in names if name in _TYPES), "rich text")
 
 
 def shows_prompt(control: Element) -> bool:
@@ -61,21 +78,18 @@ def shows_prompt(control: Element) -> bool:
 
 def choices(control: Element) -> list[Choice]:
     """Return the choices of a dropdown or combo box, without the prompt entry."""
-    for name in ("w:dropDownList", "w:comboBox"):
-        listed = child(control, "w:sdtPr", name)
-        if listed is not None:
-            entries = [
-                (str(item.get(qn("w:displayText")) or ""), str(item.get(qn("w:value")) or ""))
-                for item in listed.findall(qn("w:listItem"))
-            ]
-            return [Choice(shown or value, value) for shown, value in entries if value]
-    return []
+    entries = [
+        (attribute(item, "w:displayText"), attribute(item, "w:value"))
+        for name in ("w:dropDownList", "w:comboBox")
+        for item in control.findall(f"w:sdtPr/{name}/w:listItem", NAMESPACES)
+    ]
+    return [Choice(shown or value, value) for shown, value in entries if value]
 
 
 def is_checked(control: Element) -> bool:
     """Whether a checkbox is ticked."""
     mark = child(control, "w:sdtPr", "w14:checkbox", "w14:checked")
-    return mark is not None and mark.get(qn("w14:val"), "1") not in {"0", "false", "off"}
+    return mark is not None and attribute(mark, "w14:val", "1") not in _OFF
 
 
 def name_of(control: Element) -> str:
@@ -87,26 +101,22 @@ def name_of(control: Element) -> str:
 
 def describe(control: Element) -> str:
     """Return the hint of a control: title, tag, type, choices, prompt, lock."""
-    title, tag = val(control, "w:sdtPr", "w:alias"), val(control, "w:sdtPr", "w:tag")
+    title, mark = val(control, "w:sdtPr", "w:alias"), val(control, "w:sdtPr", "w:tag")
     kind = control_type(control)
-    parts = [f"title {title!r}"] if title else []
-    if tag and tag != title:
-        parts.append(f"tag {tag!r}")
-    parts.append(kind)
-    listed = choices(control)
-    if listed:
-        parts.append("choices: " + " | ".join(choice.shown for choice in listed))
-    if kind == "date":
-        form = val(control, "w:sdtPr", "w:date", "w:dateFormat")
-        parts += [f"format {form}"] if form else []
-    if kind == "text" and not takes_lines(control):
-        parts.append("one line")
-    prompt = _shown(control) if shows_prompt(control) else ""
-    if prompt and kind != "checkbox":
-        parts.append(f"prompt {prompt!r}")
-    if content_locked(control):
-        parts.append("locked")
-    return "; ".join(parts)
+    listed = " | ".join(choice.shown for choice in choices(control))
+    form = val(control, "w:sdtPr", "w:date", "w:dateFormat")
+    prompt = _shown(control) if shows_prompt(control) and kind != "checkbox" else ""
+    parts = (
+        (title, f"title {title!r}"),
+        (mark and mark != title, f"tag {mark!r}"),
+        (True, kind),
+        (listed, f"choices: {listed}"),
+        (kind == "date" and form, f"format {form}"),
+        (kind == "text" and not takes_lines(control), "one line"),
+        (prompt, f"prompt {prompt!r}"),
+        (_content_locked(control), "locked"),
+    )
+    return "; ".join(part for is_so, part in parts if is_so)
 
 
 def _shown(control: Element) -> str:
@@ -118,11 +128,83 @@ def _shown(control: Element) -> str:
 def takes_lines(control: Element) -> bool:
     """Whether it may have several lines, which only some plain-text controls may not."""
     text = child(control, "w:sdtPr", "w:text")
-    return text is None or str(text.get(qn("w:multiLine"), "0")) not in {"0", "false", "off"}
+    return text is None or attribute(text, "w:multiLine", "0") not in _OFF
 
 
-def content_locked(control: Element) -> bool:
-    """Whether its content is locked."""
+def around(control: Element) -> str:
+    """Return what a control contains: `inline` text, `block` paragraphs, a `cell` or a `row`."""
+    nearest = ancestor(control, P, TC)
+    if nearest is not None and nearest.tag == P:
+        return "inline"
+    content = child(control, "w:sdtContent")
+    if content is not None and has(content, TR) and child(content, "w:tbl") is None:
+        return "row"
+    return "block" if child(content, "w:tc") is None else "cell"
+
+
+def cell_control(cell: Element) -> Element | None:
+    """The innermost control around a cell alone; None if there is none."""
+    control = ancestor(cell, SDT, TR)
+    alone = control is not None and control.tag == SDT and len(list(inside(control, TC))) == 1
+    return control if alone else None
+
+
+def spot_after(element: Element) -> tuple[Element, Element | None]:
+    """The container that blocks after an element go into, and what they follow there; None at its start."""
+    if element.tag in {TC, BOX}:
+        return element, element[-1] if len(element) and element[-1].tag != qn("w:tcPr") else None
+    if element.tag == SDT:
+        where = around(element)
+        if where == "cell":
+            cell = next(element.iter(TC))
+            return cell, cell[-1]
+        element = next(element.iterancestors(P)) if where == "inline" else element
+    # Controls for plain text, dates and choices hold nothing else, nor do those that show their prompt:
+    # what is inserted follows them.
+    for control in list(element.iterancestors(SDT)):
+        holds = control_type(control) in _HOLDING and not shows_prompt(control)
+        if not holds and around(control) == "block":
+            element = control
+    return element.getparent(), element
+
+
+def written(element: Element) -> Element:
+    """What is written where a place is set: the control that holds all its text, if there is one."""
+    if element.tag == TC:
+        outer = cell_control(element)
+        element = element if outer is None else outer
+    if element.tag == P and element.getparent().tag == SDT_CONTENT:
+        outer = element.getparent().getparent()
+        if shows_prompt(outer):
+            return outer
+    inner = _the_control(element)
+    return element if inner is None else inner
+
+
+def _the_control(element: Element) -> Element | None:
+    """The control that holds all the text of a paragraph, cell or box; None if there is no such."""
+    if element.tag == SDT:
+        return None
+    if element.tag == P:
+        return only_control(element)
+    if has(element, TBL):
+        return None
+    blocks = [each for each in element if each.tag in {P, SDT}]
+    if len(blocks) == 1 and blocks[0].tag == SDT:
+        return blocks[0]
+    paragraphs = paragraphs_in(element)
+    return only_control(paragraphs[0]) if len(paragraphs) == 1 else None
+
+
+def unwrap(control: Element) -> None:
+    """Replace a control with its content."""
+    content = child(control, "w:sdtContent")
+    for each in list(content) if content is not None else ():
+        control.addprevious(each)
+    remove(control)
+
+
+def _content_locked(control: Element) -> bool:
     return val(control, "w:sdtPr", "w:lock") in _NO_CONTENT
 
 
@@ -141,24 +223,24 @@ def refuse_locked(element: Element, where: str, *, deleting: bool = False, besid
     own = [element] if element.tag == SDT and not deleting and not beside else []
     holders = [*own, *element.iterancestors(SDT)]
     for control in holders:
-        if content_locked(control):
+        if _content_locked(control):
             raise _locked(control, where, "its content can't be changed")
-        if control_type(control) != "group":
-            continue
         # A group only allows changes in its own controls.
-        if holders[0] is control and control is not element:
+        if control_type(control) == "group" and holders[0] is control and control is not element:
             raise _locked(control, where, "only the controls in it can be changed")
     if deleting:
-        for control in element.iter(SDT):
-            if val(control, "w:sdtPr", "w:lock") in _NO_DELETION:
-                raise _locked(control, where, "it can't be deleted")
+        _refuse_in(element.iter(SDT), where, "it can't be deleted")
 
 
 def refuse_replacing(element: Element, where: str) -> None:
     """Reject overwriting an element with a control that may not be deleted."""
-    for control in element.iter(SDT):
-        if control is not element and val(control, "w:sdtPr", "w:lock") in _NO_DELETION:
-            raise _locked(control, where, "it can't be written over")
+    _refuse_in((each for each in element.iter(SDT) if each is not element), where, "it can't be written over")
+
+
+def _refuse_in(found: Iterable[Element], where: str, what: str) -> None:
+    for control in found:
+        if val(control, "w:sdtPr", "w:lock") in _NO_DELETION:
+            raise _locked(control, where, what)
 
 
 def _locked(control: Element, where: str, what: str) -> EditError:
@@ -168,11 +250,3 @@ def _locked(control: Element, where: str, what: str) -> EditError:
         "a place outside of it",
         "leave it as the template has it",
     )
-
-
-def unmark(control: Element) -> None:
-    """Mark it as filled: remove its prompt and the data binding with which Word would overwrite it."""
-    entries = properties(control)
-    for name in ("w:showingPlcHdr", "w:dataBinding", "w15:dataBinding"):
-        for each in entries.findall(qn(name)):
-            entries.remove(each)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from flows.adapters.report_docx import controls, tidy
+from flows.adapters.report_docx import controls, removal
 from flows.adapters.report_docx.blocks import Builder
-from flows.adapters.report_docx.defaults import blank_package
-from flows.adapters.report_docx.elements import BOX, ancestor, inside, remove
-from flows.adapters.report_docx.filling import fill_control, unwrap
+from flows.adapters.report_docx.elements import (
+    BOX,
+    ancestor,
+    cuts_field,
+    has,
+    remove,
+)
+from flows.adapters.report_docx.filling import fill_control
 from flows.adapters.report_docx.model import Block, EditError, Place, clean
-from flows.adapters.report_docx.package import open_package, write_package
-from flows.adapters.report_docx.places import Finder, Found
-from flows.adapters.report_docx.removal import delete_control, delete_paragraph, refuse_open_field
-from flows.adapters.report_docx.spots import is_blank, spot_after, written
-from flows.adapters.report_docx.styles import Styles
+from flows.adapters.report_docx.package import open_package, related_root, write_package
+from flows.adapters.report_docx.places import Found, find_places
+from flows.adapters.report_docx.styles import Styles, blank_document
 from flows.adapters.report_docx.tables import add_row, delete_row
 from flows.adapters.report_docx.writing import write_container, write_paragraph
 from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, R, qn
 
-_NUMBERING, _COMMENTS = "/numbering", "/comments"
 _PAGES = (("default", ""), ("first", "first page"), ("even", "even pages"))
 
 
@@ -33,21 +35,14 @@ class ReportDocument:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+        self._body: Element = document.element.body
+        self._styles = Styles(document)
         self._found: dict[str, Found] | None = None
-        numbering = next(
-            (
-                link.target_part.element
-                for link in document.part.rels.values()
-                if link.reltype.endswith(_NUMBERING) and _is_inside(link)
-            ),
-            None,
-        )
-        self._styles = Styles(document.styles.element, numbering)
 
     @classmethod
     def blank(cls) -> ReportDocument:
         """Create an empty document: US Letter, Arial 11, styles for titles, headings, lists and tables."""
-        return cls(open_package(blank_package()))
+        return cls(blank_document())
 
     @classmethod
     def open(cls, data: bytes) -> ReportDocument:
@@ -77,41 +72,21 @@ class ReportDocument:
         Raises:
             EditError: there is no such place, or it takes no such text.
         """
-        self._set(self._find(place_id).element, place_id, clean(text, place_id))
-
-    def fill(self, texts: Mapping[str, str]) -> list[EditError]:
-        """Set several places, with ids from before the first edit.
-
-        Args:
-            texts: texts by place, as for `set_text`; set in this order.
-
-        Returns:
-            The errors of places that were not set; the others were.
-        """
-        known = dict(self._all())
-        faults: list[EditError] = []
-        for place_id, text in texts.items():
-            try:
-                self._set(self._living(place_id, known), place_id, clean(text, place_id))
-            except EditError as fault:
-                faults.append(fault)
-        return faults
-
-    def _set(self, element: Element, place_id: str, text: str) -> None:
-        if element.tag == TBL:
-            raise EditError(place_id, "a table", "one of its cells", f"name a cell, such as {place_id}r1c1")
-        element = written(element)
+        element = self._find(place_id)
+        text = clean(text, place_id)
+        _refuse_table(element, place_id)
+        element = controls.written(element)
         controls.refuse_locked(element, place_id)
         with self._change(element):
             if element.tag == SDT:
                 fill_control(element, text, place_id)
                 return
             controls.refuse_replacing(element, place_id)
-            refuse_open_field(element, place_id)
+            _refuse_open_field(element, place_id)
             if element.tag == P:
                 write_paragraph(element, text)
                 return
-            if next(inside(element, TBL), None) is not None:
+            if has(element, TBL):
                 raise EditError(
                     place_id,
                     "it contains a table, which the text would replace",
@@ -119,7 +94,7 @@ class ReportDocument:
                     "set the places within it, one by one",
                 )
             for control in list(element.findall(SDT)):
-                unwrap(control)
+                controls.unwrap(control)
             write_container(element, text)
 
     def insert(self, after: str | None, blocks: Sequence[Block]) -> None:
@@ -134,21 +109,15 @@ class ReportDocument:
         Raises:
             EditError: there is no such place, or it is locked.
         """
-        body: Element = self._document.element.body
-        container, spot = (body, None) if after is None else spot_after(self._find(after).element)
+        container, spot = (self._body, None) if after is None else controls.spot_after(self._find(after))
         target = spot if spot is not None else container
         controls.refuse_locked(target, after or "the start", beside=spot is not None)
-        blank = after is None and is_blank(body)
+        blank = after is None and _is_blank(self._body)
         with self._change(target):
-            built = Builder(self._document, self._styles, container, spot).build(blocks)
-            last = spot
-            for element in built:
-                if last is None:
-                    container.insert(0, element)
-                else:
-                    last.addnext(element)
-                last = element
-            tidy.part_tables([each for each in built if each.tag == TBL])
+            built = Builder(self._body, self._styles, container, spot).build(blocks)
+            at = 0 if spot is None else container.index(spot) + 1
+            container[at:at] = built
+            removal.part_tables([each for each in built if each.tag == TBL])
             if blank and built and built[-1].tag == P:
                 remove(built[-1].getnext())
 
@@ -162,9 +131,8 @@ class ReportDocument:
         Raises:
             EditError: no such cell, another number of texts than cells, or a control that refuses its text.
         """
-        element = self._find(cell_id).element
-        if element.tag == TBL:
-            raise EditError(cell_id, "a table", "one of its cells", f"name a cell, such as {cell_id}r1c1")
+        element = self._find(cell_id)
+        _refuse_table(element, cell_id)
         texts = [clean(text, cell_id) for text in cells]
         row = ancestor(element, TR)
         controls.refuse_locked(row if row is not None else element, cell_id)
@@ -183,9 +151,10 @@ class ReportDocument:
         Raises:
             EditError: no such place, or one can't go. Others may be gone by then: don't keep the document.
         """
-        elements = [(self._find(place_id).element, place_id) for place_id in place_ids]
+        elements = [(self._find(place_id), place_id) for place_id in place_ids]
         roots = self._roots()
         for element, place_id in reversed(elements):
+            # Not getroottree: lxml also returns the document's root for removed elements.
             if [element, *element.iterancestors()][-1] in roots:
                 self._delete(element, place_id)
 
@@ -196,14 +165,14 @@ class ReportDocument:
     def _delete(self, element: Element, place_id: str) -> None:
         target = ancestor(element, TR) if element.tag == TC else element
         controls.refuse_locked(target, place_id, deleting=True)
-        refuse_open_field(target, place_id)
+        _refuse_open_field(target, place_id)
         with self._change(target):
             if element.tag == TC:
                 delete_row(element, place_id)
             elif element.tag == P:
-                delete_paragraph(element)
+                removal.delete_paragraph(element)
             elif element.tag == SDT:
-                delete_control(element)
+                removal.delete_control(element)
             elif element.tag == BOX:
                 holder = ancestor(element, R)
                 remove(holder if holder is not None else element)
@@ -216,9 +185,8 @@ class ReportDocument:
 
     def _all(self) -> dict[str, Found]:
         if self._found is None:
-            finder = Finder(self._styles)
             heads, feet = self._margins("header"), self._margins("footer")
-            found = finder.find(self._document.element.body, heads, feet)
+            found = find_places(self._styles, self._body, heads, feet)
             self._found = {each.place.place_id: each for each in found}
         return self._found
 
@@ -226,7 +194,7 @@ class ReportDocument:
         """Return roots of the headers or footers, each once, with their pages."""
         parts = self._document.part.related_parts
         found: dict[int, tuple[Element, str]] = {}
-        for section in self._document.element.body.iter(qn("w:sectPr")):
+        for section in self._body.iter(qn("w:sectPr")):
             for page, hint in _PAGES:
                 for reference in section.findall(qn(f"w:{kind}Reference")):
                     if reference.get(qn("w:type"), "default") == page:
@@ -243,40 +211,25 @@ class ReportDocument:
     def _change(self, element: Element) -> Generator[None]:
         """Clean up after an edit of `element`."""
         roots = self._roots()
-        before = tidy.commented(roots)
-        container = element if element.tag in {TC, BOX} else tidy.container_of(element)
-        closed = container is not None and tidy.is_closed(container)
-        twins = tidy.twin_of(element)
+        before = removal.commented(roots)
+        container = element if element.tag in {TC, BOX} else removal.container_of(element)
+        closed = container is not None and removal.is_closed(container)
+        twins = removal.twin_of(element)
         yield
         self._found = None
-        gone = before - tidy.commented(roots)
+        gone = before - removal.commented(roots)
         if gone:
-            tidy.drop_comments(roots, gone, self._comments())
-        tidy.drop_halves(roots)
-        if container is not None and closed and not tidy.is_closed(container):
-            tidy.close_container(container)
+            removal.drop_comments(roots, gone, related_root(self._document, "/comments"))
+        removal.drop_halves(roots)
+        if container is not None and closed and not removal.is_closed(container):
+            removal.close_container(container)
         if twins is not None:
-            tidy.copy_to_twin(twins)
+            removal.copy_to_twin(twins)
 
-    def _comments(self) -> Element | None:
-        links = self._document.part.rels.values()
-        ours = (link for link in links if link.reltype.endswith(_COMMENTS) and _is_inside(link))
-        return next((link.target_part.element for link in ours), None)
-
-    def _living(self, place_id: str, known: dict[str, Found]) -> Element:
-        """Return the element of a place from before some edits, if it is still in the document."""
-        element = self._find(place_id, known).element
-        # Not getroottree: lxml also returns the document's root for removed elements.
-        if [element, *element.iterancestors()][-1] not in self._roots():
-            raise EditError(place_id, "a place that went with an earlier edit", "", "list the places again")
-        return element
-
-    def _find(self, place_id: str, known: dict[str, Found] | None = None) -> Found:
-        known = self._all() if known is None else known
-        found = known.get(place_id)
-        if found is None:
-            kind = place_id[:1]
-            near = [each for each in known if each[:1] == kind][-1:]
+    def _find(self, place_id: str) -> Element:
+        known = self._all()
+        if place_id not in known:
+            near = [each for each in known if each[:1] == place_id[:1]][-1:]
             last = f"; the last of that kind is {near[0]}" if near else ""
             raise EditError(
                 place_id,
@@ -284,9 +237,26 @@ class ReportDocument:
                 f"an id from the list of places{last}",
                 "list the places again: an edit renumbers them",
             )
-        return found
+        return known[place_id].element
 
 
-def _is_inside(link: Any) -> bool:
-    """Whether a relationship leads to a part of the package that python-docx has parsed."""
-    return not link.is_external and hasattr(link.target_part, "element")
+def _refuse_table(element: Element, where: str) -> None:
+    if element.tag == TBL:
+        raise EditError(where, "a table", "one of its cells", f"name a cell, such as {where}r1c1")
+
+
+def _refuse_open_field(element: Element, where: str) -> None:
+    """Reject an edit that would leave a partial field, such as one line of a table of contents."""
+    if cuts_field(element):
+        raise EditError(
+            where,
+            "part of a field that goes over several paragraphs, as a table of contents does",
+            "text that stands for itself",
+            "leave it: Word fills it from the headings",
+        )
+
+
+def _is_blank(body: Element) -> bool:
+    """Whether a body is one empty paragraph, as of a new document."""
+    blocks = [each for each in body if each.tag != qn("w:sectPr")]
+    return len(blocks) == 1 and blocks[0].tag == P and not any(each.tag != qn("w:pPr") for each in blocks[0])

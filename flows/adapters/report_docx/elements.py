@@ -1,13 +1,13 @@
-"""Create, copy, traverse and remove WordprocessingML elements."""
+"""Create, traverse and read WordprocessingML elements, of python-docx's classes."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any
 
-from flows.common.word_xml import NAMESPACES, Element, R, child, qn
+from flows.common.word_xml import SDT, Element, P, R, T, qn, switch, val
 
 SDT_CONTENT, BOX, ALTERNATE = qn("w:sdtContent"), qn("w:txbxContent"), qn("mc:AlternateContent")
 CHOICE, FALLBACK = qn("mc:Choice"), qn("mc:Fallback")
@@ -15,51 +15,50 @@ DELETED = frozenset(map(qn, ("w:del", "w:moveFrom")))
 _WRAPPERS = frozenset(
     map(qn, ("w:sdt", "w:sdtContent", "w:customXml", "w:smartTag", "w:ins", "w:moveTo", "w:hyperlink"))
 )
-_OWN_IDS = frozenset(map(qn, ("w14:paraId", "w14:textId")))
-_MARKERS = frozenset(
-    map(
-        qn,
-        (
-            *("w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd"),
-            *("w:permStart", "w:permEnd", "w:proofErr", "w:moveFromRangeStart", "w:moveFromRangeEnd"),
-            *("w:moveToRangeStart", "w:moveToRangeEnd", "w:lastRenderedPageBreak"),
-        ),
-    )
-)
+_SIGNS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:softHyphen"): ""}
+_BREAK, _SYMBOL = qn("w:br"), qn("w:sym")
+_TRACKED = tuple(map(qn, ("w:ins", "w:del", "w:moveFrom", "w:moveTo", "w:rPrChange", "w:pPrChange")))
+_NO_FIELDS = frozenset({"HYPERLINK", "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN"})  # a person fills these
+_PICTURES = tuple(map(qn, ("w:drawing", "w:pict", "w:object")))
 
-# CT_PPr is a sequence (ECMA-376 part 1, 17.3.1.26): what may follow the spacing of a paragraph.
-AFTER_SPACING = (
-    *("w:ind", "w:contextualSpacing", "w:mirrorIndents", "w:suppressOverlap", "w:jc", "w:textDirection"),
-    *("w:textAlignment", "w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr"),
-    *("w:sectPr", "w:pPrChange"),
+# Prompts of templates: words in brackets, merge marks, Word's own phrases. Not a number of a note, [sic],
+# a box to be ticked, or an address in angle brackets.
+_PROMPT = re.compile(
+    r"\[(?!sic\]|x\]|X\])(?=[^\[\]]*[^\W\d_])[^\[\]\n]+\]|\{\{[^{}\n]+\}\}|<(?![^<>\n]*[@:/])[^\W\d_][^<>\n]*>"
+    r"|\b(?:click|tap)(?: or (?:click|tap))? (?:here|to)\b|\bchoose an item\b|_{4,}|\blorem ipsum\b",
+    re.IGNORECASE,
 )
 
 
-def make(name: str, **attributes: str) -> Element:
+def make(name: str, *children: Element, **attributes: str) -> Element:
     """A new element; attributes are given without their prefix, which is `w`."""
     parser: Any = importlib.import_module("docx.oxml.parser")
-    return parser.OxmlElement(name, {qn(f"w:{key}"): value for key, value in attributes.items()})
+    new = parser.OxmlElement(name, {qn(f"w:{key}"): value for key, value in attributes.items()})
+    new.extend(children)
+    return new
 
 
-def parse(text: str) -> Element:
-    """An element from its XML, with the prefixes `w`, `w14`, `r` declared."""
-    parser: Any = importlib.import_module("docx.oxml.parser")
-    declared = " ".join(f'xmlns:{prefix}="{NAMESPACES[prefix]}"' for prefix in ("w", "w14", "r"))
-    end = min(at for at in (text.find(mark) for mark in (" ", ">", "/>")) if at > 0)
-    return parser.parse_xml(f"{text[:end]} {declared}{text[end:]}")
-
-
-def required_child(element: Element, *names: str) -> Element:
-    """The child along a path of names, where it is known to be there."""
-    found = child(element, *names)
-    assert found is not None
-    return found
+def put_before(parent: Element, new: Element, *later: str) -> None:
+    """Add `new` before the first child with one of the names in `later`, else at the end."""
+    names = set(map(qn, later))
+    before = next((each for each in parent if each.tag in names), None)
+    if before is None:
+        parent.append(new)
+    else:
+        before.addprevious(new)
 
 
 def remove(element: Element | None) -> None:
     """Take an element, if it is there, out of its parent."""
     if element is not None and element.getparent() is not None:
         element.getparent().remove(element)
+
+
+def clear(paragraph: Element) -> None:
+    """Remove all that a paragraph holds but its properties."""
+    for each in list(paragraph):
+        if each.tag != qn("w:pPr"):
+            paragraph.remove(each)
 
 
 def ancestor(element: Element, *tags: str) -> Element | None:
@@ -76,6 +75,11 @@ def inside(element: Element, *tags: str) -> Iterator[Element]:
             yield from inside(each, *tags)
 
 
+def has(element: Element, *tags: str) -> bool:
+    """Whether `inside` finds any."""
+    return next(inside(element, *tags), None) is not None
+
+
 def live(element: Element) -> Iterator[Element]:
     """All descendants in document order, without deletions, old VML twins and what is in text boxes."""
     for each in element:
@@ -85,29 +89,98 @@ def live(element: Element) -> Iterator[Element]:
         yield from live(each)
 
 
-def fresh(element: Element) -> Element:
-    """A copy that may stand next to its original: without ids of its own, markers, notes and comments."""
-    copy = deepcopy(element)
-    for each in list(copy.iter()):
-        for key in _OWN_IDS & set(each.attrib):
-            del each.attrib[key]
-        if each.tag in _MARKERS or each.tag in DELETED:
-            remove(each)
-    for name in ("w:commentReference", "w:footnoteReference", "w:endnoteReference"):
-        for each in list(copy.iter(qn(name))):
-            remove(ancestor(each, R))
-    return copy
+def paragraphs_in(container: Element) -> list[Element]:
+    """Paragraphs right in a cell, body, box, header or control, those in block-level controls included."""
+    return list(inside(container, P))
 
 
-def put_in_order(parent: Element, new: Element, later: tuple[str, ...]) -> None:
-    """Add `new` to `parent` in place of one of the same name, before the first of the names in `later`.
+def inline_controls(paragraph: Element) -> list[Element]:
+    """Controls within a paragraph, in order; those within another control come after it."""
+    return [each for each in live(paragraph) if each.tag == SDT]
 
-    The schema of most properties is a sequence, and Word refuses a file that breaks it.
-    """
-    remove(parent.find(new.tag))
-    names = set(map(qn, later))
-    before = next((each for each in parent if each.tag in names), None)
-    if before is None:
-        parent.append(new)
-    else:
-        before.addprevious(new)
+
+def only_control(paragraph: Element) -> Element | None:
+    """The one control that holds all that is in the paragraph; None if there are more, or other text."""
+    controls = inline_controls(paragraph)
+    if len(controls) != 1 or has_pictures(paragraph):
+        return None
+    return None if any(str(text.text or "").strip() for text in _outside(paragraph)) else controls[0]
+
+
+def _outside(paragraph: Element) -> list[Element]:
+    """Texts of a paragraph that stand in no control within it."""
+    depth = len(list(paragraph.iterancestors(SDT)))
+    texts = (each for each in live(paragraph) if each.tag == T)
+    return [each for each in texts if len(list(each.iterancestors(SDT))) == depth]
+
+
+def paragraph_text(root: Element) -> str:
+    """Text of a paragraph as if tracked changes were accepted, without hidden text and text boxes."""
+    found = ""
+    for each in live(root):
+        parent = each.getparent()
+        if parent is None or parent.tag != R or is_hidden(parent):
+            continue
+        if each.tag == T:
+            found += str(each.text or "")
+        elif each.tag == _BREAK:
+            found += "\n" if is_line_break(each) else ""
+        elif each.tag == _SYMBOL:
+            found += _symbol(str(each.get(qn("w:char"), "")))
+        else:
+            found += _SIGNS.get(each.tag, "")
+    return found
+
+
+def _symbol(code: str) -> str:
+    try:
+        return chr(int(code, 16))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def is_line_break(element: Element) -> bool:
+    """Whether it is a `w:br` that begins a line, not a page or column."""
+    return element.tag == _BREAK and element.get(qn("w:type"), "textWrapping") == "textWrapping"
+
+
+def is_hidden(run: Element) -> bool:
+    """Whether Word leaves a run out of the page."""
+    return bool(switch(run, "w:rPr", "w:vanish"))
+
+
+def has_pictures(element: Element) -> bool:
+    """Whether it holds a drawing, a picture or an embedded object, text boxes included."""
+    return next(element.iter(*_PICTURES), None) is not None
+
+
+def is_tracked(paragraph: Element) -> bool:
+    """Whether it holds tracked changes, its mark's included."""
+    return next(paragraph.iter(*_TRACKED), None) is not None
+
+
+def looks_unfilled(paragraph: Element) -> bool:
+    """Whether the paragraph, its controls aside, holds text that a template wants replaced."""
+    for run in paragraph.iter(R):
+        if val(run, "w:rPr", "w:rStyle") == "PlaceholderText" and ancestor(run, SDT) is None:
+            return True
+    shown = (str(text.text or "") for text in _outside(paragraph) if not is_hidden(text.getparent()))
+    return _PROMPT.search("".join(shown)) is not None
+
+
+def field_codes(paragraph: Element) -> list[str]:
+    """What Word fills in by itself there, such as `PAGE`; form fields and links aside."""
+    codes = [str(each.text or "") for each in live(paragraph) if each.tag == qn("w:instrText")]
+    codes += [str(each.get(qn("w:instr"), "")) for each in live(paragraph) if each.tag == qn("w:fldSimple")]
+    names = [code.split()[0].upper() for code in codes if code.split()]
+    return [name for name in dict.fromkeys(names) if name.isalpha() and name not in _NO_FIELDS]
+
+
+def cuts_field(element: Element) -> bool:
+    """Whether a field begins within `element` and ends outside of it, or the other way round."""
+    depth = 0
+    for mark in element.iter(qn("w:fldChar")):
+        depth += {"begin": 1, "end": -1}.get(str(mark.get(qn("w:fldCharType"))), 0)
+        if depth < 0:
+            return True
+    return depth != 0

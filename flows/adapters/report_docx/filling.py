@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+import re
+from datetime import date
 
 from flows.adapters.report_docx import controls
-from flows.adapters.report_docx.dates import read_date, show_date
-from flows.adapters.report_docx.elements import ancestor, inside, make, put_in_order, remove, required_child
+from flows.adapters.report_docx.elements import ancestor, has, make, only_control, remove
 from flows.adapters.report_docx.model import EditError, pieces
-from flows.adapters.report_docx.reading import only_control
-from flows.adapters.report_docx.writing import (
-    clean_look,
-    like,
-    runs_of,
-    write_container,
-)
-from flows.common.word_xml import TBL, TC, TR, Element, P, R, child, qn, val
+from flows.adapters.report_docx.writing import add_lines, clean_look, has_marks, runs_of, write_container
+from flows.common.word_xml import NAMESPACES, TBL, TC, TR, Element, P, R, attribute, child, qn, val
 
 _TICKED = frozenset({"checked", "x", "yes", "true", "1", "\u2612", "\u2611", "\u2713", "\u2714", "[x]"})
 _EMPTY = frozenset({"unchecked", "no", "false", "0", "", "\u2610", "[ ]"})
 _STATES = {True: ("w14:checkedState", 0x2612), False: ("w14:uncheckedState", 0x2610)}
-_AFTER_FONTS = (
-    "w:b",
-    "w:bCs",
-    "w:i",
-    "w:iCs",
-    "w:caps",
-    "w:color",
-    "w:sz",
-    "w:szCs",
-    "w:highlight",
-    "w:lang",
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
 )
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_NUMBERS = {name[:3].lower(): number for number, name in enumerate(_MONTHS, 1)}
+_MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_WEEKDAY = r"(?:(?:" + "|".join(f"{day[:3]}(?:{day[3:]})?" for day in _DAYS) + r"),? )?"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?:T00:00:00Z?)?",
+        r"(?P<year>\d{4})(?P<number>\d{2})(?P<day>\d{2})",
+        _WEEKDAY + r"(?P<day>\d{1,2})(?:st|nd|rd|th)?[ -]?" + _MONTH + r",?[ -]?(?P<year>\d{4}|\d{2})",
+        _WEEKDAY + _MONTH + r" ?(?P<day>\d{1,2})(?:st|nd|rd|th)?,? (?P<year>\d{4})",
+    )
+)
+_NUMERIC = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
+_TOKEN = re.compile(r"'([^']*)'|(d{1,4}|M{1,4}|y{1,4})|([^A-Za-z']+)|([A-Za-z]+)")
+_CENTURY = 2000  # of a year of two digits
 
 
 def fill_control(control: Element, text: str, where: str) -> None:
@@ -48,71 +51,69 @@ def fill_control(control: Element, text: str, where: str) -> None:
     """
     kind = controls.control_type(control)
     content = child(control, "w:sdtContent")
+    name = controls.name_of(control)
     if kind not in controls.FILLABLE or content is None:
+        raise EditError(where, f"{name}, which takes no text", "a control for text", "leave it as it is")
+    if has(content, TBL, TR):
         raise EditError(
             where,
-            f"{controls.name_of(control)}, which takes no text",
-            "a control for text",
-            "leave it as it is",
-        )
-    if next(inside(content, TBL, TR), None) is not None:
-        raise EditError(
-            where,
-            f"{controls.name_of(control)}, which holds a table",
+            f"{name}, which holds a table",
             "a control that holds text alone",
             "set the places within it, or delete it",
         )
     shown = _checked_text(control, kind, text, where)
     prompt = controls.shows_prompt(control)
     base = child(control, "w:sdtPr", "w:rPr") if prompt else None
-    controls.unmark(control)
+    _unmark(control)
+    cell = child(content, "w:tc")
     if kind == "checkbox":
         _tick(control, content, ticked=shown == "checked")
-    elif child(content, "w:p") is not None or child(content, "w:tc") is not None:
-        holder = child(content, "w:tc")
-        write_container(content if holder is None else holder, shown, prompt=prompt, base=base)
+    elif cell is not None or child(content, "w:p") is not None:
+        write_container(content if cell is None else cell, shown, prompt=prompt, base=base)
     else:
         _write_inline(control, content, shown, prompt=prompt, base=base)
     if child(control, "w:sdtPr", "w:temporary") is not None:
-        unwrap(control)  # Word removes such a control with the first edit
+        controls.unwrap(control)  # Word removes such a control with the first edit
+
+
+def _unmark(control: Element) -> None:
+    """Mark it as filled: remove its prompt and the data binding with which Word would overwrite it."""
+    if child(control, "w:sdtPr") is None:
+        control.insert(0, make("w:sdtPr"))
+    for name in ("w:showingPlcHdr", "w:dataBinding", "w15:dataBinding"):
+        for each in control.findall(f"w:sdtPr/{name}", NAMESPACES):
+            remove(each)
 
 
 def _checked_text(control: Element, kind: str, text: str, where: str) -> str:
     """Return the displayed text, and store a date or a choice in the control's properties."""
     if kind == "rich text":
         return text
+    name = controls.name_of(control)
+    if has_marks(text):
+        raise EditError(where, f"bold or italic text for {name}", "plain text", "leave out the stars")
     plain = "".join(piece.text for piece in pieces(text))
-    if any(piece.bold or piece.italic for piece in pieces(text)):
-        raise EditError(
-            where, f"bold or italic text for {controls.name_of(control)}", "plain text", "leave out the stars"
-        )
     if kind == "text":
         if "\n" in plain and not controls.takes_lines(control):
             raise EditError(
                 where,
-                f"{plain.count(chr(10)) + 1} lines for {controls.name_of(control)}",
+                f"{plain.count(chr(10)) + 1} lines for {name}",
                 "one line",
                 "write it as one line, or insert paragraphs after it",
             )
         return plain
-    stripped = plain.strip()
+    plain = plain.strip()
     if kind == "checkbox":
-        return _checkbox_word(control, stripped, where)
+        if plain.lower() not in _TICKED | _EMPTY:
+            raise EditError(where, f"the text {plain!r} for {name}", "checked or unchecked")
+        return "checked" if plain.lower() in _TICKED else "unchecked"
     if kind == "date":
-        return _date_text(control, stripped, where)
-    return _choice_text(control, kind, stripped, where)
-
-
-def _checkbox_word(control: Element, text: str, where: str) -> str:
-    if text.lower() in _TICKED:
-        return "checked"
-    if text.lower() in _EMPTY:
-        return "unchecked"
-    raise EditError(where, f"the text {text!r} for {controls.name_of(control)}", "checked or unchecked")
+        return _date_text(control, plain, where)
+    return _choice_text(control, kind, plain, where)
 
 
 def _date_text(control: Element, text: str, where: str) -> str:
-    settings = required_child(control, "w:sdtPr", "w:date")
+    settings = control.find("w:sdtPr/w:date", NAMESPACES)
     if not text:
         settings.attrib.pop(qn("w:fullDate"), None)
         return ""
@@ -134,7 +135,7 @@ def _date_text(control: Element, text: str, where: str) -> str:
 
 
 def _choice_text(control: Element, kind: str, text: str, where: str) -> str:
-    entry = required_child(control, "w:sdtPr", "w:dropDownList" if kind == "dropdown" else "w:comboBox")
+    entry = control.find(f"w:sdtPr/w:{'dropDownList' if kind == 'dropdown' else 'comboBox'}", NAMESPACES)
     if not text:
         entry.attrib.pop(qn("w:lastValue"), None)
         return ""
@@ -154,7 +155,7 @@ def _choice_text(control: Element, kind: str, text: str, where: str) -> str:
 
 
 def _tick(control: Element, content: Element, *, ticked: bool) -> None:
-    settings = required_child(control, "w:sdtPr", "w14:checkbox")
+    settings = control.find("w:sdtPr/w14:checkbox", NAMESPACES)
     mark = child(settings, "w14:checked")
     if mark is None:
         mark = settings.makeelement(qn("w14:checked"))
@@ -162,20 +163,21 @@ def _tick(control: Element, content: Element, *, ticked: bool) -> None:
     mark.set(qn("w14:val"), "1" if ticked else "0")
     name, usual = _STATES[ticked]
     state = child(settings, name)
-    code = usual if state is None else int(str(state.get(qn("w14:val"), f"{usual:x}")), 16)
-    font = "MS Gothic" if state is None else str(state.get(qn("w14:font"), "MS Gothic"))
+    code, font = attribute(state, "w14:val", f"{usual:x}"), attribute(state, "w14:font", "MS Gothic")
     runs = list(content.iter(R))
     look = clean_look(child(runs[0], "w:rPr")) if runs else None
     look = make("w:rPr") if look is None else look
-    fonts = make("w:rFonts", ascii=font, hAnsi=font, eastAsia=font, hint="eastAsia")
-    put_in_order(look, fonts, _AFTER_FONTS)
-    new = runs_of(chr(code), look)
+    look.remove_all("w:rFonts")
+    fonts = {"ascii": font, "hAnsi": font, "eastAsia": font, "hint": "eastAsia"}
+    for key, value in fonts.items():
+        look.get_or_add_rFonts().set(qn(f"w:{key}"), value)
+    new = runs_of(chr(int(code, 16)), look)[0]
     if runs:
-        runs[0].addprevious(new[0])
+        runs[0].addprevious(new)
         for run in runs:
             remove(run)
-        return
-    (next(content.iter(P), content)).append(new[0])
+    else:
+        next(content.iter(P), content).append(new)
 
 
 def _write_inline(
@@ -187,45 +189,78 @@ def _write_inline(
     it. Beside other text and in a cell, whose row may be copied, lines are parted by line breaks in it.
     """
     runs = list(content.iter(R))
-    marked = any(piece.bold or piece.italic for piece in pieces(text))
+    marked = has_marks(text)
     old = child(runs[0], "w:rPr") if runs else None
     look = clean_look(old, prompt=prompt, bare=marked) if base is None else clean_look(base, bare=marked)
-    paragraph = control.getparent() if control.getparent().tag == P else next(control.iterancestors(P))
+    paragraph = next(control.iterancestors(P))
     alone = only_control(paragraph) is control and controls.control_type(control) == "rich text"
     alone = alone and ancestor(control, TC) is None
     for each in list(content):
         content.remove(each)
-    lines = text.split("\n") if alone else [text]
-    content.extend(runs_of(lines[0], look, soft=True))
-    last = paragraph
-    for line in lines[1:]:
-        copy = like(paragraph)
-        copy.extend(runs_of(line, look))
-        last.addnext(copy)
-        last = copy
-    section = child(paragraph, "w:pPr", "w:sectPr")
-    if section is not None and last is not paragraph:
-        required_child(last, "w:pPr").append(deepcopy(section))
-        remove(section)
+    first, *others = text.split("\n") if alone else [text]
+    content.extend(runs_of(first, look))
+    add_lines(paragraph, others, look)
 
 
-def unwrap(control: Element) -> None:
-    """Replace a control with its content."""
-    content = child(control, "w:sdtContent")
-    for each in list(content) if content is not None else ():
-        control.addprevious(each)
-    remove(control)
+def read_date(text: str, form: str = "") -> date | None:
+    """Parse a date; None if there is none or it is ambiguous.
+
+    Accepts ISO (2031-04-30), 20310430, English month names (30 April 2031, 30Apr31, April 30, 2031) and
+    digits only (04/30/2031) in the order of `form`, as they are ambiguous.
+
+    Args:
+        text: the text.
+        form: date format of the control, as Word writes it, such as `d MMMM yyyy`.
+    """
+    text = " ".join(text.split())
+    for shape in _FORMS:
+        match = shape.fullmatch(text)
+        if match:
+            parts = match.groupdict()
+            month = int(parts["number"]) if parts.get("number") else _month(str(parts["month"]))
+            return _day(int(parts["year"]), month, int(parts["day"]))
+    match = _NUMERIC.fullmatch(text)
+    order = re.sub(r"[^dMy]", "", re.sub(r"'[^']*'", "", form))
+    order = re.sub(r"(.)\1+", r"\1", order)
+    if match and order in {"dMy", "Mdy"}:
+        first, second = int(match[1]), int(match[3])
+        return _day(int(match[4]), *((second, first) if order == "dMy" else (first, second)))
+    return None
 
 
-def around(control: Element) -> str:
-    """Return what a control contains: `inline` text, `block` paragraphs, a `cell` or a `row`."""
-    content = child(control, "w:sdtContent")
-    if ancestor(control, P) is not None and ancestor(control, P, TC) is ancestor(control, P):
-        return "inline"
-    if (
-        content is not None
-        and next(inside(content, TR), None) is not None
-        and child(content, "w:tbl") is None
-    ):
-        return "row"
-    return "cell" if content is not None and child(content, "w:tc") is not None else "block"
+def _month(name: str) -> int:
+    number = _NUMBERS.get(name[:3].lower(), 0)
+    whole = number and _MONTHS[number - 1].lower()
+    return number if whole and (whole.startswith(name.lower()) or name.lower() == "sept") else 0
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year + _CENTURY if year < 100 else year, month, day)  # noqa: PLR2004 -- two digits
+    except ValueError:
+        return None
+
+
+def show_date(day: date, form: str) -> str | None:
+    """Format a day in a Word date format; None if the format has unsupported parts.
+
+    Args:
+        day: the day.
+        form: such as `dddd, d MMMM yyyy`; literal text is in apostrophes.
+    """
+    shown = ""
+    for quoted, code, between, unknown in _TOKEN.findall(form):
+        if unknown:
+            return None
+        shown += _shown(day, code) if code else quoted or between
+    return shown
+
+
+def _shown(day: date, code: str) -> str:
+    if code[0] == "d":
+        name = _DAYS[day.weekday()]
+        return {"d": f"{day.day}", "dd": f"{day.day:02}", "ddd": name[:3], "dddd": name}[code]
+    if code[0] == "M":
+        name = _MONTHS[day.month - 1]
+        return {"M": f"{day.month}", "MM": f"{day.month:02}", "MMM": name[:3], "MMMM": name}[code]
+    return f"{day.year % 100:02}" if len(code) <= 2 else f"{day.year:04}"  # noqa: PLR2004 -- y, yy

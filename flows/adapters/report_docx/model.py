@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from flows.common.errors import StaffbenchError
 
@@ -88,7 +89,7 @@ class Block:
     header: bool = True
 
     def __post_init__(self) -> None:
-        if self.kind not in ("heading", "paragraph", "bullet", "number", "table"):
+        if self.kind not in get_args(BlockKind):
             raise EditError("block", f"the kind {self.kind!r}", "heading, paragraph, bullet, number or table")
         highest = {"heading": HEADING_LEVELS, "bullet": LIST_LEVELS, "number": LIST_LEVELS}.get(self.kind, 1)
         lowest = 0 if self.kind == "heading" else 1
@@ -141,10 +142,8 @@ def clean(text: str, where: str) -> str:
 
 def pieces(line: str) -> list[Piece]:
     """Split a line at `**bold**` and `*italic*`; an empty line gives one empty piece."""
-    found: list[Piece] = []
-    _split(line, Piece(""), found)
     merged: list[Piece] = []
-    for piece in found:
+    for piece in _split(line, Piece("")):
         if merged and replace(merged[-1], text="") == replace(piece, text=""):
             merged[-1] = replace(piece, text=merged[-1].text + piece.text)
         else:
@@ -152,19 +151,19 @@ def pieces(line: str) -> list[Piece]:
     return merged or [Piece("")]
 
 
-def _split(text: str, look: Piece, found: list[Piece]) -> None:
+def _split(text: str, look: Piece) -> Iterator[Piece]:
     start = 0
     for match in _INLINE.finditer(text):
         if match.start() > start:
-            found.append(replace(look, text=text[start : match.start()]))
+            yield replace(look, text=text[start : match.start()])
         start = match.end()
         if match["star"]:
-            found.append(replace(look, text="*"))
+            yield replace(look, text="*")
         elif match["both"]:
-            _split(match["both"], replace(look, bold=True, italic=True), found)
+            yield from _split(match["both"], replace(look, bold=True, italic=True))
         elif match["bold"]:
-            _split(match["bold"], replace(look, bold=True), found)
+            yield from _split(match["bold"], replace(look, bold=True))
         else:
-            _split(match["italic"], replace(look, italic=True), found)
+            yield from _split(match["italic"], replace(look, italic=True))
     if start < len(text):
-        found.append(replace(look, text=text[start:]))
+        yield replace(look, text=text[start:])

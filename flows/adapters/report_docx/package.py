@@ -105,6 +105,13 @@ def _as_document(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def related_root(document: Any, kind: str) -> Element | None:
+    """Root of the part to which a document has a link of a kind such as `/comments`; None without one."""
+    links = [link for link in document.part.rels.values() if link.reltype.endswith(kind)]
+    parts = (link.target_part for link in links if not link.is_external)
+    return next((part.element for part in parts if hasattr(part, "element")), None)  # else not parsed
+
+
 def write_package(document: Any) -> bytes:
     """Return the document as a .docx file without timestamps or generator.
 

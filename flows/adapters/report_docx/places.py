@@ -7,23 +7,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from flows.adapters.report_docx import controls
-from flows.adapters.report_docx.elements import ALTERNATE, BOX, CHOICE, inside, live
-from flows.adapters.report_docx.model import Place, PlaceKind
-from flows.adapters.report_docx.reading import (
+from flows.adapters.report_docx.elements import (
+    ALTERNATE,
+    BOX,
+    CHOICE,
     field_codes,
+    has,
     inline_controls,
+    inside,
     is_tracked,
+    live,
     looks_unfilled,
     only_control,
     paragraph_text,
     paragraphs_in,
-    texts_of,
 )
+from flows.adapters.report_docx.model import Place, PlaceKind
 from flows.adapters.report_docx.styles import Styles
 from flows.common.text import plural
-from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, child, qn, val
+from flows.common.word_xml import SDT, TBL, TC, TR, Element, P, attribute, child, val
 
-_BLOCKS = (P, TBL)
+_HOLDS = "holds the places after it"
 _SEVERAL = 2
 
 
@@ -54,35 +58,35 @@ class _Scope:
         return f"{self.prefix}{letter}{self.counts[letter]}"
 
 
-@dataclass(slots=True)
-class Finder:
-    """Walks through a document and numbers its places.
+def find_places(
+    styles: Styles,
+    body: Element,
+    heads: Sequence[tuple[Element, str]],
+    feet: Sequence[tuple[Element, str]],
+) -> list[Found]:
+    """Return all places of a document, numbered.
 
-    Attributes:
-        styles: the document's styles and lists.
+    Args:
+        styles: its styles and lists.
+        body: `w:body`.
+        heads: headers with the pages they stand on, empty for all; in the order of the sections.
+        feet: the same for footers.
     """
+    finder = _Finder(styles)
+    found = list(finder.blocks(body, _Scope("")))
+    for number, (root, pages) in enumerate(heads, 1):
+        found += finder.blocks(root, _Scope(f"h{number}", "header", pages))
+    for number, (root, pages) in enumerate(feet, 1):
+        found += finder.blocks(root, _Scope(f"f{number}", "footer", pages))
+    return found
 
+
+@dataclass(slots=True)
+class _Finder:
     styles: Styles
-    _counts: Counter[str] = field(default_factory=Counter[str])
+    counts: Counter[str] = field(default_factory=Counter[str])  # of controls and boxes, which go on in all
 
-    def find(
-        self, body: Element, heads: Sequence[tuple[Element, str]], feet: Sequence[tuple[Element, str]]
-    ) -> list[Found]:
-        """Return all places.
-
-        Args:
-            body: `w:body`.
-            heads: headers with the pages they stand on, empty for all; in the order of the sections.
-            feet: the same for footers.
-        """
-        found = list(self._blocks(body, _Scope("")))
-        for number, (root, pages) in enumerate(heads, 1):
-            found += self._blocks(root, _Scope(f"h{number}", "header", pages))
-        for number, (root, pages) in enumerate(feet, 1):
-            found += self._blocks(root, _Scope(f"f{number}", "footer", pages))
-        return found
-
-    def _blocks(self, container: Element, scope: _Scope) -> Iterator[Found]:
+    def blocks(self, container: Element, scope: _Scope) -> Iterator[Found]:
         """Places in a body, header, cell, text box or control around blocks."""
         for each in container:
             if each.tag == SDT:
@@ -91,8 +95,8 @@ class Finder:
                 yield from self._paragraph(each, scope)
             elif each.tag == TBL:
                 yield from self._table(each, scope)
-            elif isinstance(each.tag, str) and next(inside(each, *_BLOCKS), None) is not None:
-                yield from self._blocks(each, scope)
+            elif isinstance(each.tag, str) and has(each, P, TBL):
+                yield from self.blocks(each, scope)
 
     def _block_control(self, control: Element, scope: _Scope) -> Iterator[Found]:
         content = child(control, "w:sdtContent")
@@ -105,41 +109,35 @@ class Finder:
         # The paragraphs of a text are listed one by one only where there are several.
         shown = (fillable and simple and len(paragraphs) < _SEVERAL) or controls.shows_prompt(control)
         inner = _Scope(scope.prefix, scope.kind, scope.hint, scope.listed and not shown, scope.counts)
-        yield from self._blocks(content, inner)
+        yield from self.blocks(content, inner)
 
     def _control(self, control: Element, paragraphs: list[Element] | None) -> Found:
         """A control; `paragraphs` are those whose text it holds, None if it holds other places."""
-        self._counts["s"] += 1
-        kind = controls.control_type(control)
-        prompt = controls.shows_prompt(control)
+        self.counts["s"] += 1
+        kind, prompt = controls.control_type(control), controls.shows_prompt(control)
         hint = controls.describe(control)
         text = ""
         if kind == "checkbox":
             text = "checked" if controls.is_checked(control) else "unchecked"
         elif paragraphs is None or (len(paragraphs) >= _SEVERAL and not prompt):
-            hint += "; holds the places after it"
+            hint += f"; {_HOLDS}"
         elif not prompt:
-            text = texts_of(paragraphs)
+            text = _texts(paragraphs)
         holder = next(control.iterancestors(P), paragraphs[0] if paragraphs else None)
         style = self.styles.name(holder) if holder is not None else ""
         unfilled = prompt and kind != "checkbox"
-        place = Place(f"s{self._counts['s']}", "control", text, style, None, hint, unfilled)
+        place = Place(f"s{self.counts['s']}", "control", text, style, None, hint, unfilled)
         return Found(place, control)
 
     def _paragraph(self, paragraph: Element, scope: _Scope) -> Iterator[Found]:
         place_id = scope.next_id("p")
-        inner = list(inline_controls(paragraph))
+        inner = inline_controls(paragraph)
         alone = only_control(paragraph)
-        hints = [scope.hint] if scope.hint else []
-        unfilled = looks_unfilled(paragraph)
-        hints += ["placeholder"] if unfilled else []
-        hints += ["tracked changes"] if is_tracked(paragraph) else []
+        marks, unfilled = _marks(paragraph)
+        hints = [*([scope.hint] if scope.hint else []), *marks]
         if inner and alone is None:
-            first = self._counts["s"] + 1
-            hints.append(
-                f"holds the control{'s' if len(inner) > 1 else ''} "
-                + ", ".join(f"s{first + at}" for at in range(len(inner)))
-            )
+            ids = [f"s{self.counts['s'] + at}" for at in range(1, len(inner) + 1)]
+            hints.append(f"holds the control{'s' * (len(inner) > 1)} {', '.join(ids)}")
         hints += [f"field {code}" for code in field_codes(paragraph)]
         own, level = self.styles.kind_of(paragraph)
         kind, level = (own, level) if scope.kind is None else (scope.kind, None)
@@ -149,81 +147,68 @@ class Finder:
         for control in inner:
             yield self._control(control, [control])
         for box in _boxes(paragraph):
-            yield from self._box(box)
-
-    def _box(self, box: Element) -> Iterator[Found]:
-        self._counts["x"] += 1
-        place_id = f"x{self._counts['x']}"
-        yield from self._holder(box, place_id, "textbox", [])
+            self.counts["x"] += 1
+            yield from self._holder(box, f"x{self.counts['x']}", "textbox", [])
 
     def _holder(self, holder: Element, place_id: str, kind: PlaceKind, hints: list[str]) -> Iterator[Found]:
         """A cell or text box: one place where it holds one paragraph, else one around its places."""
         paragraphs = paragraphs_in(holder)
-        one = len(paragraphs) == 1 and _holds_text(holder, paragraphs) and child(holder, "w:sdt") is None
-        one = one and next(inline_controls(paragraphs[0]), None) is None
-        unfilled = one and looks_unfilled(paragraphs[0])
-        if one:
-            hints = [
-                *hints,
-                *(["placeholder"] if unfilled else []),
-                *(["tracked changes"] if is_tracked(paragraphs[0]) else []),
-            ]
-        else:
-            hints = [*hints, "holds the places after it"]
-        place = Place(
-            place_id,
-            kind,
-            texts_of(paragraphs) if one else "",
-            self.styles.name(paragraphs[0]) if paragraphs else "",
-            None,
-            "; ".join(hints),
-            unfilled,
-        )
-        yield Found(place, holder)
-        yield from self._blocks(holder, _Scope(place_id, listed=not one))
+        one = len(paragraphs) == 1 and child(holder, "w:sdt") is None and _holds_text(holder, paragraphs)
+        marks, unfilled = _marks(paragraphs[0]) if one else ([_HOLDS], False)
+        text = _texts(paragraphs) if one else ""
+        style = self.styles.name(paragraphs[0]) if paragraphs else ""
+        yield Found(Place(place_id, kind, text, style, None, "; ".join([*hints, *marks]), unfilled), holder)
+        yield from self.blocks(holder, _Scope(place_id, listed=not one))
 
     def _table(self, table: Element, scope: _Scope) -> Iterator[Found]:
         place_id = scope.next_id("t")
         rows = list(inside(table, TR))
         grid = [grid_of(row) for row in rows]
         columns = max((at + span for row in grid for _, at, span in row), default=0)
-        hints = [
-            *([scope.hint] if scope.hint else []),
-            f"{plural(len(rows), 'row')}, {plural(columns, 'column')}",
-        ]
+        size = f"{plural(len(rows), 'row')}, {plural(columns, 'column')}"
+        hint = f"{scope.hint}; {size}" if scope.hint else size
         style = self.styles.name_by_id(val(table, "w:tblPr", "w:tblStyle"))
-        yield Found(Place(place_id, "table", "", style, None, "; ".join(hints)), table)
-        for number, row in enumerate(rows, 1):
-            for cell, at, span in grid[number - 1]:
+        yield Found(Place(place_id, "table", "", style, None, hint), table)
+        for number, cells in enumerate(grid, 1):
+            for cell, at, span in cells:
                 if merge_of(cell) == "continue":
                     continue
                 tall = _height(grid, number - 1, at) if merge_of(cell) == "restart" else 1
                 spans = [f"spans {span} columns"] if span > 1 else []
                 spans += [f"spans {tall} rows"] if tall > 1 else []
-                yield from self._cell(cell, row, f"{place_id}r{number}c{at + 1}", spans)
+                yield from self._cell(cell, f"{place_id}r{number}c{at + 1}", spans)
 
-    def _cell(self, cell: Element, row: Element, place_id: str, hints: list[str]) -> Iterator[Found]:
-        control = cell_control(cell, row)
+    def _cell(self, cell: Element, place_id: str, hints: list[str]) -> Iterator[Found]:
+        control = controls.cell_control(cell)
         if control is None:
             yield from self._holder(cell, place_id, "cell", hints)
             return
         # A control around a cell: the control has the cell's text.
-        place = Place(place_id, "cell", "", "", None, "; ".join([*hints, "holds the places after it"]))
+        place = Place(place_id, "cell", "", "", None, "; ".join([*hints, _HOLDS]))
         yield Found(place, cell)
         paragraphs = paragraphs_in(cell)
         simple = _holds_text(cell, paragraphs)
         yield self._control(control, paragraphs if simple else None)
         shown = len(paragraphs) > 1 and not controls.shows_prompt(control)
-        yield from self._blocks(cell, _Scope(place_id, listed=shown or not simple))
+        yield from self.blocks(cell, _Scope(place_id, listed=shown or not simple))
+
+
+def _texts(paragraphs: list[Element]) -> str:
+    return "\n".join(map(paragraph_text, paragraphs))
+
+
+def _marks(paragraph: Element) -> tuple[list[str], bool]:
+    """Hints about the text of a paragraph, and whether it is left to fill in."""
+    unfilled = looks_unfilled(paragraph)
+    marks = (("placeholder", unfilled), ("tracked changes", is_tracked(paragraph)))
+    return [mark for mark, is_so in marks if is_so], unfilled
 
 
 def _holds_text(container: Element, paragraphs: list[Element]) -> bool:
     """Whether it holds paragraphs without tables, further controls or text boxes."""
-    if next(inside(container, TBL, TR, TC), None) is not None:
+    if has(container, TBL, TR, TC) or any(each.tag == SDT for each in live(container)):
         return False
-    if any(each.tag == SDT for each in live(container)):
-        return False
-    return all(not _boxes(paragraph) for paragraph in paragraphs)
+    return not any(map(_boxes, paragraphs))
 
 
 def _boxes(paragraph: Element) -> list[Element]:
@@ -240,35 +225,25 @@ def _boxes(paragraph: Element) -> list[Element]:
     return found
 
 
-def cell_control(cell: Element, row: Element) -> Element | None:
-    """The innermost control around a cell alone; None if there is none."""
-    for each in cell.iterancestors():
-        if each is row:
-            break
-        if each.tag == SDT:
-            return each if len(list(inside(each, TC))) == 1 else None
-    return None
-
-
 def grid_of(row: Element) -> list[tuple[Element, int, int]]:
     """Cells of a row with the column of the grid at which each begins (from 0) and the columns it spans."""
-    at = _number(val(row, "w:trPr", "w:gridBefore"), 0)
+    at = _number(val(row, "w:trPr", "w:gridBefore"))
     found: list[tuple[Element, int, int]] = []
     for cell in inside(row, TC):
-        span = max(1, _number(val(cell, "w:tcPr", "w:gridSpan"), 1))
+        span = max(1, _number(val(cell, "w:tcPr", "w:gridSpan")))
         found.append((cell, at, span))
         at += span
     return found
 
 
-def _number(text: str, usual: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 6 else usual  # noqa: PLR2004 -- no file has more columns
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 6 else 0  # noqa: PLR2004 -- no file has more columns
 
 
 def merge_of(cell: Element) -> str:
     """`restart` for the topmost of cells merged downwards, `continue` for the others, else empty."""
     mark = child(cell, "w:tcPr", "w:vMerge")
-    return "" if mark is None else str(mark.get(qn("w:val"), "continue"))
+    return "" if mark is None else attribute(mark, "w:val", "continue")
 
 
 def _height(grid: list[list[tuple[Element, int, int]]], row: int, at: int) -> int:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from flows.common.digests import sha256_text
-from flows.pipeline.native.answers import InternalFault, ToolAnswer
 from flows.pipeline.native.contract import TOOL_SECONDS, Ask, Limits
+from flows.pipeline.native.toolbox import InternalFault, ToolAnswer, Toolbox
 from flows.schema.attempt import End
 from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall
 
@@ -40,19 +40,6 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _NAMELESS = "a tool call without a name"  # see `flows.adapters.completions.calls`
-
-
-class Toolbox(Protocol):
-    """The tools of one chat."""
-
-    @property
-    def offered(self) -> list[dict[str, Any]]:
-        """Their schemas, as sent."""
-        ...
-
-    async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
-        """Carry out one call; `caller` is the key of its completion and its number."""
-        ...
 
 
 def end_of(ended: str) -> End:
@@ -125,10 +112,10 @@ class Chat:
             completion = await self.ask(tuple(self.messages), self.tools.offered, waited)
             self._count(completion)
             if completion.status not in (CompletionStatus.complete, CompletionStatus.cut):
-                self._record(step, completion, [])
+                self._record(step, completion)
                 return self._without_reply(completion)
             if self._is_over(begun, seconds, late=True):
-                self._record(step, completion, [])
+                self._record(step, completion)
                 return "limit: minutes"
             text = completion.text or ""
             if text or completion.tool_calls or completion.carried:
@@ -163,9 +150,10 @@ class Chat:
     def _is_over(self, begun: float, seconds: float | None, *, late: bool) -> bool:
         """True if the time is used up; `late`: if it was exceeded."""
         most = None if self.limits.max_minutes is None else self.limits.max_minutes * 60
-        pairs = ((most, self.seconds), (seconds, self.seconds - begun))
-        left = [limit - used for limit, used in pairs if limit is not None]
-        return any(rest < 0 or (rest == 0 and not late) for rest in left)
+        for limit, used in ((most, self.seconds), (seconds, self.seconds - begun)):
+            if limit is not None and (used > limit or (used == limit and not late)):
+                return True
+        return False
 
     def _count(self, completion: Completion) -> None:
         self.completions.append(completion.key)
@@ -206,9 +194,26 @@ class Chat:
             self._record(step, completion, answers)
 
     def _record(
-        self, step: str | None, completion: Completion, answers: list[tuple[ToolCall, ToolAnswer]]
+        self, step: str | None, completion: Completion, answers: Sequence[tuple[ToolCall, ToolAnswer]] = ()
     ) -> None:
-        self.trajectory.append(_turn(len(self.completions), step, completion, answers))
+        """Add the event of one reply and the answers to its calls."""
+        event = {
+            "kind": "turn",
+            "turn": len(self.completions),
+            "step": step,
+            "completion": completion.key,
+            "model": completion.provider_model,
+            "status": completion.status.value,
+            "finish_reason": completion.finish_reason,
+            "detail": completion.detail,
+            "text": completion.text,
+            "tool_calls": [asdict(call) for call in completion.tool_calls],
+            "answers": [_event_of(call, answer) for call, answer in answers],
+            "usage": asdict(completion.usage),
+            "seconds": seconds_of(completion),
+            "tool_seconds": tool_seconds_of(completion),
+        }
+        self.trajectory.append(event)
 
 
 def seconds_of(completion: Completion) -> float:
@@ -220,40 +225,6 @@ def tool_seconds_of(completion: Completion) -> float:
     """Return the recorded seconds that tools took before a call; 0 for calls that have none."""
     found = completion.asked.get(TOOL_SECONDS, 0.0)
     return float(found) if isinstance(found, (int, float)) else 0.0
-
-
-def _turn(
-    number: int,
-    step: str | None,
-    completion: Completion,
-    answers: Sequence[tuple[ToolCall, ToolAnswer]],
-) -> dict[str, Any]:
-    """Build the event of one reply and the answers to its calls."""
-    usage = completion.usage
-    return {
-        "kind": "turn",
-        "turn": number,
-        "step": step,
-        "completion": completion.key,
-        "model": completion.provider_model,
-        "status": completion.status.value,
-        "finish_reason": completion.finish_reason,
-        "detail": completion.detail,
-        "text": completion.text,
-        "tool_calls": [
-            {"call_id": call.call_id, "name": call.name, "arguments": call.arguments}
-            for call in completion.tool_calls
-        ],
-        "answers": [_event_of(call, answer) for call, answer in answers],
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.reasoning_tokens,
-            "cached_tokens": usage.cached_tokens,
-        },
-        "seconds": seconds_of(completion),
-        "tool_seconds": tool_seconds_of(completion),
-    }
 
 
 def _event_of(call: ToolCall, answer: ToolAnswer) -> dict[str, Any]:

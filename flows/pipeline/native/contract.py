@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import Completion, Message
@@ -16,22 +16,10 @@ NATIVE_VERSION = "2"
 TOOL_SECONDS = "tool_seconds"
 """Key of a completion's `asked`: seconds that tools took before the call, when it was made."""
 
-
-class Ask(Protocol):
-    """Completes a chat, from the store or by a paid call."""
-
-    async def __call__(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float, /
-    ) -> Completion:
-        """Complete `messages`.
-
-        Args:
-            messages: the chat so far.
-            tools: the request's parameter of that name.
-            waited: seconds that the tools took since the last call. A call that is paid for records them
-                under `TOOL_SECONDS`, so that a replay counts the same time.
-        """
-        ...
+Ask = Callable[[Sequence[Message], Sequence[Mapping[str, Any]], float], Awaitable[Completion]]
+"""Completes a chat, from the store or by a paid call. It takes the messages so far, the request's tools, and
+the seconds that tools took since the last call. A paid call records them under `TOOL_SECONDS`, so that a
+replay counts the same time."""
 
 
 @dataclass(frozen=True, slots=True)

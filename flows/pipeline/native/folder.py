@@ -18,25 +18,72 @@ from typing import Self
 
 from flows.common.errors import ScenarioError, StoreError
 from flows.common.untrusted import (
+    DRIVE,
     FILE,
     FOLDER,
     NO_FILE,
     NOT_THERE,
+    UNPRINTABLE,
     PathRefused,
     actual_name,
     open_parent,
     open_regular,
 )
-from flows.pipeline.native.paths import (
-    ATTACHMENTS,
-    OUTPUTS,
-    REPORT,
-    check_written,
-    display_path,
-    parts_of,
-)
 from flows.readers.limits import MAX_BYTES
 from flows.schema.report_task import Attachment, ReportTask
+
+ATTACHMENTS = "attachments"
+OUTPUTS = "outputs"
+REPORT = (OUTPUTS, "report.docx")
+
+# Assignments are written for Harbor's sandbox, where the agent works in `/app`.
+_SANDBOX = "/app"
+_LONGEST = 4_096  # characters; no file system takes a longer path
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Split a path from the model into one of the two folders and at least one more component.
+
+    `/app/attachments/x` and `./attachments/x` mean `attachments/x`. Nothing is opened.
+
+    Raises:
+        PathRefused: the path is absolute, contains `..`, a backslash, a drive or an unprintable character, or
+            is not in one of the two folders.
+    """
+    where = display_path(path)
+    if not path.strip() or len(path) > _LONGEST:
+        raise _refused(where, "no path" if not path.strip() else f"{len(path):,} characters")
+    if UNPRINTABLE.search(path):
+        raise _refused(where, "a character that no file's name holds")
+    if "\\" in path:
+        raise _refused(where, "a backslash", "/ between the parts")
+    sandboxed = path == _SANDBOX or path.startswith(_SANDBOX + "/")
+    inner = path[len(_SANDBOX) + 1 :] if sandboxed else path
+    if inner.startswith("/") or DRIVE.match(inner):
+        raise _refused(where, "an absolute path")
+    parts = tuple(part for part in inner.split("/") if part not in ("", "."))
+    if ".." in parts:
+        raise _refused(where, "a path with ..")
+    if not parts or parts[0] not in (ATTACHMENTS, OUTPUTS):
+        raise _refused(where, "outside the two folders")
+    if len(parts) == 1:
+        raise _refused(where, "a folder", "a file in it")
+    return parts
+
+
+def display_path(path: str) -> str:
+    """Format a path for an answer: shortened, with unprintable characters replaced."""
+    printable = UNPRINTABLE.sub("\ufffd", path)
+    return printable if len(printable) <= 200 else printable[:200] + "..."  # noqa: PLR2004 -- a line or two
+
+
+def _refused(where: str, found: str, expected: str = "") -> PathRefused:
+    return PathRefused(
+        where or "path",
+        found,
+        expected or f"a path that starts with {ATTACHMENTS}/ or {OUTPUTS}/",
+        "call list_files for the names",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +113,9 @@ class Folder:
             raise
 
     def __enter__(self) -> Self:
-        """Return the folder."""
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        """Close the descriptor; the files are kept."""
         os.close(self._root)
 
     def lay_out(self, task_folder: Path, attachments: Sequence[Attachment]) -> None:
@@ -153,7 +198,9 @@ class Folder:
             StoreError: the disk is full or fails.
         """
         parts = parts_of(path)
-        check_written(parts)
+        if parts != REPORT:
+            only = f"{'/'.join(REPORT)}, the only file"
+            raise PathRefused(display_path("/".join(parts)), "not to be written", only)
         with self._refusing(path), open_parent(self._root, parts) as inner:
             flags = os.O_WRONLY
             with contextlib.suppress(FileExistsError):
@@ -201,12 +248,7 @@ class Folder:
             yield
         except OSError as error:
             if error.errno in NOT_THERE:
-                raise PathRefused(
-                    display_path(path),
-                    "no such file",
-                    "a file that is there",
-                    "call list_files for the names",
-                ) from error
+                raise _refused(display_path(path), "no such file", "a file that is there") from error
             if error.errno in NO_FILE:
                 raise PathRefused(display_path(path), "a link, device or pipe", "a regular file") from error
             raise _failed(display_path(path), error) from error
@@ -219,18 +261,14 @@ def scratch_folder(root: Path) -> Generator[Folder]:
     Raises:
         StoreError: it can't be created.
     """
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix="attempt-", dir=root, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _failed(str(root), error) from error
-    with temporary as name:
+    with contextlib.ExitStack() as stack:
         try:
-            folder = Folder(Path(name))
+            root.mkdir(parents=True, exist_ok=True)
+            temporary = tempfile.TemporaryDirectory(prefix="attempt-", dir=root, ignore_cleanup_errors=True)
+            folder = stack.enter_context(Folder(Path(stack.enter_context(temporary))))
         except OSError as error:
             raise _failed(str(root), error) from error
-        with folder:
-            yield folder
+        yield folder
 
 
 def check_layout(task: ReportTask) -> None:

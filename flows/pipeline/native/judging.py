@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from flows.common.errors import ReadError, StaffbenchError, StoreError
-from flows.pipeline.native.answers import (
-    InternalFault,
-    ToolAnswer,
-    ToolFault,
-    encodable,
-    page_of,
-    refusal,
-    without_local_paths,
-)
-from flows.pipeline.native.arguments import FilePage, Nothing, PageView, read_arguments
+from flows.common.errors import ReadError
 from flows.pipeline.native.chat import FINISHED, REFUSED, Chat
 from flows.pipeline.native.contract import Ask, Limits
-from flows.pipeline.native.offered import judge_tools
-from flows.pipeline.native.paths import display_path
+from flows.pipeline.native.folder import display_path
+from flows.pipeline.native.offered import FilePage, Nothing, PageView, judge_tools
 from flows.pipeline.native.reading import view_page
 from flows.pipeline.native.renders import Renders
+from flows.pipeline.native.toolbox import ToolAnswer, Toolbox, ToolFault, encodable, page_of, read_arguments
 from flows.schema.completion import Completion, CompletionStatus, Message
 from flows.schema.verdict import VerdictStatus
 from flows.stages.judge import (
@@ -144,7 +134,7 @@ def _undecided(
     return tuple(ItemVerdict(item_id, status, None, reason=reason) for item_id in call.item_ids)
 
 
-class _Tools:
+class _Tools(Toolbox):
     """The tools of one judgment.
 
     Attributes:
@@ -158,14 +148,13 @@ class _Tools:
     def __init__(
         self, call: JudgeCall, files: Mapping[str, OpenFile], renders: Renders, limits: Limits
     ) -> None:
-        self.offered: list[dict[str, Any]] = judge_tools(reply_schema(call.mode), images=limits.images)
+        super().__init__(judge_tools(reply_schema(call.mode), images=limits.images))
         self.decision: tuple[ItemVerdict, ...] | None = None
         self.n_rejected = self.n_canary_missed = 0
         self.was_rejected = False
         self.fault = ""
         self._call, self._files, self._renders = call, files, renders
         self._page_chars = limits.page_chars
-        self._names = [tool["function"]["name"] for tool in self.offered]
 
     def reject(self, fault: str) -> None:
         """Count a reply that decided nothing."""
@@ -173,26 +162,8 @@ class _Tools:
         self.was_rejected = True
         self.fault = fault
 
-    async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
-        """Carry out one call; see `Tools.call` of the writer.
-
-        Raises:
-            StoreError: the disk is full or fails.
-            InternalFault: the tool itself failed.
-        """
-        try:
-            return await self._carry_out(name, arguments, caller)
-        except (StoreError, InternalFault):
-            raise
-        except StaffbenchError as error:
-            return refusal(error)
-        except Exception as error:
-            found = f"it failed ({type(error).__name__}: {without_local_paths(str(error))})"
-            raise InternalFault(f"tool {name}", found, remedy="report it") from error
-
-    async def _carry_out(self, name: str, arguments: str, caller: str) -> ToolAnswer:
-        if name not in self._names:
-            raise ToolFault(display_path(name) or "tool", "no such tool", "one of " + ", ".join(self._names))
+    async def carry_out(self, name: str, arguments: str, caller: str) -> ToolAnswer:
+        """Carry out a call."""
         if name == "decide":
             return self._decide(arguments)
         if name == "list_files":

@@ -8,8 +8,7 @@ from pathlib import Path
 from flows.common.gather import in_thread
 from flows.pipeline.native.chat import FINISHED, Chat, end_of
 from flows.pipeline.native.contract import Ask, Limits, Prompt, Trial
-from flows.pipeline.native.folder import Folder, check_layout, scratch_folder
-from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.folder import REPORT, Folder, check_layout, scratch_folder
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.tools import Tools
 from flows.schema.attempt import attempt_status

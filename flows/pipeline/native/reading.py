@@ -8,11 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from flows.common.digests import sha256_bytes
 from flows.common.errors import ReadError
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
-from flows.pipeline.native.arguments import FilePage, PageView
-from flows.pipeline.native.folder import Folder
-from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.folder import REPORT, Folder
+from flows.pipeline.native.offered import FilePage, PageView
 from flows.pipeline.native.renders import Layout, Renders
+from flows.pipeline.native.toolbox import ToolAnswer, ToolFault, encodable, page_of
 from flows.readers import SUFFIXES
 from flows.readers.guarded import read_guarded_bytes
 from flows.schema.completion import Image

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +23,7 @@ from flows.common.blobs import Mirror
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
 from flows.common.errors import StoreError
 from flows.common.files import unwritable, write_whole
+from flows.common.text import plural
 
 RENDER_VERSION = 1
 """Raise when stored records would be read differently; part of every record's name."""
@@ -111,33 +113,23 @@ class Renders:
         if pages is None:
             if caller:
                 note = self._note(name, caller)
-                write_whole(
-                    note,
-                    canonical_json({"said": said}),
-                    durable=True,
-                    keep=lambda: self._read_json(note) is not None,
-                )
-                self._settle(note)
+                self._put(note, canonical_json({"said": said}), lambda: self._read_json(note))
             return Layout(None, (), said)
         digests = [sha256_bytes(image) for image in images]
         for digest, image in zip(digests, images, strict=True):
-            write_whole(
-                self._image(digest),
-                image,
-                durable=True,
-                keep=lambda digest=digest: self._read_image(digest) is not None,
-            )
-            self._settle(self._image(digest))
+            self._put(self._image(digest), image, lambda digest=digest: self._read_image(digest))
         record = canonical_json({"pages": pages, "images": digests, "said": said})
-        write_whole(
-            self._record(name), record, durable=True, keep=lambda: self._read_record(name) is not None
-        )
-        self._settle(self._record(name))
+        self._put(self._record(name), record, lambda: self._read_record(name))
         # Another process may have stored its record first; all callers use that one.
         kept = self._read_record(name)
         if kept is None:
             raise StoreError(self._record(name), "not there after it was stored", remedy="check the disk")
         return kept
+
+    def _put(self, path: Path, content: str | bytes, kept: Callable[[], object]) -> None:
+        """Store a file, unless `kept` reads a sound one."""
+        write_whole(path, content, durable=True, keep=lambda: kept() is not None)
+        self._settle(path)
 
     def _settle(self, path: Path) -> None:
         """Take the file that the first machine stored, once in a run; store ours if there is none."""
@@ -193,7 +185,7 @@ def _drawn(data: bytes, kind: str) -> tuple[int | None, tuple[bytes, ...], str]:
     found = draw_page(data, int(kind.removeprefix("page")))
     if found.pages is None:
         return None, (), "the page can't be drawn"
-    return found.pages, () if found.png is None else (found.png,), f"{_count(found.pages)} (PDFium)"
+    return found.pages, () if found.png is None else (found.png,), f"{plural(found.pages, 'page')} (PDFium)"
 
 
 def _laid(data: bytes, suffix: str, kind: str) -> tuple[int | None, tuple[bytes, ...], str]:
@@ -207,7 +199,3 @@ def _laid(data: bytes, suffix: str, kind: str) -> tuple[int | None, tuple[bytes,
     if suffix != _PDF and find_converter() is None:
         return None, (), "pages are not measured here: LibreOffice is not installed"
     return None, (), "pages are not measured: the document could not be laid out"
-
-
-def _count(pages: int) -> str:
-    return f"{pages} page{'s' * (pages != 1)}"

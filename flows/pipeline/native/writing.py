@@ -10,11 +10,21 @@ from typing import Any
 from flows.adapters.report_docx import Block, Place, ReportDocument
 from flows.common.errors import StaffbenchError
 from flows.common.text import plural
-from flows.pipeline.native.answers import ToolAnswer, ToolFault, encodable, page_of
-from flows.pipeline.native.arguments import Delete, Entry, Fill, Insert, NewBlock, Rows, Show, Start
-from flows.pipeline.native.folder import Folder
-from flows.pipeline.native.offered import MAX_REPORT, MAX_TEXT, MAX_WORD
-from flows.pipeline.native.paths import REPORT
+from flows.pipeline.native.folder import REPORT, Folder
+from flows.pipeline.native.offered import (
+    MAX_REPORT,
+    MAX_TEXT,
+    MAX_WORD,
+    Delete,
+    Entry,
+    Fill,
+    Insert,
+    NewBlock,
+    Rows,
+    Show,
+    Start,
+)
+from flows.pipeline.native.toolbox import ToolAnswer, ToolFault, encodable, page_of
 
 _REPORT = "/".join(REPORT)
 _NAMED = 20  # places that an answer names
@@ -70,8 +80,7 @@ def fill(folder: Folder, wanted: Fill) -> ToolAnswer:
         # In reverse order, since a text of several paragraphs renumbers later places.
         for entry in sorted(wanted.entries, key=lambda entry: order.get(entry.place, -1), reverse=True):
             document.set_text(entry.place, entry.text)
-        count = len(wanted.entries)
-        return f"{plural(count, 'place')} filled."
+        return f"{plural(len(wanted.entries), 'place')} filled."
 
     return _edited(folder, change)
 
@@ -90,7 +99,7 @@ def insert(folder: Folder, wanted: Insert) -> ToolAnswer:
 
     def change(document: ReportDocument) -> str:
         document.insert(wanted.after, blocks)
-        return f"{_counted(len(blocks), 'block')} inserted."
+        return f"{len(blocks)} block{'s' * (len(blocks) != 1)} inserted."
 
     return _edited(folder, change)
 
@@ -109,7 +118,7 @@ def add_rows(folder: Folder, wanted: Rows) -> ToolAnswer:
     def change(document: ReportDocument) -> str:
         for cells in reversed(wanted.rows):  # each goes directly below the cell's row
             document.add_row(wanted.cell, cells)
-        return f"{_counted(len(wanted.rows), 'row')} added."
+        return f"{len(wanted.rows)} row{'s' * (len(wanted.rows) != 1)} added."
 
     return _edited(folder, change)
 
@@ -147,11 +156,9 @@ def unfilled(data: bytes) -> str:
 
 def _unfilled(document: ReportDocument) -> str:
     left = [place.place_id for place in document.places() if place.unfilled]
-    if not left:
-        return ""
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     verb = "place still shows" if len(left) == 1 else "places still show"
-    return f"{len(left)} {verb} a prompt or a placeholder: {', '.join(left[:_NAMED])}{more}."
+    return f"{len(left)} {verb} a prompt or a placeholder: {', '.join(left[:_NAMED])}{more}." if left else ""
 
 
 def _read(folder: Folder) -> bytes:
@@ -237,17 +244,12 @@ def _check_text(text: str, where: str) -> None:
         raise ToolFault(where, f"a text of {len(text):,} characters", f"at most {MAX_TEXT:,}", "write less")
     longest = max(map(len, text.split()), default=0)
     if longest > MAX_WORD:
-        raise ToolFault(
-            where, f"a word of {longest:,} characters", f"at most {MAX_WORD}", "part it by spaces"
-        )
+        found = f"a word of {longest:,} characters"
+        raise ToolFault(where, found, f"at most {MAX_WORD}", "part it by spaces")
 
 
 def _size(document: ReportDocument) -> int:
     return sum(len(place.text) for place in document.places())
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _check_disjoint(entries: Sequence[Entry], places: Sequence[Place]) -> None:
@@ -282,12 +284,8 @@ def _listed(document: ReportDocument, offset: int, page_chars: int) -> str:
 
 
 def _line(place: Place) -> str:
-    about = [place.kind if place.level is None else f"{place.kind} {place.level}"]
-    if place.style:
-        about.append(f"style {place.style}")
-    if place.hint:
-        about.append(place.hint)
-    if place.unfilled:
-        about.append("to be filled")
+    kind = place.kind if place.level is None else f"{place.kind} {place.level}"
+    style = f"style {place.style}" if place.style else ""
+    about = filter(None, (kind, style, place.hint, "to be filled" if place.unfilled else ""))
     text = place.text.replace("\n", "\n    ")  # indented, so that text can't be taken for a place
     return f"{place.place_id} ({'; '.join(about)}): {text}"

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from flows.schema.scenario import Item
 from flows.stages.offline.passages import TextIndex
 from flows.stages.offline.reference import is_of_form, wanted_beside
-from flows.stages.offline.requirements import grade, wanted_of
-from flows.stages.offline.result import ItemGrade
+from flows.stages.offline.requirements import ItemGrade, grade, wanted_of
 
 __all__ = ["OFFLINE_VERSION", "TUNED_ON", "ItemGrade", "abstention", "grade_offline"]
 

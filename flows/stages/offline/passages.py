@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from flows.stages.offline.quantities import Quantity, same, scan
-from flows.stages.offline.text import plain, sentences, strip_citations
-from flows.stages.offline.words import stems
+from flows.stages.offline.text import plain, sentences, stems, strip_citations
 
 _LONGEST = 3  # sentences in a passage
 _MOST_WORDS = 75  # of a passage with several: a heap of the right words is no statement

@@ -12,7 +12,6 @@ from flows.schema.verdict import FailureMode
 from flows.stages.offline import markers
 from flows.stages.offline.passages import Passage, Target, TextIndex, read
 from flows.stages.offline.quantities import Quantity, same, scan
-from flows.stages.offline.result import ItemGrade
 from flows.stages.offline.text import plain, strip_citations
 
 _ENOUGH = 0.35  # share of what is asked for
@@ -24,6 +23,23 @@ _COUNTED = re.compile(
     r"\b(?:at least|any|the|these|those|all) (?:one|two|three|four|\d)\b|\b(?:one|two|three|\d) of\b:?"
 )
 _NEAR = 4  # most tokens between two numbers that an "or" joins
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGrade:
+    """One item of one text, graded by rule.
+
+    Attributes:
+        item_id: the item.
+        passed: None if the judge gives no verdict on such items.
+        mode: how it failed; None unless it failed.
+        reason: the reason and the passage of the text. Never empty.
+    """
+
+    item_id: str
+    passed: bool | None
+    mode: FailureMode | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

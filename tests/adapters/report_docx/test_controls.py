@@ -180,7 +180,8 @@ def test_look_that_the_control_names(build, word, control, saved):
     inline = control(look, build.run("Click here.", PROMPT))
     block = control(look, build.para(build.run("Click here.", PROMPT)))
     document = word(build.para(inline) + block)
-    document.fill({"s1": "new", "s2": "too"})
+    document.set_text("s1", "new")
+    document.set_text("s2", "too")
     assert saved(document).paragraphs() == [
         ("", [("new", ["rStyle", "b", "color"])]),
         ("", [("too", ["rStyle", "b", "color"])]),

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from flows.adapters.report_docx.dates import read_date, show_date
+from flows.adapters.report_docx.filling import read_date, show_date
 
 DAY = date(2031, 4, 30)  # a Wednesday
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from flows.adapters.report_docx import Block, EditError, ReportDocument
-from flows.adapters.report_docx.data_tables import column_widths
+from flows.adapters.report_docx.tables import column_widths
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 

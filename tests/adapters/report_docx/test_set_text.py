@@ -229,21 +229,6 @@ def test_one_line_of_a_table_of_contents(build, word):
     assert document.places()[3].text == "five"
 
 
-def test_several_places_named_as_they_stood(build, word, told):
-    document = word("".join(build.para(build.run(text)) for text in ("a", "b", "c")))
-    faults = document.fill({"p1": "one\nmore", "p2": "two", "p9": "none", "p3": "three"})
-    assert [each[2] for each in told(document)[:4]] == ["one", "more", "two", "three"]
-    assert [fault.where for fault in faults] == ["p9"]
-    assert faults[0].found == "no such place"
-
-
-def test_a_place_that_went_with_another(build, word, control):
-    document = word(build.para(build.run("To: ") + control("", build.run("x"))))
-    (fault,) = document.fill({"p1": "To: all", "s1": "none"})
-    assert (fault.where, fault.found) == ("s1", "a place that went with an earlier edit")
-    assert document.places()[0].text == "To: all"
-
-
 def test_set_text_on_every_place_changes_that_place_alone(build, packed):
     data = packed(build.BODY)
     before = ReportDocument.open(data).places()

@@ -322,7 +322,7 @@ def test_our_own_fault_ends_the_attempt_as_an_error(tmp_path, monkeypatch):
     def broken(path):
         raise ReadError(path, "python-docx opens it, and the reader fails")
 
-    monkeypatch.setattr("flows.pipeline.native.checking.check_report", broken)
+    monkeypatch.setattr("flows.pipeline.native.tools.check_report", broken)
     model = Played(STARTS, says("", ("list_files", {}), ("check_report", {})))
     found = run(model, tmp_path)
     assert (found.status, found.report, found.ended) == (BriefStatus.error, None, "error")

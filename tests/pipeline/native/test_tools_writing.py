@@ -7,8 +7,8 @@ import docx
 import pytest
 
 from flows.common.errors import ReadError, StoreError
-from flows.pipeline.native import checking, tools, writing
-from flows.pipeline.native.answers import InternalFault, ToolFault
+from flows.pipeline.native import tools, writing
+from flows.pipeline.native.toolbox import InternalFault, ToolFault
 from tests.pipeline.native.helpers import FILES, a_docx, a_pdf, texts
 from tests.pipeline.native.tools_support import (
     Kit,
@@ -311,7 +311,7 @@ def test_nor_is_a_reader_that_fails_on_our_own_report(kit, monkeypatch):
     def broken(path):
         raise ReadError(path, "python-docx opens it, and the reader fails")
 
-    monkeypatch.setattr(checking, "check_report", broken)
+    monkeypatch.setattr(tools, "check_report", broken)
     with pytest.raises(InternalFault, match=r"outputs/report\.docx: python-docx opens it"):
         made.call("check_report")
 
