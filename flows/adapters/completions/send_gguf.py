@@ -1,18 +1,19 @@
-"""A GGUF file on this machine, served by a local process that is called like any endpoint."""
+"""A GGUF file on this machine, answered by a local process: a line of JSON for each request and reply."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import suppress
 from typing import IO, Any
 
-from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.reply import Reply
-from flows.adapters.completions.send_openai import OpenAISender
+import orjson
+
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault
+from flows.adapters.completions.reply import Reply, read_completion
+from flows.adapters.completions.turns import chat_messages
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -20,65 +21,64 @@ _SERVER = "flows.adapters.local_server.server"
 _LOAD_S = 600.0  # tens of gigabytes from a slow disk, read twice: to load and to hash
 _END_S = 10.0
 _TAIL_BYTES = 2000
+_MAX_LINE_BYTES = 64 << 20  # larger than any context
 
 
 class GGUFSender:
     """Starts a server per file at its first call. Use it from one event loop only.
 
-    A request's `api_base` is the file, as in `flows.adapters.local_server`. The server's address is not part
-    of the request's key, so the port may change. The server only accepts text; `turns.check_turns` rejects
-    tools and images before it is started.
+    A request's `api_base` is the file, as in `flows.adapters.local_server`. The server only accepts text;
+    `turns.check_request` rejects tools and images before it is started.
     """
 
     def __init__(self, runner: RunnerSettings) -> None:
-        self._http = OpenAISender(runner)
+        self._timeout_s = runner.total_timeout_s
         self._servers: dict[str, _Server] = {}
-        self._starting = asyncio.Lock()
+        self._turns: dict[str, asyncio.Lock] = {}
 
     async def send(
         self,
         request: Request,
-        key: str | None,
-        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the server is ours
+        key: str | None,  # noqa: ARG002 -- the server is ours
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the same
     ) -> Reply:
-        """Make one try, starting the server if it is not running.
-
-        Args:
-            request: the request.
-            key: not needed.
-            headers: not needed.
+        """Make one try when those before it are answered, starting the server if it is not running.
 
         Raises:
             Fault: no completion, or the server can't be started.
         """
         place = request.api_base or ""
-        async with self._starting:
+        body = {"model": request.model, "messages": chat_messages(request.messages), **request.parameters}
+        async with self._turns.setdefault(place, asyncio.Lock()):
             server = self._servers.get(place)
-            if server is None or server.has_ended:
-                if server is not None:
-                    await server.stop()
+            if server is not None and server.has_ended:
+                await self._servers.pop(place).stop()
+                server = None
+            if server is None:
                 server = self._servers[place] = await _Server.start(place)
-        return await self._http.send(replace(request, api_base=server.base), key)
+            try:
+                payload = await server.ask(orjson.dumps(body), self._timeout_s)
+            except BaseException:  # a late answer must not be taken for the next one's
+                await self._servers.pop(place).stop()
+                raise
+        if "error" in payload:
+            status = 500 if payload["error"]["code"] == "server_error" else 400
+            raise error_fault(status, payload, "")
+        return read_completion(payload)
 
     async def aclose(self) -> None:
-        """Close the connections and stop the servers."""
-        await self._http.aclose()
+        """Stop the servers."""
         for server in self._servers.values():
             await server.stop()
         self._servers.clear()
 
 
 class _Server:
-    """One server process.
-
-    Attributes:
-        base: its address.
-    """
+    """One server process."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: IO[bytes]) -> None:
         self._process = process
         self._log = log
-        self.base = ""
 
     @classmethod
     async def start(cls, place: str) -> _Server:
@@ -96,20 +96,47 @@ class _Server:
             stdin=asyncio.subprocess.PIPE,  # the server ends when it is closed
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
+            limit=_MAX_LINE_BYTES,
             start_new_session=True,  # not stopped by Ctrl-C: calls in flight finish
         )
         server = cls(process, log)
         try:
-            server.base = await server._ready()
+            said = await server._read(_LOAD_S)
+            found = said["error"] if said and "error" in said else None
+            if said is None:
+                found = f"its server ended while it started: {server._tail()}"
+        except TimeoutError:
+            found = f"not loaded within {_LOAD_S:g} s"
         except BaseException:
             await server.stop()
             raise
+        if found is not None:
+            await server.stop()
+            raise Fault(FaultKind.parameter, found)
         return server
 
     @property
     def has_ended(self) -> bool:
         """True if the process has ended."""
         return self._process.returncode is not None
+
+    async def ask(self, body: bytes, timeout_s: float) -> dict[str, Any]:
+        """Return the answer to a request.
+
+        Raises:
+            Fault: it ended, or did not answer in time.
+        """
+        assert self._process.stdin is not None
+        self._process.stdin.write(body + b"\n")
+        try:
+            with suppress(ConnectionError):  # it has ended, which is found below
+                await self._process.stdin.drain()
+            said = await self._read(timeout_s)
+        except TimeoutError:
+            raise Fault(FaultKind.timeout, f"not done within {timeout_s:g} s") from None
+        if said is None:
+            raise Fault(FaultKind.connection, f"its server ended: {self._tail()}")
+        return said
 
     async def stop(self) -> None:
         """Stop the process and wait for its end."""
@@ -123,19 +150,12 @@ class _Server:
             await self._process.wait()
         self._log.close()
 
-    async def _ready(self) -> str:
+    async def _read(self, timeout_s: float) -> dict[str, Any] | None:
+        """Read a line; None if the process has ended."""
         assert self._process.stdout is not None
-        try:
-            async with asyncio.timeout(_LOAD_S):
-                line = await self._process.stdout.readline()
-        except TimeoutError:
-            raise Fault(FaultKind.parameter, f"not loaded within {_LOAD_S:g} s") from None
-        said: dict[str, Any] = json.loads(line) if line else {}
-        if "base" in said:
-            return str(said["base"])
-        raise Fault(
-            FaultKind.parameter, said.get("error") or f"its server ended while it started: {self._tail()}"
-        )
+        async with asyncio.timeout(timeout_s):
+            line = await self._process.stdout.readline()
+        return orjson.loads(line) if line.endswith(b"\n") else None
 
     def _tail(self) -> str:
         self._log.seek(0, 2)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
-from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from flows.adapters.completions.client import CallOutcome, Client, Totals
@@ -78,23 +77,18 @@ class _Aside:
     """A thread that runs an event loop."""
 
     def __init__(self) -> None:
-        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._loop = asyncio.new_event_loop()
         # A daemon, so that a second interrupt does not wait for it.
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(_until_ended(started)), name="calls", daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, name="calls", daemon=True)
         self._thread.start()
-        self._loop, self._ended = started.result()
 
     async def do(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def end(self) -> None:
-        self._loop.call_soon_threadsafe(self._ended.set)
+        self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
-
-async def _until_ended(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
-    ended = asyncio.Event()
-    started.set_result((asyncio.get_running_loop(), ended))
-    await ended.wait()
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()

@@ -57,7 +57,7 @@ def bring(answer, way):
         return found
     sent = SimpleNamespace(body={"model": "m", "messages": [{"content": "a b"}]})
     line = {"custom_id": "k", "response": {"status_code": 200, "body": completion_body(sent, answer)}}
-    return read_results([json.dumps(line).encode()], {"k"}).outcomes["k"]()
+    return read_results([json.dumps(line).encode()], {"k"}).outcomes["k"]
 
 
 @pytest.mark.parametrize("way", WAYS)
