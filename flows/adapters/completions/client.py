@@ -14,11 +14,11 @@ from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
-from flows.adapters.completions.records import check_storable
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.turns import check_request
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
+from flows.adapters.completions.stores.records import check_storable
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.tries import Call, Sender, Tries
-from flows.adapters.completions.turns import check_request
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError, StaffbenchError, Stopped, StoreError
 from flows.schema.call import stands
@@ -258,15 +258,15 @@ class Client:
             return BatchSender(model, self._runner, self._store, self._batches, self._halts)
         match model.transport:
             case Transport.litellm:
-                from flows.adapters.completions.send_litellm import LiteLLMSender
+                from flows.adapters.completions.senders.send_litellm import LiteLLMSender
 
                 return LiteLLMSender(self._runner)
             case Transport.gguf:
-                from flows.adapters.completions.send_gguf import GGUFSender
+                from flows.adapters.completions.senders.send_gguf import GGUFSender
 
                 return GGUFSender(self._runner)
             case Transport.openai_http:
-                from flows.adapters.completions.send_openai import OpenAISender
+                from flows.adapters.completions.senders.send_openai import OpenAISender
 
                 return OpenAISender(self._runner)
 

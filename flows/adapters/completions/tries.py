@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from flows.adapters.completions.budget import Budget, price_usd, total_tokens
-from flows.adapters.completions.calls import with_ids
 from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.faults import (
     Fault,
@@ -25,10 +24,11 @@ from flows.adapters.completions.faults import (
     unreachable,
     unusable,
 )
-from flows.adapters.completions.fields import clean
 from flows.adapters.completions.keys import read_headers, read_key, scrub, scrub_reply, scrub_value
 from flows.adapters.completions.limits import ProviderLimits, Sent
-from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.senders.calls import with_ids
+from flows.adapters.completions.senders.fields import clean
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
 from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus, Request, ToolCall, Try, Usage

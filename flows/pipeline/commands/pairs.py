@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from flows.adapters.completions.client import Client, check_key
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.pairs import load_pairs
 from flows.common.digests import sha256_text

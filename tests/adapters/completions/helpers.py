@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from flows.adapters.completions.client import Client
-from flows.adapters.completions.shared import SharedCompletionStore
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.shared import SharedCompletionStore
 from flows.adapters.shared_store import open_blobs
 from flows.schema.completion import (
     Completion,

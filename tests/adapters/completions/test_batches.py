@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from flows.adapters.completions.batches.check import batch_price
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import ConfigError, ProviderError
 from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.settings import Price, Retry

@@ -17,7 +17,7 @@ from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.batches.results import ItemFault, read_results
 from flows.adapters.completions.client import CallOutcome
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.settings import Price, Transport
 from tests.adapters.completions.batches_support import (
@@ -185,7 +185,7 @@ VICTIM = """
     from pathlib import Path
     from flows.adapters.completions.batches.ledger import Ledger
     from flows.adapters.completions.batches.transport import BatchTransport
-    from flows.adapters.completions.store import CompletionStore
+    from flows.adapters.completions.stores.folder import CompletionStore
     from tests.adapters.completions.helpers import a_model, ask
     from tests.adapters.completions.test_batches import BATCH, prompts
 

@@ -9,7 +9,7 @@ import pytest
 
 from flows.adapters.completions import tries
 from flows.adapters.completions.client import CallEventKind
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import ConfigError, ProviderError
 from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.settings import Retry

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from tests.adapters.completions.helpers import RUNNER, a_request, segments
 from tests.adapters.completions.worker import a_worker, finished
 from tests.support.scripted_server import Say, ScriptedServer

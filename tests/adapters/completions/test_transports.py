@@ -8,8 +8,8 @@ import pytest
 
 from flows.adapters.completions.batches.results import read_results
 from flows.adapters.completions.faults import Fault, RetryDecision, course
-from flows.adapters.completions.send_litellm import LiteLLMSender
-from flows.adapters.completions.send_openai import OpenAISender
+from flows.adapters.completions.senders.send_litellm import LiteLLMSender
+from flows.adapters.completions.senders.send_openai import OpenAISender
 from flows.schema.completion import Usage
 from tests.adapters.completions.helpers import RUNNER, a_request
 from tests.support.scripted_server import Raw, Say, ScriptedServer, Status, completion_body

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flows.adapters.completions.turns import chat_messages, check_request
+from flows.adapters.completions.senders.turns import chat_messages, check_request
 from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, ToolCall
 from flows.schema.settings import Transport

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.send_gguf import GGUFSender
+from flows.adapters.completions.senders.send_gguf import GGUFSender
 from flows.adapters.local_server.engine import Engine, Sampling
 from flows.adapters.local_server.find import EngineError, find_file
 from flows.schema.completion import CompletionStatus

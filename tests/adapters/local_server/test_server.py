@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from flows.adapters.completions import send_gguf
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.send_gguf import GGUFSender
+from flows.adapters.completions.senders import send_gguf
+from flows.adapters.completions.senders.send_gguf import GGUFSender
 from flows.adapters.local_server.find import EngineError
 from flows.adapters.local_server.server import answer, read_request
 from flows.schema.completion import CompletionStatus, Usage

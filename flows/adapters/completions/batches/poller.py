@@ -13,9 +13,9 @@ from flows.adapters.completions.batches.results import Results, read_results, un
 from flows.adapters.completions.batches.transport import ENDED, UNDER_WAY, BatchState, BatchTransport
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.keys import scrub
-from flows.adapters.completions.reply import Reply
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 

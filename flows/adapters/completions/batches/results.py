@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from flows.adapters.completions.batches.transport import BatchState
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.adapters.completions.fields import load_json
-from flows.adapters.completions.reply import Reply, read_completion
+from flows.adapters.completions.senders.fields import load_json
+from flows.adapters.completions.senders.reply import Reply, read_completion
 
 _OK = 200
 _THROTTLED = 429

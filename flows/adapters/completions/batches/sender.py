@@ -15,9 +15,9 @@ from flows.adapters.completions.batches.ledger import Entry, Ledger
 from flows.adapters.completions.batches.poller import Account, BatchPoller, Delivery
 from flows.adapters.completions.batches.transport import ENDPOINT, MAX_FILE_BYTES, BatchTransport
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.reply import Reply
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ConfigError
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings

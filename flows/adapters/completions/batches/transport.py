@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
 from flows.adapters.completions.keys import read_headers
-from flows.adapters.completions.send_litellm import import_litellm
-from flows.adapters.completions.turns import chat_messages
+from flows.adapters.completions.senders.send_litellm import import_litellm
+from flows.adapters.completions.senders.turns import chat_messages
 from flows.schema.completion import Request
 from flows.schema.settings import ModelSettings, RunnerSettings, Transport
 
@@ -137,14 +137,16 @@ class BatchTransport:
             self._client = None
 
     async def _open(self) -> AsyncOpenAI:
+        await asyncio.to_thread(import_module, "openai")  # slow at first, and replays do without it
         if self._client is None or self._client_key != self.key:
-            await self.aclose()
-            await asyncio.to_thread(import_module, "openai")  # slow, and replays do without it
+            before = self._client
             try:
                 self._client = _new_client(self._model, self._runner, self.key)
             except Exception as error:  # noqa: BLE001 -- any missing setting is the user's to fix
                 raise Fault(FaultKind.parameter, str(error)) from None
             self._client_key = self.key
+            if before is not None:
+                await before.close()
         return self._client
 
 

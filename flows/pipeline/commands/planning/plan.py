@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.planning.reports import planned_report

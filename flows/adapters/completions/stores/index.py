@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.completions.records import LEAD, Head, verify
+from flows.adapters.completions.stores.records import LEAD, Head, verify
 from flows.common.errors import StoreError
 from flows.schema.completion import CompletionStatus
 

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from flows.adapters.completions.index import SUFFIX, Index, Place
-from flows.adapters.completions.records import Head, encode_text
+from flows.adapters.completions.stores.index import SUFFIX, Index, Place
+from flows.adapters.completions.stores.records import Head, encode_text
 from flows.common.errors import StoreError
 from flows.common.files import sync
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from flows.adapters.completions.calls import FIELDS, Calls, ProviderState
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.adapters.completions.fields import (
+from flows.adapters.completions.senders.calls import FIELDS, Calls, ProviderState
+from flows.adapters.completions.senders.fields import (
     clean,
     content,
     escaped,

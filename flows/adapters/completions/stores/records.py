@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from flows.adapters.completions.fields import tame
+from flows.adapters.completions.senders.fields import tame
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError, StoreError
 from flows.schema.completion import (

@@ -12,8 +12,8 @@ from typing import IO, Any
 import orjson
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.adapters.completions.reply import Reply, read_completion
-from flows.adapters.completions.turns import chat_messages
+from flows.adapters.completions.senders.reply import Reply, read_completion
+from flows.adapters.completions.senders.turns import chat_messages
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 

@@ -12,10 +12,10 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TypeVar
 
-from flows.adapters.completions.index import Index, Place
-from flows.adapters.completions.journal import Journal
-from flows.adapters.completions.locks import KeyLocks, open_locks
-from flows.adapters.completions.records import (
+from flows.adapters.completions.stores.index import Index, Place
+from flows.adapters.completions.stores.journal import Journal
+from flows.adapters.completions.stores.locks import KeyLocks, open_locks
+from flows.adapters.completions.stores.records import (
     Head,
     decode_completion,
     decode_request,

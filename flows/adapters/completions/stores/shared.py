@@ -20,9 +20,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flows.adapters.completions.claims import LEASE_S, Claim, Claims
-from flows.adapters.completions.index import is_answer, supersedes
-from flows.adapters.completions.records import (
+from flows.adapters.completions.stores.claims import LEASE_S, Claim, Claims
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.index import is_answer, supersedes
+from flows.adapters.completions.stores.records import (
     Head,
     decode_completion,
     decode_request,
@@ -31,7 +32,6 @@ from flows.adapters.completions.records import (
     encode_text,
     verify,
 )
-from flows.adapters.completions.store import CompletionStore
 from flows.common.blobs import Blobs, Mirror
 from flows.common.errors import StoreError
 from flows.common.files import write_whole

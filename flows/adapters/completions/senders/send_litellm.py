@@ -21,9 +21,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
-from flows.adapters.completions.fields import escaped, load_json
-from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
-from flows.adapters.completions.turns import chat_messages, offers_tools
+from flows.adapters.completions.senders.fields import escaped, load_json
+from flows.adapters.completions.senders.reply import Reply, StreamedReply, read_completion
+from flows.adapters.completions.senders.turns import chat_messages, offers_tools
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.fields import clean, listed, mapping, storable, string
+from flows.adapters.completions.senders.fields import clean, listed, mapping, storable, string
 from flows.common.digests import sha256_text
 from flows.schema.completion import ToolCall
 

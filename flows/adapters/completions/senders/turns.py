@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from flows.adapters.completions.calls import CALLS
+from flows.adapters.completions.senders.calls import CALLS
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, Request, ToolCall
