@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from flows.adapters.completions.batches import BatchSender, Ledger, batch_price, check_batches
 from flows.adapters.completions.budget import Budget
-from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
@@ -18,6 +16,7 @@ from flows.adapters.completions.senders.turns import check_request
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
 from flows.adapters.completions.stores.records import check_storable
 from flows.adapters.completions.stores.shared import Store
+from flows.adapters.completions.totals import Totals
 from flows.adapters.completions.tries import Call, Sender, Tries
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError, StaffbenchError, Stopped, StoreError
@@ -25,9 +24,7 @@ from flows.schema.call import stands
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
-__all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_batches", "check_key"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,6 @@ class Client:
         budget: BudgetSettings,
         retry: Retry,
         *,
-        on_event: Callable[[CallEvent], None] | None = None,
         leases: LeaseAddress | None = None,
     ) -> None:
         """Create a client; nothing is opened before the first paid call.
@@ -69,7 +65,6 @@ class Client:
             runner: limits per provider.
             budget: spending limits of this run.
             retry: which stored outcomes are retried.
-            on_event: called for each event; must be fast.
             leases: where shares of the limits are leased; None if this client has them all.
         """
         self.totals = Totals()
@@ -82,10 +77,9 @@ class Client:
         self._store = store
         self._runner = runner
         self._retry = retry
-        self._on_event = on_event
         self._halts = StopConditions()
         self._budget = Budget(budget, self._halts, first_alone=not runner.batch, ask=ask)
-        self._attempts = Tries(runner, self._budget, self._halts, self.totals, self._emit)
+        self._attempts = Tries(runner, self._budget, self._halts, self.totals)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
         self._batches = Ledger(store.folder, store.ledger) if runner.batch else None
@@ -125,7 +119,7 @@ class Client:
             self._halt(error)
             raise
         if stored is not None and stands(stored, self._retry):
-            return self._replay(stored, model)
+            return self._replay(stored)
         if self._batches is not None:
             # Recorded, as a batch is cheaper and does not stream.
             model, asked = replace(model, price=batch_price(model.price)), {**asked, "batch": True}
@@ -194,7 +188,7 @@ class Client:
                 if stored is not None and (
                     stands(stored, self._retry) or stored != before or call.key in self._asked_now
                 ):
-                    return self._replay(stored, call.model)
+                    return self._replay(stored)
                 sender, limits = self._ready(call.model)
                 completion = await self._attempts.complete(call, sender, limits)
                 self._asked_now.add(call.key)  # before others can find it
@@ -206,8 +200,6 @@ class Client:
                 if self._batches is not None:
                     self._batches.stored(call.key)
                 self.totals.add(completion, lost_tries=call.lost)
-                number, label = len(call.attempts), call.model.label
-                self._emit(CallEvent(CallEventKind.stored, call.key, label, number, detail=kept.detail))
                 return CallOutcome(kept, replayed=False)
         except StoreError as error:
             self._halt(error)
@@ -224,9 +216,8 @@ class Client:
             )
         return kept
 
-    def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
+    def _replay(self, stored: Completion) -> CallOutcome:
         self.totals.replayed += 1
-        self._emit(CallEvent(CallEventKind.replayed, stored.key, model.label))
         return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
@@ -269,15 +260,6 @@ class Client:
                 from flows.adapters.completions.senders.send_openai import OpenAISender
 
                 return OpenAISender(self._runner)
-
-    def _emit(self, event: CallEvent) -> None:
-        if self._on_event is None:
-            return
-        try:
-            self._on_event(event)
-        except Exception:  # noqa: BLE001 -- a failing display must not lose a reply
-            _log.exception("the event listener failed and is no longer called")
-            self._on_event = None
 
     def _done(self, task: asyncio.Task[CallOutcome]) -> None:
         self._tasks.discard(task)

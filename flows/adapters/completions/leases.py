@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
-from flows.adapters.completions.events import Totals
 from flows.adapters.completions.shares import Grant, Need, Shares
+from flows.adapters.completions.totals import Totals
 from flows.common import errors
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
 

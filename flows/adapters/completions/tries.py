@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from flows.adapters.completions.budget import Budget, price_usd, total_tokens
-from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.faults import (
     Fault,
     FaultKind,
@@ -30,6 +29,7 @@ from flows.adapters.completions.senders.calls import with_ids
 from flows.adapters.completions.senders.fields import clean
 from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.totals import Totals
 from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus, Request, ToolCall, Try, Usage
 from flows.schema.settings import ModelSettings, RunnerSettings
@@ -90,13 +90,11 @@ class Tries:
         budget: Budget,
         halts: StopConditions,
         totals: Totals,
-        emit: Callable[[CallEvent], None],
     ) -> None:
         self._max_attempts = runner.max_attempts
         self._budget = budget
         self._halts = halts
         self._totals = totals
-        self._emit = emit
         # Only for jitter: no measured number depends on it.
         self._pauses = Pauses(runner.backoff_s, runner.backoff_max_s, random.Random())  # noqa: S311 -- not a secret
         self._reached: set[tuple[str, ...]] = set()
@@ -138,8 +136,6 @@ class Tries:
                 return _without_text(call, status, result)
             if call.abandoned:
                 raise asyncio.CancelledError
-            kind = CallEventKind.throttled if follows is RetryDecision.wait else CallEventKind.retrying
-            self._tell(call, kind, number=len(call.attempts), wait_s=pause_s, detail=result.detail)
             await self._halts.sleep(pause_s, call.target)
 
     async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
@@ -156,7 +152,6 @@ class Tries:
         started, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         call.out = True
         self._totals.in_flight += 1
-        self._tell(call, CallEventKind.sent, number=len(call.attempts) + 1)
         try:
             result = await _send(sender, call, key, headers)
         finally:
@@ -209,11 +204,6 @@ class Tries:
         """Stop everything in `scope`, this call first."""
         self._halts.set(scope, error)
         self._halts.check(call.target)
-
-    def _tell(
-        self, call: Call, kind: CallEventKind, *, number: int, wait_s: float | None = None, detail: str = ""
-    ) -> None:
-        self._emit(CallEvent(kind, call.key, call.model.label, number, wait_s, detail))
 
 
 async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[str, str]) -> Reply | Fault:

@@ -377,20 +377,6 @@ def test_a_reply_that_is_not_there_after_it_was_stored_is_not_handed_on(tmp_path
     assert "is missing after it was stored" in str(end)
 
 
-def test_a_listener_that_fails_loses_no_reply(tmp_path, caplog):
-    told = []
-
-    def listen(event):
-        told.append(event)
-        raise RuntimeError("the display broke")
-
-    with ScriptedServer() as server:
-        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=listen)
-    assert paid.completion.text == "ok"
-    assert len(told) == 1
-    assert "the event listener failed" in caplog.text
-
-
 def test_a_stored_answer_that_another_process_put_there_is_used(tmp_path):
     with ScriptedServer() as server:
         request = a_request(base=server.base)

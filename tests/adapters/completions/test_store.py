@@ -84,7 +84,7 @@ def test_many_replies_share_an_fsync(store):
     requests = [a_request(f"prompt {number}") for number in range(200)]
     put(store, *((request, a_completion(request)) for request in requests))
     assert len(store) == 200
-    assert store.commits <= 20
+    assert store._journal.commits <= 20
 
 
 @pytest.mark.parametrize(

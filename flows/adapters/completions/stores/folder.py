@@ -73,11 +73,6 @@ class CompletionStore:
         with self._guard:
             return self._index.problems()
 
-    @property
-    def commits(self) -> int:
-        """Number of fsyncs so far."""
-        return self._journal.commits
-
     def __len__(self) -> int:
         return len(self._index.completions)
 

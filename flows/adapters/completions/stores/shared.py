@@ -48,7 +48,11 @@ _log = logging.getLogger(__name__)
 
 
 class SharedCompletionStore:
-    """Paid replies in `blobs`; the same interface as `CompletionStore`. `folder` is on this machine."""
+    """Paid replies in `blobs`; the same interface as `CompletionStore`. `folder` is on this machine.
+
+    Raises:
+        StoreError: from every method, the store can't be used.
+    """
 
     is_remote = True
 
@@ -59,9 +63,6 @@ class SharedCompletionStore:
             blobs: where replies are.
             folder: of this machine, for this store only.
             lease_s: seconds after which a worker without a sign of life is dead.
-
-        Raises:
-            StoreError: the store can't be used.
         """
         self.folder = folder
         self._blobs = blobs
@@ -91,11 +92,7 @@ class SharedCompletionStore:
         return sum(1 for _ in self.keys())
 
     def get(self, key: str) -> Completion | None:
-        """Return the verified completion of `key`; None if missing or damaged. It may wait for the store.
-
-        Raises:
-            StoreError: the store can't be used.
-        """
+        """Return the verified completion of `key`; None if missing or damaged. It may wait for the store."""
         line = self._line(key)
         return None if line is None else decode_completion(line)[0]
 
@@ -106,11 +103,7 @@ class SharedCompletionStore:
         return await self._aside(self.get, key)
 
     def request(self, key: str) -> Request | None:
-        """Return the complete request of `key`; None if it is missing or damaged.
-
-        Raises:
-            StoreError: the store can't be used.
-        """
+        """Return the complete request of `key`; None if it is missing or damaged."""
         line = self._line(key)
         if line is None:
             return None
@@ -151,9 +144,6 @@ class SharedCompletionStore:
         Args:
             key: the request's key, or another name.
             waiting: called before each try; may raise to give up.
-
-        Raises:
-            StoreError: the store can't be used.
         """
         pause, claim = _FIRST_POLL_S, None
         while True:
