@@ -103,38 +103,30 @@ def escaped(value: object) -> str:
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
-    """Check that a value is an object.
-
-    Raises:
-        Fault: it is not one.
-    """
+    """Return an object's fields; a Fault if `value` is none."""
     if not isinstance(value, Mapping):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not an object")
+        raise _other(value, what, "an object")
     return cast("Mapping[str, Any]", value)
 
 
 def listed(value: object, what: str) -> Sequence[object]:
-    """Check that a value is a list; null is an empty one.
-
-    Raises:
-        Fault: it is not one.
-    """
+    """Return a list, an empty one for null; a Fault if `value` is neither."""
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not a list")
+        raise _other(value, what, "a list")
     return cast("Sequence[object]", value)
 
 
 def string(value: object, what: str) -> str | None:
-    """Check that a value is text or null.
-
-    Raises:
-        Fault: it is neither.
-    """
+    """Return a text or null; a Fault if `value` is neither."""
     if value is None or isinstance(value, str):
         return value
-    raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not text")
+    raise _other(value, what, "text")
+
+
+def _other(value: object, what: str, wanted: str) -> Fault:
+    return Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not {wanted}")
 
 
 def word(value: object) -> str | None:
