@@ -38,7 +38,7 @@ FORMAT = 2
 """Increment if an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
 equal records have equal bytes."""
 
-_SELDOM = ("fragment", "reasoning", "raw")
+_OPTIONAL = frozenset({"tool_calls", "carried", "fragment", "reasoning", "raw"})
 
 LEAD = b'{"checksum":"'
 """How a record begins."""
@@ -80,40 +80,30 @@ def encode_text(name: str, text: str) -> bytes:
     return _encode("text", name, None, text)
 
 
-def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
-    """Encode a completion as a line; `sent` is from `request_body`."""
-    body: dict[str, Any] = {
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "provider_model": completion.provider_model,
-        "usage": as_row(completion.usage),
-        "price_usd": completion.price_usd,
-        "attempts": [as_row(attempt) for attempt in completion.attempts],
-        "asked": dict(completion.asked),
-        "detail": completion.detail,
-    }
-    if completion.tool_calls:
-        body["tool_calls"] = [as_row(call) for call in completion.tool_calls]
-    if completion.carried:
-        body["carried"] = dict(completion.carried)
-    body |= {name: value for name in _SELDOM if (value := getattr(completion, name))}
-    return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
-
-
 def encode_request(request: Request, completion: Completion) -> tuple[bytes, dict[str, str]]:
     """Encode a request and its completion as a line, and return the texts that it refers to by sha256.
 
     Raises:
         StoreError: they can't be represented in JSON.
     """
-    sent, texts = request_body(request)
+    sent, texts = _request_body(request)
+    fields = as_row(completion) | {
+        "usage": as_row(completion.usage),
+        "attempts": [as_row(attempt) for attempt in completion.attempts],
+        "asked": dict(completion.asked),
+        "tool_calls": [as_row(call) for call in completion.tool_calls],
+        "carried": dict(completion.carried),
+    }
+    key, status = fields.pop("key"), completion.status
+    del fields["status"]  # both stand in the record's head
+    body = {name: value for name, value in fields.items() if value or name not in _OPTIONAL}
     try:
-        return encode_completion(sent, completion), texts
+        return _encode("completion", key, status, {"request": sent, "completion": body}), texts
     except TypeError as error:  # orjson's own error is one
-        raise StoreError(f"completion {completion.key[:12]}", f"can't be stored: {error}") from error
+        raise StoreError(f"completion {key[:12]}", f"can't be stored: {error}") from error
 
 
-def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+def _request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """Return a request as stored, with texts replaced by their sha256, and the texts."""
     texts: dict[str, str] = {}
 
@@ -204,7 +194,7 @@ def decode_text(line: bytes) -> str:
 
 
 def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
-    """Decode the completion of a verified record, and its request as from `request_body`.
+    """Decode the completion of a verified record, and its request as from `encode_request`.
 
     Raises:
         ValueError, KeyError, TypeError: the record lacks fields of a completion.
@@ -219,7 +209,7 @@ def decode_request(key: str, body: Mapping[str, Any], find: Callable[[str], str 
 
     Args:
         key: the request's key.
-        body: as from `request_body`.
+        body: as from `encode_request`.
         find: returns a text by its sha256; None if it is missing, ValueError if it is damaged.
     """
     try:
