@@ -14,7 +14,6 @@ import os
 import urllib.parse
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
@@ -75,6 +74,7 @@ class BatchTransport:
         self._runner = runner
         self._client: AsyncOpenAI | None = None
         self._client_key: str | None = None
+        self._opening = asyncio.Lock()
 
     async def bodies(self, requests: Sequence[Request]) -> list[Mapping[str, Any] | Fault]:
         """Return the body of a single call for each request, or a fault. Nothing is sent."""
@@ -137,17 +137,16 @@ class BatchTransport:
             self._client = None
 
     async def _open(self) -> AsyncOpenAI:
-        await asyncio.to_thread(import_module, "openai")  # slow at first, and replays do without it
-        if self._client is None or self._client_key != self.key:
-            before = self._client
-            try:
-                self._client = _new_client(self._model, self._runner, self.key)
-            except Exception as error:  # noqa: BLE001 -- any missing setting is the user's to fix
-                raise Fault(FaultKind.parameter, str(error)) from None
-            self._client_key = self.key
-            if before is not None:
-                await before.close()
-        return self._client
+        async with self._opening:
+            if self._client is None or self._client_key != self.key:
+                await self.aclose()
+                self._client_key = self.key
+                try:
+                    # In a thread: importing the library takes seconds.
+                    self._client = await asyncio.to_thread(_new_client, self._model, self._runner, self.key)
+                except Exception as error:  # noqa: BLE001 -- any missing setting is the user's to fix
+                    raise Fault(FaultKind.parameter, str(error)) from None
+            return self._client
 
 
 def _new_client(model: ModelSettings, runner: RunnerSettings, key: str | None) -> AsyncOpenAI:
