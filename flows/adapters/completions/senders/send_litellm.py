@@ -199,10 +199,8 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
             raise
         if not ended:
             reply.remark(f"what followed the reply's end could not be read: {type(error).__name__}")
-    finish = getattr(stream, "received_finish_reason", None) or getattr(
-        stream, "intermittent_finish_reason", None
-    )
-    finish = "error" if failed else finish
+    given = (getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason"))
+    finish = "error" if failed else next(filter(None, given), None)
     usages = [usage for part in getattr(stream, "chunks", ()) if (usage := getattr(part, "usage", None))]
     reply.feed(
         {
@@ -219,12 +217,7 @@ def _plain(value: Any) -> dict[str, Any]:
 
 
 def _native(body: dict[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Restore the provider's finish reasons and counts in a whole reply.
-
-    Args:
-        body: litellm's body.
-        sent: the provider's body in its own format; empty if unknown.
-    """
+    """Restore finish reasons and counts in litellm's `body` from the provider's own, empty if unknown."""
     own = next((_first(sent, name) for name in ("choices", "candidates") if name in sent), sent)
     for choice in body.get("choices") or ():
         fields: dict[str, Any] = choice.get("provider_specific_fields") or {}
