@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.send_litellm import LiteLLMSender
+from flows.adapters.completions.senders.send_litellm import LiteLLMSender
 from flows.adapters.config.compose import compose_points
 from flows.adapters.config.described import options
 from flows.schema import settings as schema

@@ -40,7 +40,7 @@ class ObjectStore:
         address = sha256_text(text)
         path = self._path(address)
         data = zlib.compress(text.encode("utf-8"), 1)
-        if _value(_read(path), stage, key, address) is None:  # missing or damaged
+        if _read(path, stage, key, address) is None:  # missing or damaged
             write_whole(path, data)
         if self._blobs is not None:
             self._blobs.put(f"stages/{stage}/{key}", data)
@@ -50,7 +50,7 @@ class ObjectStore:
         """Return the value at `address`; None if it is missing, damaged or for another key."""
         if not isinstance(address, str) or not address.isalnum():
             return None
-        value = _value(_read(self._path(address)), stage, key, address)
+        value = _read(self._path(address), stage, key, address)
         if value is None and self._blobs is not None and (found := self.find(stage, key)) is not None:
             return found[1] if found[0] == address else None
         return value
@@ -59,15 +59,10 @@ class ObjectStore:
         """Return address and value that any machine stored last under `key`; None without a shared store."""
         if self._blobs is None or (data := self._blobs.get(f"stages/{stage}/{key}")) is None:
             return None
-        try:
-            address = sha256_text(zlib.decompress(data).decode("utf-8"))
-        except (zlib.error, UnicodeDecodeError):
-            return None
-        value = _value(data, stage, key, address)
-        if value is None:
-            return None
-        write_whole(self._path(address), data)
-        return address, value
+        found = _opened(data, stage, key)
+        if found is not None:
+            write_whole(self._path(found[0]), data)
+        return found
 
     def remember(self, stage: str, key: str, value: Any) -> None:
         """Store `value` so that `recall` can find it by its key.
@@ -93,22 +88,20 @@ class ObjectStore:
         return self._folder / address[:2] / address
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, stage: str, key: str, address: str) -> Any | None:
     try:
-        return path.read_bytes()
+        found = _opened(path.read_bytes(), stage, key)
     except OSError:
         return None
+    return found[1] if found is not None and found[0] == address else None
 
 
-def _value(data: bytes | None, stage: str, key: str, address: str) -> Any | None:
-    """Return the value of a payload; None if it is missing, damaged or for another key."""
-    if data is None:
-        return None
+def _opened(data: bytes, stage: str, key: str) -> tuple[str, Any] | None:
+    """Return address and value of a payload; None if it is damaged or for another key."""
     try:
         text = zlib.decompress(data).decode("utf-8")
-    except (zlib.error, UnicodeDecodeError):
+        payload = json.loads(text)
+        same = (payload["stage"], payload["key"]) == (stage, key)
+        return (sha256_text(text), payload["value"]) if same else None
+    except (zlib.error, ValueError, LookupError, TypeError):
         return None
-    if sha256_text(text) != address:
-        return None
-    payload = json.loads(text)
-    return payload["value"] if (payload["stage"], payload["key"]) == (stage, key) else None

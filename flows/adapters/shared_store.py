@@ -7,6 +7,7 @@ module uses obstore.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import random
@@ -230,7 +231,7 @@ class ObjectBlobs:
     def _do(self, operation: Callable[[], _Result]) -> _Result:
         """Run an operation; retry what may pass, and give up the store for good otherwise."""
         if self._given_up is not None:
-            raise self._copy(self._given_up)
+            raise copy.copy(self._given_up)
         end, pause = time.monotonic() + self._patience_s, _FIRST_PAUSE_S
         while True:
             try:
@@ -246,7 +247,7 @@ class ObjectBlobs:
                 self._given_up = StoreError(
                     self.address, fault, remedy="then run the same command again; paid replies are kept"
                 )
-                raise self._copy(self._given_up) from None
+                raise copy.copy(self._given_up) from None
 
     def _lasting(self, error: Exception) -> str | None:
         """Return what is wrong if another try would not help; None otherwise."""
@@ -260,10 +261,6 @@ class ObjectBlobs:
         if isinstance(error, kinds.NotSupportedError) or _FOR_GOOD.search(str(error)):
             return said
         return None
-
-    @staticmethod
-    def _copy(error: StoreError) -> StoreError:
-        return StoreError(error.where, error.found, error.expected, error.remedy)
 
 
 def _said(error: Exception) -> str:

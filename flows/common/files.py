@@ -1,4 +1,4 @@
-"""Atomic file writes, and locks."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Concurrent coroutines, and blocking work in threads."""
+"""Concurrent coroutines, blocking work in threads, and event loops in threads."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -33,3 +35,25 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     except asyncio.CancelledError:
         await asyncio.wait({task})
         raise
+
+
+class LoopThread:
+    """An event loop in a thread of its own, a daemon."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def end(self) -> None:
+        """Cancel what still runs, and end the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()

@@ -91,8 +91,8 @@ def test_every_room_and_layer_is_on_the_map():
 
 PARTS = {
     "the local engine": (
-        ["adapters.local_server", "adapters.completions.send_gguf"],
-        ["adapters/completions/senders.py"],
+        ["adapters.local_server", "adapters.completions.senders.send_gguf"],
+        ["adapters/completions/client.py"],
     ),
     "batches": (
         ["adapters.completions.batches"],

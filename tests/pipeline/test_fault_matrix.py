@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow.parquet as pq
 import pytest
 
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from tests.support.bench import ITEM, Project, remote
 from tests.support.plain_flow import run_here, without_prefect
 from tests.support.scripted_server import Drop, Hang, Raw, Say, ScriptedServer, Status

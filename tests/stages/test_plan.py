@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.config.compose import compose_points
 from flows.pipeline.commands.planning import text as plan_text
 from flows.pipeline.commands.planning.plan import plan

@@ -2,8 +2,7 @@
 
     request -> client -> (store: is it there?) -> sender -> reply -> store -> completion
 
-`store` is the source of truth for resume and replay: append-only, content-addressed files, synced before a
-reply is used. `client` has the only retry layer, the limits and the budget. Each transport has a sender,
-which makes one try and reports the result. `turns` encodes chats with images and tool calls, `calls` and
-`provider_state` read the replies.
+`stores` are the source of truth for resume and replay: append-only, content-addressed, synced before a reply
+is used. `client` has the only retry layer (`tries`), the limits and the budget. `senders` make single tries,
+`batches` many in one file.
 """

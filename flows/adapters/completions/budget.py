@@ -249,11 +249,9 @@ class Budget:
         return Cost(total_tokens(usage) or 0, price_usd(usage, model.price) or 0.0)
 
     def _lacking(self, cost: Cost, *, of_all: bool = False) -> BudgetReached | None:
-        """Return why there is no room for a call in addition to those in flight; None if there is.
+        """Return why a call of this cost has no room beside those in flight; None if it has.
 
-        Args:
-            cost: of the call.
-            of_all: measure by the limits and by what all workers have spent, not by the own share.
+        `of_all` measures by the limits and what all workers have spent, not by the own share.
         """
         units = {"max_usd": "US dollars", "max_calls": "calls", "max_tokens": "tokens"}
         for name, limit in self._limits.items():

@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flows.adapters.completions.batches import Ledger, batch_price, check_batches, new_batch_sender
+from flows.adapters.completions.batches import BatchSender, Ledger, batch_price, check_batches
 from flows.adapters.completions.budget import Budget
-from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
 from flows.adapters.completions.keys import check_key, check_no_key, read_key
 from flows.adapters.completions.leases import Lease, LeaseAddress
 from flows.adapters.completions.limits import ProviderLimits
-from flows.adapters.completions.records import check_storable
-from flows.adapters.completions.senders import new_sender
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.turns import check_request
 from flows.adapters.completions.stop_conditions import EVERYTHING, StopConditions, Target
+from flows.adapters.completions.stores.records import check_storable
+from flows.adapters.completions.stores.shared import Store
+from flows.adapters.completions.totals import Totals
 from flows.adapters.completions.tries import Call, Sender, Tries
-from flows.adapters.completions.turns import check_turns
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError, StaffbenchError, Stopped, StoreError
 from flows.schema.call import stands
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import BudgetSettings, ModelSettings, Retry, RunnerSettings, Transport
 
-__all__ = ["CallEvent", "CallEventKind", "CallOutcome", "Client", "Totals", "check_batches", "check_key"]
-
-_log = logging.getLogger(__name__)
-
-# Fields that the request has elsewhere and, for litellm, those that make it retry, route or drop fields.
-_RESERVED: Mapping[Transport, frozenset[str]] = {
-    Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
-    Transport.gguf: frozenset({"model", "messages"}),
-    Transport.litellm: frozenset([
-        "model", "messages", "api_key", "extra_headers", "headers", "api_base", "base_url", "timeout",
-        "max_retries", "num_retries", "fallbacks", "context_window_fallback_dict", "drop_params",
-        "additional_drop_params", "mock_response", "caching",
-    ]),
-}  # fmt: skip
+__all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +56,6 @@ class Client:
         budget: BudgetSettings,
         retry: Retry,
         *,
-        on_event: Callable[[CallEvent], None] | None = None,
         leases: LeaseAddress | None = None,
     ) -> None:
         """Create a client; nothing is opened before the first paid call.
@@ -81,7 +65,6 @@ class Client:
             runner: limits per provider.
             budget: spending limits of this run.
             retry: which stored outcomes are retried.
-            on_event: called for each event; must be fast.
             leases: where shares of the limits are leased; None if this client has them all.
         """
         self.totals = Totals()
@@ -94,10 +77,9 @@ class Client:
         self._store = store
         self._runner = runner
         self._retry = retry
-        self._on_event = on_event
         self._halts = StopConditions()
         self._budget = Budget(budget, self._halts, first_alone=not runner.batch, ask=ask)
-        self._attempts = Tries(runner, self._budget, self._halts, self.totals, self._emit)
+        self._attempts = Tries(runner, self._budget, self._halts, self.totals)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
         self._batches = Ledger(store.folder, store.ledger) if runner.batch else None
@@ -131,9 +113,13 @@ class Client:
         key = _key(request)
         if self._lease is not None:
             self._lease.start()
-        stored = await self._fetched(key)
+        try:
+            stored = await self._store.fetch(key)
+        except StoreError as error:
+            self._halt(error)
+            raise
         if stored is not None and stands(stored, self._retry):
-            return self._replay(stored, model)
+            return self._replay(stored)
         if self._batches is not None:
             # Recorded, as a batch is cheaper and does not stream.
             model, asked = replace(model, price=batch_price(model.price)), {**asked, "batch": True}
@@ -174,14 +160,14 @@ class Client:
         reason = Stopped("run", "stopped", remedy=f"{left}: run the same command again to resume.")
         loop = self._loop
         if loop is None or loop.is_closed() or _running_loop() is loop:
-            self._halts.set(EVERYTHING, reason)
+            self._halt(reason)
         if loop is not None and not loop.is_closed():
             # Wakes the loop: a signal may have arrived while it sleeps.
-            loop.call_soon_threadsafe(self._halts.set, EVERYTHING, reason)
+            loop.call_soon_threadsafe(self._halt, reason)
 
     async def aclose(self) -> None:
         """Wait for calls in flight to be stored, then close the connections."""
-        self._halts.set(EVERYTHING, Stopped("client", "closed"))
+        self._halt(Stopped("client", "closed"))
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._lease is not None:
             await self._lease.end()
@@ -197,41 +183,26 @@ class Client:
     async def _pay_once(self, call: Call, before: Completion | None) -> CallOutcome:
         """Pay for a call, unless the previous holder of its lock has; a fault of the store stops all."""
         try:
-            return await self._pay_locked(call, before)
+            async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
+                stored = await self._store.fetch(call.key, again=True)
+                if stored is not None and (
+                    stands(stored, self._retry) or stored != before or call.key in self._asked_now
+                ):
+                    return self._replay(stored)
+                sender, limits = self._ready(call.model)
+                completion = await self._attempts.complete(call, sender, limits)
+                self._asked_now.add(call.key)  # before others can find it
+                try:
+                    await self._store.put(call.request, completion)
+                    kept = self._kept(call.key)
+                finally:
+                    call.leave()
+                if self._batches is not None:
+                    self._batches.stored(call.key)
+                self.totals.add(completion, lost_tries=call.lost)
+                return CallOutcome(kept, replayed=False)
         except StoreError as error:
-            self._halts.set(EVERYTHING, error)
-            raise
-
-    async def _pay_locked(self, call: Call, before: Completion | None) -> CallOutcome:
-        async with self._store.lock(call.key, lambda: self._halts.check(call.target)):
-            stored = await self._store.fetch(call.key, again=True)
-            if stored is not None and (
-                stands(stored, self._retry) or stored != before or call.key in self._asked_now
-            ):
-                return self._replay(stored, call.model)
-            sender, limits = self._ready(call.model)
-            completion = await self._attempts.complete(call, sender, limits)
-            self._asked_now.add(call.key)  # before others can find it
-            try:
-                await self._store.put(call.request, completion)
-                kept = self._kept(call.key)
-            finally:
-                call.leave()
-            if self._batches is not None:
-                self._batches.stored(call.key)
-            self.totals.add(completion, lost_tries=call.lost)
-            self._emit(
-                CallEvent(
-                    CallEventKind.stored, call.key, call.model.label, len(call.attempts), None, kept.detail
-                )
-            )
-            return CallOutcome(kept, replayed=False)
-
-    async def _fetched(self, key: str) -> Completion | None:
-        try:
-            return await self._store.fetch(key)
-        except StoreError as error:
-            self._halts.set(EVERYTHING, error)
+            self._halt(error)
             raise
 
     def _kept(self, key: str) -> Completion:
@@ -245,28 +216,14 @@ class Client:
             )
         return kept
 
-    def _replay(self, stored: Completion, model: ModelSettings) -> CallOutcome:
+    def _replay(self, stored: Completion) -> CallOutcome:
         self.totals.replayed += 1
-        self._emit(CallEvent(CallEventKind.replayed, stored.key, model.label))
         return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
         """Reject requests that would fail after sending."""
         request, model = call.request, call.model
-        if (request.transport, request.model, request.api_base) != (
-            model.transport.value,
-            model.name,
-            model.api_base,
-        ):  # neither the key nor the reply may be mixed up
-            raise ConfigError(
-                f"model {model.label}",
-                f"the request goes to {request.model} at {request.api_base} by {request.transport}",
-                f"{model.name} at {model.api_base} by {model.transport.value}",
-            )
-        reserved = sorted(_RESERVED[Transport(request.transport)] & set(request.parameters))
-        if reserved:
-            raise ConfigError(f"model {model.label}", f"the parameters hold {', '.join(reserved)}")
-        check_turns(request, model, in_batch=self._batches is not None)
+        check_request(request, model, in_batch=self._batches is not None)
         check_storable(request, call.asked)
         sent = canonical_json([request.api_base, dict(request.parameters), dict(call.asked)])
         check_no_key(model, sent, read_key(model))
@@ -287,18 +244,22 @@ class Client:
         return self._senders[slot], self._limits[model.provider]
 
     def _new_sender(self, model: ModelSettings) -> Sender:
+        # Imported at the first call: replays need no HTTP library.
         if self._batches is not None:
-            return new_batch_sender(model, self._runner, self._store, self._batches, self._halts)
-        return new_sender(model.transport, self._runner)
+            return BatchSender(model, self._runner, self._store, self._batches, self._halts)
+        match model.transport:
+            case Transport.litellm:
+                from flows.adapters.completions.senders.send_litellm import LiteLLMSender
 
-    def _emit(self, event: CallEvent) -> None:
-        if self._on_event is None:
-            return
-        try:
-            self._on_event(event)
-        except Exception:  # noqa: BLE001 -- a failing display must not lose a reply
-            _log.exception("the event listener failed and is no longer called")
-            self._on_event = None
+                return LiteLLMSender(self._runner)
+            case Transport.gguf:
+                from flows.adapters.completions.senders.send_gguf import GGUFSender
+
+                return GGUFSender(self._runner)
+            case Transport.openai_http:
+                from flows.adapters.completions.senders.send_openai import OpenAISender
+
+                return OpenAISender(self._runner)
 
     def _done(self, task: asyncio.Task[CallOutcome]) -> None:
         self._tasks.discard(task)

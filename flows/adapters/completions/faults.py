@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, cast
 
+from flows.common.errors import ConfigError, ProviderError, StaffbenchError
+from flows.common.text import plural
 from flows.schema.completion import Usage
+from flows.schema.settings import ModelSettings, Transport
+
+MAX_RETRY_AFTER_S = 600.0
+"""Longest pause that an endpoint may request, in seconds."""
+
+_UNSTORED = "then run the same command again to resume; nothing was stored for these calls"
 
 
 class FaultKind(StrEnum):
@@ -58,7 +68,7 @@ class Fault(Exception):  # noqa: N818 -- never shown to users as an exception
         raw: str = "",
         usage: Usage | None = None,
     ) -> None:
-        super().__init__(kind.value, detail)
+        super().__init__(kind, detail)
         self.kind = kind
         self.detail = detail
         self.status = status
@@ -168,3 +178,76 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
         if math.isfinite(seconds):  # "nan" and "inf" parse as floats
             return max(0.0, seconds)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Pauses between the tries of one call.
+
+    Attributes:
+        first_s: maximum of the first pause, in seconds; doubled each time.
+        longest_s: maximum of every pause, in seconds.
+        rng: source of the jitter.
+    """
+
+    first_s: float
+    longest_s: float
+    rng: random.Random
+
+    def after(self, tries: int, retry_after_s: float | None) -> float:
+        """Return the seconds to wait after `tries` faults of a kind.
+
+        Exponential, with full jitter (Brooker, "Exponential Backoff And Jitter", AWS 2015); never
+        shorter than requested by the endpoint, up to `MAX_RETRY_AFTER_S`.
+        """
+        ceiling = min(self.longest_s, self.first_s * 2 ** min(tries - 1, 30))
+        if retry_after_s is None:
+            return self.rng.uniform(0.0, ceiling)
+        # Calls throttled together must not retry together.
+        return min(retry_after_s, MAX_RETRY_AFTER_S) + self.rng.uniform(0.0, min(ceiling, self.first_s))
+
+
+def unreachable(model: ModelSettings, fault: Fault, tries: int) -> ProviderError:
+    """Return the error for an endpoint that was never reached."""
+    return ProviderError(
+        _where(model),
+        f"no connection in {plural(tries, 'try', 'tries')} ({fault.detail})",
+        remedy=f"check that the endpoint runs, and model.api_base; {_UNSTORED}",
+    )
+
+
+def throttled(model: ModelSettings, fault: Fault, seconds: float) -> ProviderError:
+    """Return the error for a provider that throttled everything for too long."""
+    return ProviderError(
+        _where(model),
+        f"throttled every call for {seconds / 60:.0f} minutes ({fault.detail})",
+        remedy=f"wait, or lower runner.concurrency or runner.requests_per_minute; {_UNSTORED}",
+    )
+
+
+def unusable(model: ModelSettings, fault: Fault) -> StaffbenchError:
+    """Return the error for an endpoint that rejects every call, or a transport that can't express it."""
+    if fault.kind is FaultKind.parameter and model.transport is Transport.gguf:
+        return ConfigError(
+            _where(model), fault.detail, remedy=f"fix the error or choose another file; {_UNSTORED}"
+        )
+    if fault.kind is FaultKind.parameter:
+        return ConfigError(
+            _where(model),
+            fault.detail,
+            remedy="change the address, effort or parameters of the model: unsupported ones are not dropped",
+        )
+    key = f"the key in {model.api_key_env}" if model.api_key_env else "whether the endpoint needs a key"
+    remedies = {
+        401: f"check {key}",
+        402: "add credit to the account",
+        403: f"check {key}, and that it may use this model",
+        404: f"check model.name ({model.name}) and model.api_base",
+        429: "add credit to the account, or raise its quota",
+    }
+    remedy = remedies.get(fault.status or 0, "check the name, the address and the parameters of the model")
+    return ProviderError(_where(model), f"{fault.outcome}: {fault.detail}", remedy=f"{remedy}; {_UNSTORED}")
+
+
+def _where(model: ModelSettings) -> str:
+    return f"model {model.label} at {model.api_base or model.provider}"

@@ -10,17 +10,17 @@ import asyncio
 import hmac
 import json
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
-from flows.adapters.completions.events import Totals
 from flows.adapters.completions.shares import Grant, Need, Shares
+from flows.adapters.completions.totals import Totals
 from flows.common import errors
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
+from flows.common.gather import LoopThread
 
 _RENEW_S = 1.0
 _SHORT_S = 0.1  # between renewals of a worker that waits for more
@@ -57,14 +57,11 @@ class LeaseServer:
         self._stop: StaffbenchError | None = None
         self._totals: dict[str, Totals] = {}
         self._token = secrets.token_hex(16)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="leases", daemon=True)
-        self._thread.start()
-        listening = asyncio.start_server(self._serve, bind or host, port)
+        self._loop = LoopThread("leases")
         try:
-            self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+            self._server = self._loop.submit(asyncio.start_server(self._serve, bind or host, port)).result()
         except OSError as error:
-            self._end()
+            self._loop.end()
             raise ConfigError(
                 "runner.contact",
                 f"{bind or host}:{port} can't be listened on ({error.strerror})",
@@ -86,13 +83,8 @@ class LeaseServer:
 
     def close(self) -> None:
         """End: workers find nobody, and stop."""
-        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result()
-        self._end()
-
-    def _end(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._loop.submit(self._hang_up()).result()
+        self._loop.end()
 
     async def _hang_up(self) -> None:
         self._server.close()

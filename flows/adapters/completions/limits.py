@@ -28,43 +28,18 @@ _RISE = 0.1
 
 
 @dataclass(slots=True, eq=False)
-class _Sent:
-    """One request; `counted` while it is within the window."""
+class Sent:
+    """Permission to send one request, given back by one of the methods of `ProviderLimits`.
+
+    Attributes:
+        at: time of the event loop.
+        tokens: input and output tokens, estimated until they are known.
+        counted: True while it is within the window.
+    """
 
     at: float
     tokens: int
     counted: bool = True
-
-
-@dataclass(slots=True, eq=False)
-class _Waiter:
-    tokens: int
-    ready: asyncio.Future[None]
-    lease: Lease | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Lease:
-    """Permission to send one request; release it with one of its methods."""
-
-    limits: ProviderLimits
-    sent: _Sent
-
-    def unused(self) -> None:
-        """Release it without having sent anything."""
-        self.limits.forget(self.sent)
-
-    def served(self, tokens: int | None) -> None:
-        """Release it after a reply of `tokens` input and output tokens; None if not counted."""
-        self.limits.served(self.sent, tokens)
-
-    def throttled(self, pause_s: float) -> None:
-        """Release it after a rate limit; pause for `pause_s` if nothing else is in flight."""
-        self.limits.throttled(self.sent, pause_s)
-
-    def broken(self) -> None:
-        """Release it after a fault that is unrelated to load."""
-        self.limits.broken()
 
 
 class ProviderLimits:
@@ -107,9 +82,9 @@ class ProviderLimits:
         self._reported = 0
         self._halts = halts
         self._window_s = window_s
-        self._window: deque[_Sent] = deque()
+        self._window: deque[Sent] = deque()
         self._window_tokens = 0
-        self._queue: deque[_Waiter] = deque()
+        self._queue: deque[tuple[int, asyncio.Future[Sent]]] = deque()
         self._closed_until = 0.0
         self._doubling = False
         self._timer: asyncio.TimerHandle | None = None
@@ -120,7 +95,7 @@ class ProviderLimits:
         now = self._loop.time()
         self._expire(now)
         self._drop_old(now)
-        waiting = [waiter.tokens for waiter in self._queue if not waiter.ready.done()]
+        waiting = [tokens for tokens, ready in self._queue if not ready.done()]
         in_use = {
             "concurrency": (self.in_flight, len(waiting), 1),
             "requests_per_minute": (len(self._window), len(waiting), 1),
@@ -145,7 +120,7 @@ class ProviderLimits:
         self._valid_until = valid_until
         self._pump()
 
-    async def acquire(self, tokens: int, target: Target, *, first: bool) -> Lease:
+    async def acquire(self, tokens: int, target: Target, *, first: bool) -> Sent:
         """Wait for permission to send one request.
 
         Args:
@@ -153,25 +128,30 @@ class ProviderLimits:
             target: its target; a stop condition ends the wait.
             first: False for a retry, which goes ahead of new calls.
         """
-        waiter = _Waiter(tokens, self._loop.create_future())
+        ready: asyncio.Future[Sent] = self._loop.create_future()
         if first:
-            self._queue.append(waiter)
+            self._queue.append((tokens, ready))
         else:
-            self._queue.appendleft(waiter)
+            self._queue.appendleft((tokens, ready))
         self._pump()
         try:
-            await self._halts.wait(waiter.ready, target)
+            return await self._halts.wait(ready, target)
         except BaseException:
-            waiter.ready.cancel()
-            if waiter.lease is not None:
-                waiter.lease.unused()
+            if ready.done() and not ready.cancelled() and ready.exception() is None:
+                self.unused(ready.result())
+            ready.cancel()
             self._pump()
             raise
-        assert waiter.lease is not None  # `_pump` sets it before it sets `ready`
-        return waiter.lease
 
-    def served(self, sent: _Sent, tokens: int | None) -> None:
-        """See `Lease.served`."""
+    def unused(self, sent: Sent) -> None:
+        """Take a permission back; nothing was sent."""
+        self._correct(sent, 0)
+        if sent.counted:
+            self._window.remove(sent)
+        self._release()
+
+    def served(self, sent: Sent, tokens: int | None) -> None:
+        """Take it back after a reply of `tokens` input and output tokens; None if not counted."""
         if tokens is not None:
             self._correct(sent, tokens)
         self.closings = 0
@@ -179,8 +159,8 @@ class ProviderLimits:
         self.concurrency = min(self._ceiling, self.concurrency + step)
         self._release()
 
-    def throttled(self, sent: _Sent, pause_s: float) -> None:
-        """See `Lease.throttled`."""
+    def throttled(self, sent: Sent, pause_s: float) -> None:
+        """Take it back after a rate limit; pause for `pause_s` if nothing else is in flight."""
         self._correct(sent, 0)
         self.concurrency = max(1.0, min(self.concurrency, self._shares["concurrency"]) - 1.0)
         self._doubling = self.in_flight == 1
@@ -190,21 +170,14 @@ class ProviderLimits:
         self._release()
 
     def broken(self) -> None:
-        """See `Lease.broken`."""
-        self._release()
-
-    def forget(self, sent: _Sent) -> None:
-        """See `Lease.unused`."""
-        self._correct(sent, 0)
-        if sent.counted:
-            self._window.remove(sent)
+        """Take one back after a fault that is unrelated to load."""
         self._release()
 
     def _release(self) -> None:
         self.in_flight -= 1
         self._pump()
 
-    def _correct(self, sent: _Sent, tokens: int) -> None:
+    def _correct(self, sent: Sent, tokens: int) -> None:
         if sent.counted:
             self._window_tokens += tokens - sent.tokens
         sent.tokens = tokens
@@ -215,8 +188,8 @@ class ProviderLimits:
             self._timer.cancel()
             self._timer = None
         while self._queue:
-            waiter = self._queue[0]
-            if waiter.ready.done():
+            tokens, ready = self._queue[0]
+            if ready.done():
                 self._queue.popleft()
                 continue
             now = self._loop.time()
@@ -224,19 +197,17 @@ class ProviderLimits:
             if self.in_flight >= min(int(self.concurrency), self._shares["concurrency"]):
                 self._ask_for_more()
                 return
-            at = self._possible_at(waiter.tokens, now)
+            at = self._possible_at(tokens, now)
             if at > now:
                 self._ask_for_more()
                 if at < math.inf:
                     self._timer = self._loop.call_at(at, self._pump)
                 return
             self._queue.popleft()
-            sent = _Sent(now, waiter.tokens)
-            self._window.append(sent)
-            self._window_tokens += sent.tokens
+            self._window.append(sent := Sent(now, tokens))
+            self._window_tokens += tokens
             self.in_flight += 1
-            waiter.lease = Lease(self, sent)
-            waiter.ready.set_result(None)
+            ready.set_result(sent)
 
     def _ask_for_more(self) -> None:
         """Ask if the ledger does not know of this need. Otherwise it is answered about once a second."""

@@ -6,13 +6,17 @@ All waiting (for room, for the end of a pause) goes through this module, so that
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from flows.common.errors import StaffbenchError
 from flows.schema.settings import ModelSettings
 
 EVERYTHING = ("everything",)
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class StopConditions:
 
     def __init__(self) -> None:
         self._reasons: dict[tuple[str, ...], StaffbenchError] = {}
-        self._waiting: dict[asyncio.Future[None], Target] = {}
+        self._waiting: dict[asyncio.Future[Any], Target] = {}
 
     def set(self, scope: tuple[str, ...], reason: StaffbenchError) -> None:
         """Stop everything in `scope`: waiting calls raise `reason`."""
@@ -61,16 +65,15 @@ class StopConditions:
         Raises:
             StaffbenchError: the reason that was set.
         """
-        error = self._find(target)
-        if error is not None:
+        if (error := self._find(target)) is not None:
             raise error
 
-    async def wait(self, future: asyncio.Future[None], target: Target) -> None:
-        """Wait for `future`, or raise the stop reason."""
+    async def wait(self, future: asyncio.Future[_Result], target: Target) -> _Result:
+        """Return the result of `future`, or raise the stop reason."""
         self.check(target)
         self._waiting[future] = target
         try:
-            await future
+            return await future
         finally:
             del self._waiting[future]
 
@@ -85,10 +88,9 @@ class StopConditions:
 
     def _find(self, target: Target) -> StaffbenchError | None:
         for scope in (EVERYTHING, target.endpoint, target.account):
-            reason = self._reasons.get(scope)
-            if reason is not None:
+            if scope in self._reasons:
                 # A copy for each caller: an exception raised many times collects their frames.
-                return type(reason)(reason.where, reason.found, reason.expected, reason.remedy)
+                return copy.copy(self._reasons[scope])
         return None
 
 

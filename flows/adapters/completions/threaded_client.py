@@ -8,16 +8,13 @@ the GIL.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Coroutine, Iterable, Mapping
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from flows.adapters.completions.client import CallOutcome, Client, Totals
+from flows.common.gather import LoopThread
 from flows.schema.completion import Completion, Request
 from flows.schema.settings import ModelSettings
-
-_Result = TypeVar("_Result")
 
 
 class ThreadedClient:
@@ -26,7 +23,7 @@ class ThreadedClient:
     def __init__(self, client: Client) -> None:
         """Wrap a client; the thread starts with the first call."""
         self._client = client
-        self._aside: _Aside | None = None
+        self._aside: LoopThread | None = None
         self._closed = False
 
     @property
@@ -45,8 +42,8 @@ class ThreadedClient:
         if self._closed:
             return await work  # replays, or raises that it is closed
         if self._aside is None:
-            self._aside = _Aside()
-        return await self._aside.do(work)
+            self._aside = LoopThread("calls")  # a daemon, so that a second interrupt does not wait for it
+        return await asyncio.wrap_future(self._aside.submit(work))
 
     def knows(self, request: Request) -> bool:
         """See `Client.knows`."""
@@ -69,32 +66,6 @@ class ThreadedClient:
         if self._aside is None:
             await self._client.aclose()
         else:
-            await self._aside.do(self._client.aclose())
+            await asyncio.wrap_future(self._aside.submit(self._client.aclose()))
             self._aside.end()
         self._aside, self._closed = None, True
-
-
-class _Aside:
-    """A thread that runs an event loop."""
-
-    def __init__(self) -> None:
-        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        # A daemon, so that a second interrupt does not wait for it.
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(_until_ended(started)), name="calls", daemon=True
-        )
-        self._thread.start()
-        self._loop, self._ended = started.result()
-
-    async def do(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
-
-    def end(self) -> None:
-        self._loop.call_soon_threadsafe(self._ended.set)
-        self._thread.join()
-
-
-async def _until_ended(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
-    ended = asyncio.Event()
-    started.set_result((asyncio.get_running_loop(), ended))
-    await ended.wait()

@@ -7,22 +7,29 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
 from flows.adapters.completions.budget import Budget, price_usd, total_tokens
-from flows.adapters.completions.calls import with_ids
-from flows.adapters.completions.events import CallEvent, CallEventKind, Totals
-from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.fields import clean
+from flows.adapters.completions.faults import (
+    Fault,
+    FaultKind,
+    Pauses,
+    RetryDecision,
+    course,
+    throttled,
+    unreachable,
+    unusable,
+)
 from flows.adapters.completions.keys import read_headers, read_key, scrub, scrub_reply, scrub_value
-from flows.adapters.completions.limits import Lease, ProviderLimits
-from flows.adapters.completions.pauses import Pauses
-from flows.adapters.completions.reply import Reply
+from flows.adapters.completions.limits import ProviderLimits, Sent
+from flows.adapters.completions.senders.calls import with_ids
+from flows.adapters.completions.senders.fields import clean
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
-from flows.adapters.completions.unusable import throttled, unreachable, unusable
+from flows.adapters.completions.totals import Totals
 from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus, Request, ToolCall, Try, Usage
 from flows.schema.settings import ModelSettings, RunnerSettings
@@ -83,13 +90,11 @@ class Tries:
         budget: Budget,
         halts: StopConditions,
         totals: Totals,
-        emit: Callable[[CallEvent], None],
     ) -> None:
         self._max_attempts = runner.max_attempts
         self._budget = budget
         self._halts = halts
         self._totals = totals
-        self._emit = emit
         # Only for jitter: no measured number depends on it.
         self._pauses = Pauses(runner.backoff_s, runner.backoff_max_s, random.Random())  # noqa: S311 -- not a secret
         self._reached: set[tuple[str, ...]] = set()
@@ -131,25 +136,22 @@ class Tries:
                 return _without_text(call, status, result)
             if call.abandoned:
                 raise asyncio.CancelledError
-            kind = CallEventKind.throttled if follows is RetryDecision.wait else CallEventKind.retrying
-            self._tell(call, kind, number=len(call.attempts), wait_s=pause_s, detail=result.detail)
             await self._halts.sleep(pause_s, call.target)
 
     async def _try(self, call: Call, sender: Sender, limits: ProviderLimits) -> Reply | Fault:
         """Wait for room, make one try and record it."""
         key, headers = read_key(call.model), read_headers(call.model)
         estimate = self._budget.estimate(call.request, call.model)
-        lease = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
+        sent = await limits.acquire(estimate.tokens, call.target, first=not call.attempts)
         try:
             held = await self._budget.admit(call.request, call.model, call.target)
         except BaseException:
-            lease.unused()
+            limits.unused(sent)
             raise
         result = None
         started, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         call.out = True
         self._totals.in_flight += 1
-        self._tell(call, CallEventKind.sent, number=len(call.attempts) + 1)
         try:
             result = await _send(sender, call, key, headers)
         finally:
@@ -159,7 +161,7 @@ class Tries:
             # A cancelled try may have been charged, so it counts.
             charged = not isinstance(result, Fault) or result.billable
             self._budget.record_spend(held, call.request, usage, call.model, charged=charged)
-            self._give_back(call, lease, limits, result)
+            self._give_back(call, sent, limits, result)
         assert result is not None  # otherwise `_send` raised
         seconds = round(time.monotonic() - started, 3)
         if isinstance(result, Fault):
@@ -175,16 +177,16 @@ class Tries:
         return result
 
     def _give_back(
-        self, call: Call, lease: Lease, limits: ProviderLimits, result: Reply | Fault | None
+        self, call: Call, sent: Sent, limits: ProviderLimits, result: Reply | Fault | None
     ) -> None:
         if isinstance(result, Reply):
             # It stays in flight until it is durable: a crash then loses at most `concurrency`
             # replies, even with a slow disk.
-            call.leave = partial(lease.served, total_tokens(result.usage))
+            call.leave = partial(limits.served, sent, total_tokens(result.usage))
         elif result is not None and course(result, served=True) is RetryDecision.wait:
-            lease.throttled(self._pauses.after(limits.closings + 1, result.retry_after))
+            limits.throttled(sent, self._pauses.after(limits.closings + 1, result.retry_after))
         else:
-            lease.broken()
+            limits.broken()
 
     def _check_reachable(self, call: Call, fault: Fault, faults: int) -> None:
         """Give up an endpoint that was never reached, before every call has used all its tries."""
@@ -203,11 +205,6 @@ class Tries:
         self._halts.set(scope, error)
         self._halts.check(call.target)
 
-    def _tell(
-        self, call: Call, kind: CallEventKind, *, number: int, wait_s: float | None = None, detail: str = ""
-    ) -> None:
-        self._emit(CallEvent(kind, call.key, call.model.label, number, wait_s, detail))
-
 
 async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[str, str]) -> Reply | Fault:
     """Make one try and remove secrets from its result."""
@@ -224,7 +221,7 @@ async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[st
     text, note = (None, "") if reply.text is None else scrub_reply(reply.text, key)
     asked = [[tool.call_id, tool.name, tool.arguments] for tool in reply.tool_calls]
     (asked, carried), other = scrub_value([asked, dict(reply.carried)], key)
-    calls, named = with_ids([ToolCall(*fields) for fields in asked], call.key)
+    calls, named = with_ids([ToolCall(*each) for each in asked], call.key)
     return replace(
         reply,
         text=text,
@@ -242,37 +239,16 @@ async def _send(sender: Sender, call: Call, key: str | None, headers: Mapping[st
 def _completion(call: Call, reply: Reply) -> Completion:
     return Completion(
         key=call.key,
-        status=reply.status,
-        text=reply.text,
-        finish_reason=reply.finish_reason,
-        provider_model=reply.provider_model,
-        usage=reply.usage,
         price_usd=price_usd(reply.usage, call.model.price),
         attempts=tuple(call.attempts),
         asked=call.asked,
-        detail=reply.detail,
-        tool_calls=reply.tool_calls,
-        carried=reply.carried,
-        fragment=reply.fragment,
-        reasoning=reply.reasoning,
-        raw=reply.raw,
+        **{name.name: getattr(reply, name.name) for name in fields(Reply)},
     )
 
 
 def _without_text(call: Call, status: CompletionStatus, fault: Fault) -> Completion:
-    return Completion(
-        key=call.key,
-        status=status,
-        text=None,
-        finish_reason=None,
-        provider_model=None,
-        usage=fault.usage or Usage(),
-        price_usd=price_usd(fault.usage or Usage(), call.model.price),
-        attempts=tuple(call.attempts),
-        asked=call.asked,
-        detail=f"{fault.outcome}: {fault.detail}",
-        raw=fault.raw,
-    )
+    usage, detail = fault.usage or Usage(), f"{fault.outcome}: {fault.detail}"
+    return _completion(call, Reply(status, None, None, None, usage, detail, raw=fault.raw))
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,6 @@ signatures from the `llama.h` that the binding ships (ik_llama.cpp; version 0.1.
 
 from __future__ import annotations
 
-import codecs
 import ctypes
 import hashlib
 import importlib
@@ -15,6 +14,7 @@ import os
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flows.adapters.local_server.find import INSTALL, EngineError
-from flows.adapters.local_server.sampling import Sampling, choose
 
 _BINDING = "ik_llama_cpp"
 # Batch size of prompt tokens. From 32 on, version 0.1.5 of the binding gives wrong logits on a processor
@@ -32,6 +31,46 @@ _BATCH = 16
 _LARGEST_DIFFERENCE = 1.0  # between logits; rounding errors are hundredths
 _PIECE_BYTES = 256  # longer than any token's text
 _DIGEST_CHARS = 12
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is chosen.
+
+    Attributes:
+        temperature: divides the logits; 0 for the most likely token.
+        top_p: probability mass of the most likely tokens to sample from, in (0, 1] (nucleus sampling,
+            Holtzman et al. 2020).
+        seed: random seed; the same seed on the same machine gives the same text.
+    """
+
+    temperature: float
+    top_p: float
+    seed: int
+
+
+def choose(logits: NDArray[np.float32], sampling: Sampling, draw: np.random.Generator) -> int:
+    """Choose the next token.
+
+    Args:
+        logits: logits of the vocabulary, float32.
+        sampling: sampling parameters.
+        draw: random generator; unused at temperature 0.
+    """
+    if sampling.temperature == 0:
+        return int(logits.argmax())
+    scaled = logits.astype(np.float64) / sampling.temperature
+    shares = np.exp(scaled - scaled.max())
+    shares /= shares.sum()
+    # Only candidates are sorted: all tokens below this floor together have less than the remaining
+    # mass.
+    likely = np.flatnonzero(shares >= (1 - sampling.top_p) / len(shares))
+    order = likely[np.argsort(-shares[likely], kind="stable")]
+    sums: NDArray[np.float64] = np.cumsum(shares[order])
+    kept: list[int] = order[: int(np.searchsorted(sums, sampling.top_p)) + 1].tolist()
+    at = draw.random() * float(sums[len(kept) - 1])
+    # Due to rounding, `at` may equal the last sum.
+    return kept[min(int(np.searchsorted(sums, at, side="right")), len(kept) - 1)]
 
 
 class Engine:
@@ -86,48 +125,37 @@ class Engine:
                 tokens += self._tokenize(part, special=True, first=number == 0)
         return tokens
 
-    def write(
-        self, prompt: Sequence[int], max_tokens: int, sampling: Sampling
-    ) -> Generator[tuple[str, bool]]:
-        """Generate from `prompt`, a token at a time, until the model ends or `max_tokens` are reached.
+    def write(self, prompt: Sequence[int], max_tokens: int, sampling: Sampling) -> tuple[str, int, bool]:
+        """Generate from `prompt` until the model ends or `max_tokens` are reached.
 
         Args:
             prompt: from `read_messages`; must leave room for `max_tokens` in `context_tokens`.
             max_tokens: maximum number of tokens.
             sampling: sampling parameters.
 
-        Yields:
-            The next piece of text, which may be empty, and whether the model ended with it.
+        Returns:
+            The text, its number of tokens, and whether the model ended.
 
         Raises:
-            EngineError: it does not fit, or llama.cpp fails.
+            EngineError: it does not fit (prompts are never truncated), or llama.cpp fails.
         """
-        self.check_fit(len(prompt), max_tokens)
-        draw = np.random.default_rng(sampling.seed)
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with self._context(len(prompt) + max_tokens) as context:
-            self._read(context, prompt, _BATCH)
-            for position in range(len(prompt), len(prompt) + max_tokens):
-                token = choose(self._logits(context), sampling, draw)
-                if self._c.llama_token_is_eog(self._model, token):
-                    yield decoder.decode(b"", final=True), True
-                    return
-                yield decoder.decode(self._piece(token)), False
-                self._decode(context, [token], position)
-            yield decoder.decode(b"", final=True), False
-
-    def check_fit(self, prompt_tokens: int, max_tokens: int) -> None:
-        """Reject a prompt that does not fit; prompts are never truncated.
-
-        Raises:
-            EngineError: it does not.
-        """
-        if prompt_tokens + max_tokens > self.context_tokens:
+        if len(prompt) + max_tokens > self.context_tokens:
             raise EngineError(
-                f"{prompt_tokens:,} tokens of prompt and {max_tokens:,} of reply do not fit into the "
+                f"{len(prompt):,} tokens of prompt and {max_tokens:,} of reply do not fit into the "
                 f"{self.context_tokens:,} that this model can hold; nothing was cut to fit",
                 "context_length_exceeded",
             )
+        draw = np.random.default_rng(sampling.seed)
+        pieces: list[bytes] = []
+        with self._context(len(prompt) + max_tokens) as context:
+            self._read(context, prompt, _BATCH)
+            while len(pieces) < max_tokens:
+                token = choose(self._logits(context), sampling, draw)
+                if self._c.llama_token_is_eog(self._model, token):
+                    return _text(pieces), len(pieces), True
+                pieces.append(self._piece(token))
+                self._decode(context, [token], len(prompt) + len(pieces) - 1)
+        return _text(pieces), len(pieces), False
 
     def _check_batches(self) -> None:
         """Compare a batch with token-by-token results, to reject a library that computes wrong logits."""
@@ -243,6 +271,10 @@ class Engine:
 
 class _ChatMessage(ctypes.Structure):
     _fields_ = (("role", ctypes.c_char_p), ("content", ctypes.c_char_p))
+
+
+def _text(pieces: Sequence[bytes]) -> str:
+    return b"".join(pieces).decode("utf-8", "replace")
 
 
 def _binding() -> Any:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from flows.adapters.completions.index import supersedes
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.stores.index import supersedes
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.screen import Screen
 from flows.adapters.shared_store import MARKER, FolderBlobs, open_blobs
 from flows.common.blobs import Blobs

@@ -10,9 +10,9 @@ from typing import Any
 
 from flows.adapters.completions.client import Client, Totals
 from flows.adapters.completions.leases import LeaseServer
-from flows.adapters.completions.shared import Store
 from flows.adapters.completions.shares import Shares
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.screen import Screen
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped

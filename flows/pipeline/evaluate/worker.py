@@ -32,7 +32,7 @@ from flows.pipeline.orchestration.server import configure
 from flows.schema.rows import from_row
 
 if TYPE_CHECKING:
-    from flows.adapters.completions.shared import Store
+    from flows.adapters.completions.stores.shared import Store
     from flows.adapters.completions.threaded_client import ThreadedClient
     from flows.adapters.objects import ObjectStore
     from flows.pipeline.evaluate.chain import Step

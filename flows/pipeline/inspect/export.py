@@ -33,7 +33,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score
 
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.config.compose import compose_points
 from flows.adapters.provenance import now
 from flows.adapters.reports import ReportStore

@@ -23,8 +23,8 @@ from inspect_ai.util import LimitExceededError
 
 from flows.adapters.completions.client import CallOutcome
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.reply import Reply, read_completion
-from flows.adapters.completions.turns import chat_messages
+from flows.adapters.completions.senders.reply import Reply, read_completion
+from flows.adapters.completions.senders.turns import chat_messages
 from flows.common.errors import ConfigError, StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus, Message, Request, Try, Usage
 from flows.schema.settings import ModelSettings

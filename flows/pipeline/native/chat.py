@@ -39,7 +39,7 @@ _OVERFLOW = re.compile(
     r"tokens|max(?:imum)?[ _](?:prompt|input)[ _](?:length|tokens)|request_too_large",
     re.IGNORECASE,
 )
-_NAMELESS = "a tool call without a name"  # see `flows.adapters.completions.calls`
+_NAMELESS = "a tool call without a name"  # see `flows.adapters.completions.senders.calls`
 
 
 def end_of(ended: str) -> End:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.adapters.completions.client import Client, check_key
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.config.compose import Point
 from flows.adapters.objects import ObjectStore

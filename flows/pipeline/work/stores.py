@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.completions.shared import SharedCompletionStore, Store
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.shared import SharedCompletionStore, Store
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.shared_store import open_blobs

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from flows.adapters.completions.client import Client
-from flows.adapters.completions.shared import SharedCompletionStore
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.shared import SharedCompletionStore
 from flows.adapters.shared_store import open_blobs
 from flows.schema.completion import (
     Completion,
@@ -153,12 +153,10 @@ def a_store(folder, lease_s=30.0):
 
 
 @asynccontextmanager
-async def a_client(
-    folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, on_event=None, lease_s=30.0
-):
+async def a_client(folder, *, runner=RUNNER, budget=NO_BUDGET, retry=Retry.failed, lease_s=30.0):
     """A client with a store of its own, closed at the end."""
     store = a_store(folder, lease_s)
-    client = Client(store, runner, budget, retry, on_event=on_event)
+    client = Client(store, runner, budget, retry)
     try:
         yield client
     finally:

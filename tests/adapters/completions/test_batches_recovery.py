@@ -17,7 +17,7 @@ from flows.adapters.completions.batches.ledger import Ledger
 from flows.adapters.completions.batches.results import ItemFault, read_results
 from flows.adapters.completions.client import CallOutcome
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
 from flows.schema.settings import Price, Transport
 from tests.adapters.completions.batches_support import (
@@ -172,10 +172,10 @@ def test_a_batch_that_fails_to_be_looked_at_for_too_long_is_left_running(tmp_pat
 
 STEPS = {
     "before the intent": ("Ledger.intend", 1, 0),
-    "after the intent": ("OpenAIBatches.upload", 1, 2),  # looked for in vain, twice
-    "after the file": ("OpenAIBatches.create", 2, 2),
+    "after the intent": ("BatchTransport.upload", 1, 2),  # looked for in vain, twice
+    "after the file": ("BatchTransport.create", 2, 2),
     "after the submission": ("Ledger.submitted", 1, 1),  # and found
-    "while it is under way": ("OpenAIBatches.retrieve", 1, 0),
+    "while it is under way": ("BatchTransport.retrieve", 1, 0),
     "after the results": ("CompletionStore.put", 1, 0),
 }
 
@@ -184,8 +184,8 @@ VICTIM = """
     import asyncio, os, signal, sys
     from pathlib import Path
     from flows.adapters.completions.batches.ledger import Ledger
-    from flows.adapters.completions.batches.via_openai import OpenAIBatches
-    from flows.adapters.completions.store import CompletionStore
+    from flows.adapters.completions.batches.transport import BatchTransport
+    from flows.adapters.completions.stores.folder import CompletionStore
     from tests.adapters.completions.helpers import a_model, ask
     from tests.adapters.completions.test_batches import BATCH, prompts
 
@@ -383,7 +383,7 @@ def test_a_result_without_a_body_is_a_fault():
     ]
     for fields, word in lines:
         results = read_results([json.dumps({"custom_id": name, **fields}).encode()], {name})
-        assert results.outcomes[name]().outcome == word
+        assert results.outcomes[name].outcome == word
     fault = ItemFault("expired", "late")
     assert (course(fault, served=True), fault.billable) == (RetryDecision.retry, False)
 
@@ -457,20 +457,21 @@ class TestByWayOfLitellm:
         assert not any(KEY.encode() in data for data in files)
 
     def test_faults_of_litellm_are_those_of_single_calls(self, monkeypatch):
-        from flows.adapters.completions.batches.via_litellm import LiteLLMBatches
+        from flows.adapters.completions.batches.transport import BatchTransport
 
         async def faults(server):
             model = a_model(server.base, name="openai/m", transport=Transport.litellm)
             nowhere = dataclasses.replace(model, api_base="http://127.0.0.1:9/v1")
             runner = dataclasses.replace(RUNNER, idle_timeout_s=1.0)
-            batches, lost = LiteLLMBatches(model, runner), LiteLLMBatches(nowhere, runner)
+            batches, lost = BatchTransport(model, runner), BatchTransport(nowhere, runner)
+            batches.key = lost.key = KEY
             found = []
             for _ in range(5):
                 with pytest.raises(Fault) as caught:
-                    await batches.create("file-1", "marker", KEY)
+                    await batches.create("file-1", "marker")
                 found.append(caught.value)
             with pytest.raises(Fault) as caught:
-                await lost.retrieve("batch_1", KEY)
+                await lost.retrieve("batch_1")
             found.append(caught.value)
             effort = a_request(transport="litellm", model="openai/gpt-4o", reasoning_effort="high")
             found += await batches.bodies([effort])

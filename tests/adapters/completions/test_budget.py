@@ -4,8 +4,8 @@ import dataclasses
 import pytest
 
 from flows.adapters.completions.budget import Budget, Cost, price_usd, total_tokens
-from flows.adapters.completions.events import Totals
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.totals import Totals
 from flows.common.errors import BudgetReached, ConfigError
 from flows.schema.completion import Usage
 from flows.schema.settings import Price

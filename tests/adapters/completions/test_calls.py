@@ -2,9 +2,9 @@
 
 import pytest
 
-from flows.adapters.completions.calls import with_ids
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.reply import StreamedReply, read_completion
+from flows.adapters.completions.senders.calls import with_ids
+from flows.adapters.completions.senders.reply import StreamedReply, read_completion
 from flows.schema.completion import CompletionStatus, ToolCall
 
 LIST = ToolCall("c1", "list_files", "{}")
@@ -221,7 +221,7 @@ def test_a_broken_stream_of_calls_is_no_reply():
 
 
 def test_arguments_that_do_not_end_are_cut_off(monkeypatch):
-    monkeypatch.setattr("flows.adapters.completions.reply.MAX_TEXT_CHARS", 30)
+    monkeypatch.setattr("flows.adapters.completions.senders.reply.MAX_TEXT_CHARS", 30)
     reply = StreamedReply(tools=True)
     reply.feed({"choices": [{"delta": a_piece(0, "c1", "list_files", "x" * 18)}]})
     with pytest.raises(Fault, match="more than 30 characters"):

@@ -3,13 +3,11 @@ import dataclasses
 import logging
 import time
 import traceback
-from collections import Counter
 
 import pytest
 
 from flows.adapters.completions import tries
-from flows.adapters.completions.client import CallEventKind
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import ConfigError, ProviderError
 from flows.schema.completion import CompletionStatus, Message, Usage
 from flows.schema.settings import Retry
@@ -97,23 +95,11 @@ def test_every_kind_of_outcome_is_stored_after_one_call(tmp_path, answer, status
 
 def test_faults_are_tried_again_and_recorded(tmp_path):
     answers = in_turn(Status(500, "boom"), Drop(), Say("at last"))
-    events = []
     with ScriptedServer(answers) as server:
-        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=events.append)
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
     assert paid.completion.text == "at last"
     assert outcomes(paid.completion) == ["http 500", "connection", "ok"]
     assert [attempt.detail for attempt in paid.completion.attempts[::2]] == ["boom", ""]
-    assert [event.kind.value for event in events] == [
-        "sent",
-        "retrying",
-        "sent",
-        "retrying",
-        "sent",
-        "stored",
-    ]
-    assert [event.attempt for event in events] == [1, 1, 2, 2, 3, 3]
-    assert events[1].detail == "boom"
-    assert 0.0 <= events[1].wait_s <= 0.01
 
 
 @pytest.mark.parametrize(
@@ -207,16 +193,10 @@ def test_whatever_changes_in_a_request_asks_anew(tmp_path, change):
 def test_a_throttled_call_is_never_a_failed_one(tmp_path):
     # Ten 429s for a call that may fail three times.
     answers = in_turn(*[Status(429, "slow down")] * 10, Say("at last"))
-    events = []
     with ScriptedServer(answers) as server:
-        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=events.append)
+        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
     assert paid.completion.text == "at last"
     assert outcomes(paid.completion) == ["http 429"] * 10 + ["ok"]
-    assert Counter(event.kind for event in events) == {
-        CallEventKind.sent: 11,
-        CallEventKind.throttled: 10,
-        CallEventKind.stored: 1,
-    }
 
 
 def test_retry_after_is_waited_for(tmp_path):
@@ -347,7 +327,7 @@ def test_a_missing_key_names_its_variable_and_a_replay_needs_none(tmp_path, monk
     assert "the environment variable SCRIPTED_KEY is not set" in str(missing)
 
 
-def test_a_key_is_in_no_record_no_error_no_event_and_no_log(tmp_path, monkeypatch, caplog, capfd):
+def test_a_key_is_in_no_record_no_error_and_no_log(tmp_path, monkeypatch, caplog, capfd):
     key = "sk-planted-0123456789-abcdefghij"
     monkeypatch.setenv("SCRIPTED_KEY", key)
     leaks = [
@@ -358,16 +338,13 @@ def test_a_key_is_in_no_record_no_error_no_event_and_no_log(tmp_path, monkeypatc
         Raw(f"<html>{key.encode().hex()}</html>".encode()),
         Status(400, f"{'x' * 490}{key}"),
     ]
-    events = []
     with caplog.at_level(logging.DEBUG), ScriptedServer(lambda call: leaks[(call.number - 1) % 6]) as server:
         model = a_model(server.base, api_key_env="SCRIPTED_KEY")
-        ends = ask(tmp_path, model, *prompts(12, server.base), on_event=events.append)
+        ends = ask(tmp_path, model, *prompts(12, server.base))
         with ScriptedServer(lambda _call: Status(401, f"bad key {key}")) as closed:
             refused = a_model(closed.base, api_key_env="SCRIPTED_KEY")
             ends += ask(tmp_path, refused, a_request(base=closed.base))
-    shown = (
-        [repr(end) for end in ends] + [repr(event) for event in events] + [caplog.text, *capfd.readouterr()]
-    )
+    shown = [repr(end) for end in ends] + [caplog.text, *capfd.readouterr()]
     for end in ends:
         if isinstance(end, Exception):
             captured = traceback.TracebackException.from_exception(end, capture_locals=False)

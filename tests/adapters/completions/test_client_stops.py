@@ -12,8 +12,8 @@ import time
 import pytest
 
 from flows.adapters.completions.client import Client
-from flows.adapters.completions.reply import read_completion
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.senders.reply import read_completion
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import BudgetReached, ConfigError, Stopped, StoreError
 from flows.schema.completion import CompletionStatus
 from flows.schema.settings import Price, Retry
@@ -109,7 +109,7 @@ def test_a_reply_that_breaks_its_reader_is_that_calls_fault_alone(tmp_path, monk
             raise RecursionError("nobody thought of it")
         return reply
 
-    monkeypatch.setattr("flows.adapters.completions.send_openai.read_completion", read)
+    monkeypatch.setattr("flows.adapters.completions.senders.send_openai.read_completion", read)
     with ScriptedServer(script) as server:
         broken, well = ask(tmp_path, a_model(server.base), *prompts(2, server.base))
     assert well.completion.text == "well"
@@ -339,7 +339,7 @@ def test_a_cancelled_call_is_not_tried_again(tmp_path):
 
 
 def test_a_store_that_can_not_be_written_is_noticed_before_anything_is_paid(tmp_path, monkeypatch):
-    monkeypatch.setattr("flows.adapters.completions.store.MIN_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("flows.adapters.completions.stores.folder.MIN_FREE_BYTES", 1 << 60)
     with ScriptedServer() as server:
         (end,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
         assert server.calls == []
@@ -375,20 +375,6 @@ def test_a_reply_that_is_not_there_after_it_was_stored_is_not_handed_on(tmp_path
         (end,) = ask(tmp_path, a_model(server.base), a_request(base=server.base))
     assert isinstance(end, StoreError)
     assert "is missing after it was stored" in str(end)
-
-
-def test_a_listener_that_fails_loses_no_reply(tmp_path, caplog):
-    told = []
-
-    def listen(event):
-        told.append(event)
-        raise RuntimeError("the display broke")
-
-    with ScriptedServer() as server:
-        (paid,) = ask(tmp_path, a_model(server.base), a_request(base=server.base), on_event=listen)
-    assert paid.completion.text == "ok"
-    assert len(told) == 1
-    assert "the event listener failed" in caplog.text
 
 
 def test_a_stored_answer_that_another_process_put_there_is_used(tmp_path):

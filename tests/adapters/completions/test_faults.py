@@ -6,12 +6,12 @@ import pytest
 from flows.adapters.completions.faults import (
     Fault,
     FaultKind,
+    Pauses,
     RetryDecision,
     course,
     error_fault,
     retry_after_s,
 )
-from flows.adapters.completions.pauses import Pauses
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import pytest
 from flows.adapters.completions.client import Client
 from flows.adapters.completions.leases import LeaseServer
 from flows.adapters.completions.shares import Shares
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import BudgetReached, Stopped
 from flows.schema.settings import Retry
 from tests.adapters.completions.helpers import ASKED, NO_BUDGET, RUNNER, a_model, a_request, until

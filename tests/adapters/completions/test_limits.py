@@ -27,7 +27,7 @@ async def is_free(limits, tokens=10):
     """Whether one more may go now; it is given back."""
     try:
         async with asyncio.timeout(0.02):
-            (await limits.acquire(tokens, TARGET, first=True)).unused()
+            limits.unused(await limits.acquire(tokens, TARGET, first=True))
     except TimeoutError:
         return False
     return True
@@ -39,10 +39,11 @@ def test_no_more_are_in_flight_than_the_limit():
         leases = await take(limits, 3)
         assert limits.in_flight == 3
         assert not await is_free(limits)
-        leases.pop().served(10)
+        limits.served(leases.pop(), 10)
         assert await is_free(limits)
-        leases.pop().broken()
-        leases.pop().unused()
+        leases.pop()
+        limits.broken()
+        limits.unused(leases.pop())
         assert limits.in_flight == 0
 
     asyncio.run(main())
@@ -57,13 +58,13 @@ def test_further_tries_go_ahead_of_calls_that_have_not_begun():
         async def waiting(name, *, first):
             got = await limits.acquire(10, TARGET, first=first)
             order.append(name)
-            got.served(10)
+            limits.served(got, 10)
 
         tasks = [asyncio.create_task(waiting(name, first=True)) for name in ("one", "two")]
         await asyncio.sleep(0)
         tasks.append(asyncio.create_task(waiting("again", first=False)))
         await asyncio.sleep(0)
-        lease.served(10)
+        limits.served(lease, 10)
         await asyncio.gather(*tasks)
         assert order == ["again", "one", "two"]
 
@@ -75,11 +76,11 @@ def test_an_endpoint_that_holds_twenty_is_left_with_twenty_at_once_and_tried_aga
         limits = limits_of(100)
         leases = await take(limits, 100)
         for lease in leases[20:]:
-            lease.throttled(60.0)
+            limits.throttled(lease, 60.0)
         assert (limits.concurrency, limits.in_flight) == (20.0, 20)
         assert not await is_free(limits)  # the other eighty wait, though their slots were given back
         for lease in leases[:20]:
-            lease.served(10)
+            limits.served(lease, 10)
         assert limits.concurrency == pytest.approx(22.0)
         assert await is_free(limits)
 
@@ -93,9 +94,9 @@ def test_random_throttling_of_one_in_twenty_leaves_the_limit():
         for number in range(2000):
             lease = leases.pop(0)
             if number % 20 == 7:
-                lease.throttled(60.0)
+                limits.throttled(lease, 60.0)
             else:
-                lease.served(10)
+                limits.served(lease, 10)
             while limits.in_flight < int(limits.concurrency):
                 leases += await take(limits, 1)
         assert limits.concurrency > 95
@@ -108,16 +109,16 @@ def test_a_closed_provider_is_left_alone_and_then_doubles():
         limits = limits_of(64)
         leases = await take(limits, 64)
         for lease in leases:
-            lease.throttled(0.1)
+            limits.throttled(lease, 0.1)
         assert (limits.concurrency, limits.in_flight, limits.closings) == (1.0, 0, 1)
         started = time.monotonic()
         (lease,) = await take(limits, 1)
         assert 0.09 <= time.monotonic() - started < 1.0
-        lease.served(10)
+        limits.served(lease, 10)
         assert (limits.concurrency, limits.closings) == (2.0, 0)
         for expected in (4.0, 8.0, 16.0, 32.0, 64.0, 64.0):
             for lease in await take(limits, int(limits.concurrency)):
-                lease.served(10)
+                limits.served(lease, 10)
             assert limits.concurrency == expected
 
     asyncio.run(main())
@@ -130,7 +131,7 @@ def test_requests_a_minute_are_held_in_any_minute():
         for _ in range(15):
             (lease,) = await take(limits, 1)
             times.append(time.monotonic())
-            lease.served(10)
+            limits.served(lease, 10)
         for early, late in zip(times, times[5:], strict=False):
             assert late - early >= 0.199
         assert times[4] - times[0] < 0.15  # a burst of the whole minute goes at once
@@ -142,7 +143,7 @@ def test_what_was_not_sent_does_not_count():
     async def main():
         limits = limits_of(100, requests=2)
         for lease in await take(limits, 2):
-            lease.unused()
+            limits.unused(lease)
         assert await is_free(limits)
 
     asyncio.run(main())
@@ -154,13 +155,13 @@ def test_tokens_a_minute_count_at_the_estimate_and_then_as_they_were():
         one, other = await take(limits, 2, tokens=400)
         assert not await is_free(limits, tokens=400)
         assert await is_free(limits, tokens=200)
-        one.served(100)  # 100 + 400 used
+        limits.served(one, 100)  # 100 + 400 used
         assert await is_free(limits, tokens=500)
         assert not await is_free(limits, tokens=501)
-        other.throttled(0.0)  # 100 used
+        limits.throttled(other, 0.0)  # 100 used
         assert await is_free(limits, tokens=900)
         (third,) = await take(limits, 1, tokens=300)
-        third.served(None)  # not counted: the estimate stays
+        limits.served(third, None)  # not counted: the estimate stays
         assert not await is_free(limits, tokens=601)
 
     asyncio.run(main())
@@ -173,8 +174,8 @@ def test_a_call_above_the_token_limit_goes_when_it_has_the_minute_to_itself():
         started = time.monotonic()
         (large,) = await take(limits, 1, tokens=5000)
         assert time.monotonic() - started >= 0.14
-        small.served(50)
-        large.served(5000)
+        limits.served(small, 50)
+        limits.served(large, 5000)
 
     asyncio.run(main())
 
@@ -192,7 +193,7 @@ def test_a_halt_ends_the_waiting_and_leaves_nothing_behind():
         ends = await asyncio.gather(*waiting, return_exceptions=True)
         assert [type(end).__name__ for end in ends] == ["Stopped", "CancelledError", "Stopped"]
         assert ends[0] is not ends[2]
-        lease.served(10)
+        limits.served(lease, 10)
         assert limits.in_flight == 0
         with pytest.raises(Stopped, match="run: stopped"):
             await limits.acquire(10, TARGET, first=True)

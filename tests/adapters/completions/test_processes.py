@@ -3,15 +3,12 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 
 import pytest
 
-from flows.adapters.completions.locks import open_locks
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from tests.adapters.completions.helpers import RUNNER, a_request, segments
 from tests.adapters.completions.worker import a_worker, finished
 from tests.support.scripted_server import Say, ScriptedServer
@@ -102,65 +99,6 @@ def test_a_second_run_waits_for_the_first_and_replays_its_answer(tmp_path):
             assert finished(other) == [["replayed", "0", "once"]]
         assert finished(one) == [["paid", "0", "once"]]
     assert len(server.billed) == 1
-
-
-_TAKES = """
-import sys
-from pathlib import Path
-from flows.adapters.completions.locks import open_locks
-from flows.common.errors import StoreError
-try:
-    locks = open_locks(Path(sys.argv[1]))
-    print(*(locks.try_acquire(key) for key in sys.argv[2:]))
-except StoreError as error:
-    print(error.found)
-"""
-
-
-def takes(path, *keys):
-    """What another process gets that asks for the locks of `keys`."""
-    done = subprocess.run(
-        [sys.executable, "-c", _TAKES, str(path), *keys], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_lock_file_that_is_removed_lets_nobody_else_in(tmp_path, replaced):
-    path = tmp_path / "lock"
-    one, two, three = ("1" * 64, "2" * 64, "3" * 64)
-    locks = open_locks(path)
-    try:
-        assert locks.try_acquire(one)
-        assert takes(path, one, two) == "False True"
-        path.unlink()
-        if replaced:
-            path.touch()
-            assert locks.try_acquire(two)  # here it is seen, and the lock that is held is taken there too
-            assert takes(path, one, two, three) == "False False True"
-        else:
-            assert "was removed while another run uses this folder" in takes(path, one)
-            again = open_locks(path)  # a further store of this process shares what is open
-            assert not again.try_acquire(one)
-            again.close()
-    finally:
-        locks.close()
-    assert takes(path, one) == "True"
-
-
-def test_a_run_beside_another_whose_lock_file_was_removed_pays_for_nothing(tmp_path):
-    with (
-        ScriptedServer(lambda _call: Say("once", delay_s=4.0)) as server,
-        a_worker(tmp_path, server, 3) as one,
-    ):
-        while len(server.calls) < 3:
-            time.sleep(0.01)
-        for path in tmp_path.iterdir():
-            path.unlink()
-        with a_worker(tmp_path, server, 3) as other:
-            other.communicate(timeout=60)
-        assert sorted(finished(one)) == [["paid", str(number), "once"] for number in range(3)]
-    assert len(server.billed) == 3
 
 
 def test_a_torn_segment_of_a_killed_run_costs_one_call(tmp_path):

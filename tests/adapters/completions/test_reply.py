@@ -3,8 +3,8 @@ import json
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.fields import clean, load_json
-from flows.adapters.completions.reply import StreamedReply, read_completion, read_usage
+from flows.adapters.completions.senders.fields import clean, load_json
+from flows.adapters.completions.senders.reply import StreamedReply, read_completion, read_usage
 from flows.schema.completion import CompletionStatus, Usage
 
 
@@ -163,7 +163,7 @@ def test_an_error_in_mid_stream_is_a_fault():
 
 
 def test_a_stream_that_does_not_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr("flows.adapters.completions.reply.MAX_TEXT_CHARS", 10)
+    monkeypatch.setattr("flows.adapters.completions.senders.reply.MAX_TEXT_CHARS", 10)
     streamed = StreamedReply()
     streamed.feed(a_chunk(content="x" * 10))
     with pytest.raises(Fault, match="more than 10 characters"):

@@ -15,8 +15,8 @@ import pytest
 
 from flows.adapters.completions.client import Client
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.send_litellm import LiteLLMSender
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.senders.send_litellm import LiteLLMSender
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.errors import ConfigError
 from flows.schema.completion import CompletionStatus, Usage
 from flows.schema.settings import Transport
@@ -272,7 +272,7 @@ def test_a_call_through_the_client_is_tried_again_by_us_alone_and_leaks_no_key(
 
 def test_it_is_not_imported_before_it_is_needed_and_then_stays_off_the_network():
     script = (
-        "import sys, flows.adapters.completions.client, flows.adapters.completions.store\n"
+        "import sys, flows.adapters.completions.client, flows.adapters.completions.stores.folder\n"
         "slow = {'litellm', 'openai', 'httpx', 'prefect', 'mlflow'} & set(sys.modules)\n"
         "print(sorted(slow))"
     )

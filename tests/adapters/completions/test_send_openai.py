@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from flows.adapters.completions import send_openai
 from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.send_openai import OpenAISender
+from flows.adapters.completions.senders import send_openai
+from flows.adapters.completions.senders.send_openai import OpenAISender
 from flows.schema.completion import CompletionStatus, Usage
 from tests.adapters.completions.helpers import RUNNER, a_request
 from tests.support.scripted_server import Drop, Hang, Raw, Say, ScriptedServer, Status

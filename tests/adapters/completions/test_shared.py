@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from flows.adapters import shared_store
-from flows.adapters.completions.claims import Claims
+from flows.adapters.completions.stores.claims import Claims
 from flows.adapters.shared_store import MARKER, FolderBlobs, ObjectBlobs, open_blobs
 from flows.common.errors import ConfigError, StoreError
 from flows.schema.completion import CompletionStatus

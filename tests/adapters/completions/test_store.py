@@ -12,9 +12,9 @@ import tracemalloc
 
 import pytest
 
-from flows.adapters.completions import store as store_module
-from flows.adapters.completions.records import check_storable
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores import folder as store_module
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.records import check_storable
 from flows.common.digests import sha256_text
 from flows.common.errors import ConfigError, StoreError
 from flows.schema.completion import CompletionStatus
@@ -84,7 +84,7 @@ def test_many_replies_share_an_fsync(store):
     requests = [a_request(f"prompt {number}") for number in range(200)]
     put(store, *((request, a_completion(request)) for request in requests))
     assert len(store) == 200
-    assert store.commits <= 20
+    assert store._journal.commits <= 20
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_the_record_that_another_process_is_writing_is_no_problem(tmp_path):
     script = textwrap.dedent("""
         import asyncio, sys
         from pathlib import Path
-        from flows.adapters.completions.store import CompletionStore
+        from flows.adapters.completions.stores.folder import CompletionStore
         from tests.adapters.completions.helpers import a_completion, a_request
         store = CompletionStore(Path(sys.argv[1]))
         request = a_request("first")
@@ -341,7 +341,7 @@ def test_a_disk_that_is_full_raises_and_hands_nothing_on(tmp_path):
     script = textwrap.dedent("""
         import asyncio, resource, signal, sys
         from pathlib import Path
-        from flows.adapters.completions.store import CompletionStore
+        from flows.adapters.completions.stores.folder import CompletionStore
         from flows.common.errors import StoreError
         from tests.adapters.completions.helpers import a_completion, a_request
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

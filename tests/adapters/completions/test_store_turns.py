@@ -5,8 +5,8 @@ import dataclasses
 import json
 import tracemalloc
 
-from flows.adapters.completions.records import verify
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.records import verify
 from flows.common.digests import canonical_json, sha256_text
 from flows.schema.call import estimated_input_tokens
 from flows.schema.completion import Image, Message, Request, ToolCall

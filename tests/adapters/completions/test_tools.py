@@ -8,9 +8,9 @@ import json
 import pytest
 
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.send_litellm import LiteLLMSender
-from flows.adapters.completions.send_openai import OpenAISender
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.senders.send_litellm import LiteLLMSender
+from flows.adapters.completions.senders.send_openai import OpenAISender
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.common.digests import sha256_text
 from flows.common.errors import ConfigError
 from flows.schema.completion import CompletionStatus, Message, Request, ToolCall, Usage

@@ -8,8 +8,8 @@ import pytest
 
 from flows.adapters.completions.batches.results import read_results
 from flows.adapters.completions.faults import Fault, RetryDecision, course
-from flows.adapters.completions.send_litellm import LiteLLMSender
-from flows.adapters.completions.send_openai import OpenAISender
+from flows.adapters.completions.senders.send_litellm import LiteLLMSender
+from flows.adapters.completions.senders.send_openai import OpenAISender
 from flows.schema.completion import Usage
 from tests.adapters.completions.helpers import RUNNER, a_request
 from tests.support.scripted_server import Raw, Say, ScriptedServer, Status, completion_body
@@ -57,7 +57,7 @@ def bring(answer, way):
         return found
     sent = SimpleNamespace(body={"model": "m", "messages": [{"content": "a b"}]})
     line = {"custom_id": "k", "response": {"status_code": 200, "body": completion_body(sent, answer)}}
-    return read_results([json.dumps(line).encode()], {"k"}).outcomes["k"]()
+    return read_results([json.dumps(line).encode()], {"k"}).outcomes["k"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flows.adapters.completions.turns import chat_messages, check_turns
+from flows.adapters.completions.senders.turns import chat_messages, check_request
 from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, ToolCall
 from flows.schema.settings import Transport
@@ -156,7 +156,7 @@ def test_what_is_not_where_the_protocol_has_it_is_refused(turns, found):
     request = dataclasses.replace(a_request(), messages=tuple(turns))
     model = a_model(request.api_base, takes_images=True, takes_tools=True)
     with pytest.raises(ConfigError) as caught:
-        check_turns(request, model, in_batch=False)
+        check_request(request, model, in_batch=False)
     assert caught.value.found == found
 
 
@@ -164,7 +164,7 @@ def test_a_chat_with_tools_and_images_passes():
     turns = (Message("user", "u", images=(PNG,)), ASKS, SECOND, FIRST, ASKS, FIRST, SECOND)
     request = dataclasses.replace(a_request(tools=TOOLS), messages=turns)
     model = a_model(request.api_base, takes_images=True, takes_tools=True)
-    assert check_turns(request, model, in_batch=False) is None
+    assert check_request(request, model, in_batch=False) is None
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ def test_what_a_model_does_not_take_is_refused(changes, parameters, turn, found)
     transport = changes.get("transport", Transport.openai_http).value
     request = dataclasses.replace(a_request(transport=transport, **parameters), messages=(turn,))
     with pytest.raises(ConfigError) as caught:
-        check_turns(request, a_model(request.api_base, **changes), in_batch=False)
+        check_request(request, a_model(request.api_base, **changes), in_batch=False)
     assert caught.value.found == found
 
 
 def test_tools_are_refused_in_a_batch():
     request = a_request(tools=TOOLS)
     with pytest.raises(ConfigError, match="each turn would wait for a batch"):
-        check_turns(request, a_model(request.api_base, takes_tools=True), in_batch=True)
+        check_request(request, a_model(request.api_base, takes_tools=True), in_batch=True)

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.send_gguf import GGUFSender
-from flows.adapters.local_server.engine import Engine
+from flows.adapters.completions.senders.send_gguf import GGUFSender
+from flows.adapters.local_server.engine import Engine, Sampling
 from flows.adapters.local_server.find import EngineError, find_file
-from flows.adapters.local_server.sampling import Sampling
 from flows.schema.completion import CompletionStatus
 from tests.adapters.completions.helpers import RUNNER, a_request
 
@@ -28,8 +27,8 @@ def engine():
 
 
 def written(engine, messages, max_tokens, sampling):
-    pieces = list(engine.write(engine.read_messages(messages), max_tokens, sampling))
-    return "".join(text for text, _ in pieces), pieces[-1][1]
+    text, _, ended = engine.write(engine.read_messages(messages), max_tokens, sampling)
+    return text, ended
 
 
 @needs_local
@@ -80,7 +79,7 @@ def test_what_does_not_fit_is_refused(engine):
     with pytest.raises(
         EngineError, match=r"tokens of prompt and 5 of reply do not fit into the 8,192"
     ) as caught:
-        next(engine.write(prompt, 5, Sampling(0, 1, 1)))
+        engine.write(prompt, 5, Sampling(0, 1, 1))
     assert caught.value.code == "context_length_exceeded"
 
 
@@ -101,7 +100,7 @@ def send(*requests):
 
 
 @needs_local
-def test_a_server_is_started_once_asked_over_http_and_ended():
+def test_a_server_is_started_once_asked_and_ended():
     fields = {"transport": "gguf", "temperature": 0, "max_tokens": 6}
     short = a_request("Write three short facts about bridges.", PACKAGE, **fields)
     stream = {"stream": True, "stream_options": {"include_usage": True}}

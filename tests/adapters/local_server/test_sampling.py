@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flows.adapters.local_server.sampling import Sampling, choose
+from flows.adapters.local_server.engine import Sampling, choose
 
 LOGITS = np.log(np.array([0.2, 0.5, 0.3], dtype=np.float32))  # so the shares are these at temperature 1
 

@@ -1,156 +1,117 @@
-"""The server's protocol, with an engine that knows two words, asked through the sender of every endpoint."""
+"""The server's protocol, with an engine that knows two words: asked directly, and as a process."""
 
 import asyncio
 import dataclasses
+import json
 
-import aiohttp
 import pytest
-from aiohttp import web
 
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
-from flows.adapters.completions.send_openai import OpenAISender
+from flows.adapters.completions.senders import send_gguf
+from flows.adapters.completions.senders.send_gguf import GGUFSender
 from flows.adapters.local_server.find import EngineError
-from flows.adapters.local_server.server import ChatServer, read_request
+from flows.adapters.local_server.server import answer, read_request
 from flows.schema.completion import CompletionStatus, Usage
 from tests.adapters.completions.helpers import RUNNER, a_request
+from tests.adapters.local_server.two_words import TwoWords
 
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}
+SLOW = dataclasses.replace(RUNNER, total_timeout_s=100.0)
 
 
-class TwoWords:
-    """An engine: a word is a token, ten fit, and it says "café au lait" and ends."""
-
-    name = "two-words.gguf@sha256:0"
-    context_tokens = 10
-
-    def __init__(self, breaks_after=99):
-        self.breaks_after = breaks_after
-        self.asked = []
-        self.open = 0
-
-    def read_messages(self, messages):
-        return [0] * sum(len(content.split()) for _, content in messages)
-
-    def check_fit(self, prompt_tokens, max_tokens):
-        if prompt_tokens + max_tokens > self.context_tokens:
-            raise EngineError(f"{prompt_tokens} and {max_tokens} do not fit", "context_length_exceeded")
-
-    def write(self, prompt, max_tokens, sampling):
-        self.asked.append((len(prompt), max_tokens, sampling))
-        self.open += 1
-        try:
-            for number, word in enumerate(["café ", "", "au ", "lait"][:max_tokens]):
-                if number == self.breaks_after:
-                    raise EngineError("broke", "server_error")
-                yield word, False
-            yield "", max_tokens > 4
-        finally:
-            self.open -= 1
+def ask(engine, **fields):
+    """What the server answers to three words and the system's five."""
+    messages = [
+        {"role": "system", "content": "You are a staff officer."},
+        {"role": "user", "content": "a b c"},
+    ]
+    return answer(engine, json.dumps({"messages": messages, **fields}).encode())
 
 
-def ask(engine, *bodies):
-    """What a sender makes of each body's fields, one after the other."""
+@pytest.fixture
+def send(monkeypatch):
+    """What a sender makes of each request's fields, one after the other, of the file that is named."""
+    monkeypatch.setattr(send_gguf, "_SERVER", "tests.adapters.local_server.two_words")
 
-    async def main():
-        runner = web.AppRunner(ChatServer(engine).application())
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        base = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        sender = OpenAISender(RUNNER)
-        ends = []
-        for fields in bodies:
+    def sent(place, *bodies, runner=SLOW, at_once=False):
+        async def main():
+            sender = GGUFSender(runner)
+            calls = [
+                sender.send(
+                    dataclasses.replace(a_request("three words here", place), parameters=fields), None
+                )
+                for fields in bodies
+            ]
             try:
-                request = dataclasses.replace(a_request("three words here", base), parameters=fields)
-                ends.append(await sender.send(request, None))
-            except Fault as fault:
-                ends.append(fault)
-        await sender.aclose()
-        await runner.cleanup()
-        return ends
+                if at_once:
+                    return await asyncio.gather(*calls, return_exceptions=True)
+                return [(await asyncio.gather(call, return_exceptions=True))[0] for call in calls]
+            finally:
+                await sender.aclose()
 
-    return asyncio.run(main())
+        return asyncio.run(main())
+
+    return sent
 
 
 @pytest.mark.parametrize("how", [{}, STREAM])
-def test_a_reply_comes_whole_or_in_pieces(how):
+def test_a_reply_is_cut_at_its_limit(how):
     # The prompt is "You are a staff officer." and three words more: 8 of 10 tokens.
     engine = TwoWords()
-    (cut,) = ask(engine, {"max_tokens": 1, "seed": 3, "temperature": 0.2, "top_p": 0.9, **how})
-    assert (cut.status, cut.text) == (CompletionStatus.cut, "café ")
-    assert cut.usage == Usage(8, 1)
-    assert cut.provider_model == "two-words.gguf@sha256:0"
+    reply = ask(engine, max_tokens=1, seed=3, temperature=0.2, top_p=0.9, **how)
+    assert reply["choices"][0]["message"]["content"] == "café "
+    assert reply["choices"][0]["finish_reason"] == "length"
+    assert reply["usage"] == {"prompt_tokens": 8, "completion_tokens": 1, "total_tokens": 9}
     prompt, limit, sampling = engine.asked[0]
     assert (prompt, limit) == (8, 1)
     assert (sampling.temperature, sampling.top_p, sampling.seed) == (0.2, 0.9, 3)
 
 
-@pytest.mark.parametrize("how", [{}, STREAM])
-def test_without_a_limit_it_writes_until_it_ends(how):
-    engine = TwoWords()
-    engine.context_tokens = 100
-    (reply,) = ask(engine, how)
-    assert (reply.status, reply.text) == (CompletionStatus.complete, "café au lait")
-    assert reply.usage == Usage(8, 4)
+def test_without_a_limit_it_writes_until_it_ends():
+    engine = TwoWords(context_tokens=100)
+    reply = ask(engine)
+    assert reply["choices"][0]["message"]["content"] == "café au lait"
+    assert reply["choices"][0]["finish_reason"] == "stop"
     assert engine.asked[0][1] == 92
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_written():
-    engine = TwoWords()
-    (fault,) = ask(engine, {"max_tokens": 3, **STREAM})
+def test_a_model_that_breaks_gives_no_half_reply():
+    assert ask(TwoWords(breaks_after=1), max_tokens=2) == {
+        "error": {"message": "broke", "code": "server_error"}
+    }
+
+
+def test_a_process_answers_calls_in_turn(send):
+    cut, fault, unknown, again = send(
+        "file.gguf", {"max_tokens": 2, **STREAM}, {"max_tokens": 3}, {"reasoning_effort": "high"},
+        {"max_tokens": 1}, at_once=True,
+    )  # fmt: skip
+    assert (cut.status, cut.text, cut.usage) == (CompletionStatus.cut, "café ", Usage(8, 2))
+    assert cut.provider_model == "two-words.gguf@sha256:0"
     assert (fault.status, fault.code) == (400, "context_length_exceeded")
     assert fault.detail == "8 and 3 do not fit"
     assert course(fault, served=False) is RetryDecision.failed
-    assert engine.asked == []
+    assert (unknown.status, unknown.code) == (400, "unsupported_parameter")
+    assert unknown.detail.startswith("reasoning_effort: ")
+    assert course(unknown, served=True) is RetryDecision.fatal
+    assert again.usage == Usage(8, 1)
 
 
-def test_a_field_that_it_does_not_know_is_refused_for_all_calls():
-    (fault,) = ask(TwoWords(), {"reasoning_effort": "high"})
-    assert (fault.status, fault.code) == (400, "unsupported_parameter")
-    assert fault.detail.startswith("reasoning_effort: ")
-    assert course(fault, served=True) is RetryDecision.fatal
+def test_a_process_that_dies_is_a_broken_connection_and_is_started_again(send):
+    for fault in send("dies", {"max_tokens": 1}, {"max_tokens": 1}):
+        assert (fault.kind, fault.detail) == (FaultKind.connection, "its server ended: a last word")
+        assert course(fault, served=True) is RetryDecision.retry
 
 
-@pytest.mark.parametrize("how", [{}, STREAM])
-def test_a_model_that_breaks_gives_no_half_reply(how):
-    engine = TwoWords(breaks_after=1)
-    (fault,) = ask(engine, {"max_tokens": 2, **how})
-    assert fault.kind in (FaultKind.status, FaultKind.reply)
-    assert "broke" in fault.detail
-    assert course(fault, served=True) is RetryDecision.retry
-    assert engine.open == 0
+def test_a_reply_that_takes_too_long_is_given_up(send):
+    (fault,) = send("hangs", {"max_tokens": 1}, runner=dataclasses.replace(RUNNER, total_timeout_s=0.5))
+    assert (fault.kind, fault.detail) == (FaultKind.timeout, "not done within 0.5 s")
 
 
-def test_it_stops_writing_when_nobody_listens():
-    engine = TwoWords()
-    engine.context_tokens = 10**9
-    engine.write = lambda *_: endless(engine)
-
-    async def main():
-        runner = web.AppRunner(ChatServer(engine).application())
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1/chat/completions"
-        body = {"messages": [{"role": "user", "content": "go on"}], "stream": True}
-        async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
-            await response.content.readany()
-            assert engine.open == 1
-        for _ in range(200):
-            if engine.open == 0:
-                break
-            await asyncio.sleep(0.02)
-        await runner.cleanup()
-        return engine.open
-
-    assert asyncio.run(main()) == 0
-
-
-def endless(engine):
-    engine.open += 1
-    try:
-        while True:
-            yield "more ", False
-    finally:
-        engine.open -= 1
+def test_a_file_that_can_not_be_loaded_is_for_a_person_to_fix(send):
+    (fault,) = send("broken", {})
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.detail) == (FaultKind.parameter, "broken: llama.cpp can't load it")
 
 
 @pytest.mark.parametrize(
@@ -180,5 +141,3 @@ def test_what_makes_no_sense_is_refused(body, says):
 def test_what_is_left_out_is_the_protocols_default():
     asked = read_request(b'{"messages": [{"role": "user", "content": "a"}]}')
     assert (asked.max_tokens, asked.temperature, asked.top_p, asked.seed) == (None, 1, 1, 0)
-    assert not asked.stream
-    assert not asked.stream_options.include_usage

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from flows.adapters.completions.client import Client
-from flows.adapters.completions.store import CompletionStore
+from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.pages import Rendered
 from flows.pipeline.native import Limits, Renders, attempt, renders
 from flows.pipeline.native.contract import TOOL_SECONDS

@@ -26,18 +26,13 @@ def check_batches(
     Raises:
         ConfigError: a model or a setting is not supported.
     """
-    for key, found, expected, wrong in (
-        ("runner.batch_wait_s", runner.batch_wait_s, "0 or more", runner.batch_wait_s < 0),
-        ("runner.batch_poll_s", runner.batch_poll_s, "more than 0", runner.batch_poll_s <= 0),
-        (
-            "runner.batch_max_requests",
-            runner.batch_max_requests,
-            f"1 to {MAX_REQUESTS}",
-            not 1 <= runner.batch_max_requests <= MAX_REQUESTS,
-        ),
+    for name, wrong, expected in (
+        ("batch_wait_s", runner.batch_wait_s < 0, "0 or more"),
+        ("batch_poll_s", runner.batch_poll_s <= 0, "more than 0"),
+        ("batch_max_requests", not 1 <= runner.batch_max_requests <= MAX_REQUESTS, f"1 to {MAX_REQUESTS}"),
     ):
         if wrong:
-            raise ConfigError(key, str(found), expected)
+            raise ConfigError(f"runner.{name}", str(getattr(runner, name)), expected)
     for model in models:
         if model.transport is Transport.gguf:
             raise ConfigError(

@@ -30,7 +30,6 @@ FOLDER = "batches"
 
 _SUFFIX = ".json"
 _PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found before it is sent again
-_UNSURE_NS = 1_000_000_000  # a folder that changed this recently may change again with the same mtime
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +83,6 @@ class Ledger:
         self._entries: dict[str, Entry] = {}
         self._versions: dict[str, tuple[int, int, int]] = {}
         self._open: dict[str, Entry] = {}
-        self._looked_at: int | None = None
         self._unwritten: set[str] = set()
 
     def path(self, entry: Entry) -> Path:
@@ -169,34 +167,27 @@ class Ledger:
             if known is None or (not known.void and known.keys - known.settled):
                 self._mirror.pull(path)
         self._pulled_at = time.monotonic()
-        self._looked_at = None
 
     def _refresh(self) -> None:
         self._pull()
         try:
-            changed = self._folder.stat().st_mtime_ns
-            if changed == self._looked_at:
-                return
             names = sorted(path.name for path in self._folder.iterdir() if path.suffix == _SUFFIX)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._unreadable(self._folder, error) from error
+            raise StoreError(self._folder, f"can't be read: {error.strerror}") from error
         for name in names:
             self._read(name)
-        self._looked_at = changed if time.time_ns() - changed > _UNSURE_NS else None
 
     def _read(self, name: str) -> None:
         path = self._folder / name
         try:
-            status = path.stat()
-            version = (status.st_ino, status.st_size, status.st_mtime_ns)
+            version = _version(path)
             if self._versions.get(name) == version:
                 return
-            body: dict[str, Any] = orjson.loads(path.read_bytes())
-            entry = _decoded(body)
+            entry = _decoded(orjson.loads(path.read_bytes()))
         except OSError as error:
-            raise self._unreadable(path, error) from error
+            raise StoreError(path, f"can't be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(
                 path,
@@ -223,25 +214,18 @@ class Ledger:
     def _write(self, entry: Entry) -> None:
         path = self.path(entry)
         self._unwritten.discard(entry.marker)
-        write_whole(path, orjson.dumps(_encoded(entry)), durable=True)
+        sets = {"keys": sorted(entry.keys), "settled": sorted(entry.settled)}
+        body = {"format": FORMAT, **as_row(entry), **sets}
+        write_whole(path, orjson.dumps(body), durable=True)
         if self._mirror is not None:
             self._mirror.push(path)
-        status = path.stat()
-        self._versions[path.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+        self._versions[path.name] = _version(path)
         self._take(entry)
 
-    @staticmethod
-    def _unreadable(path: Path, error: OSError) -> StoreError:
-        return StoreError(path, f"can't be read: {error.strerror}")
 
-
-def _encoded(entry: Entry) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        **as_row(entry),
-        "keys": sorted(entry.keys),
-        "settled": sorted(entry.settled),
-    }
+def _version(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _decoded(body: dict[str, Any]) -> Entry:

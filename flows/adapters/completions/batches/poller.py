@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flows.adapters.completions.batches.ledger import Entry, Ledger
-from flows.adapters.completions.batches.results import Outcome, Results, read_results, same, unanswered
+from flows.adapters.completions.batches.results import Results, read_results, unanswered
 from flows.adapters.completions.batches.transport import ENDED, UNDER_WAY, BatchState, BatchTransport
 from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.keys import scrub
-from flows.adapters.completions.reply import Reply
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
@@ -28,47 +28,13 @@ _log = logging.getLogger(__name__)
 _NOT_TAKEN = frozenset(range(400, 500)) - {408, 409, 425}
 _LOOKS = 2  # a batch may be listed some time after it was accepted
 
-Delivery = Reply | Fault | StaffbenchError | None
+Delivery = Reply | Exception | None
 """The result for a waiting call; None if there is no such batch and it must be sent again."""
-
-
-@dataclass(slots=True, eq=False)
-class Waiter:
-    """A call that waits for its batch.
-
-    Attributes:
-        ready: set when `delivery` is.
-        delivery: the result.
-    """
-
-    ready: asyncio.Future[None]
-    delivery: Delivery = None
-
-    def hear(self, delivery: Delivery) -> None:
-        """Set the result, unless the waiter has been cancelled by a stop."""
-        if not self.ready.done():
-            self.delivery = delivery
-            self.ready.set_result(None)
-
-    def fail(self, error: Exception) -> None:
-        """Set an error to raise; one of ours is copied, as many waiters may get it."""
-        if isinstance(error, StaffbenchError):
-            self.hear(type(error)(error.where, error.found, error.expected, error.remedy))
-        elif not self.ready.done():
-            self.ready.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account at a provider, and what is needed to handle its batches.
-
-    Attributes:
-        model: the model.
-        target: the target of its calls.
-        transport: the provider's batch API.
-        ledger, store, halts, runner: shared services.
-        key: returns the provider's key.
-    """
+    """An account at a provider, and what is needed to handle its batches."""
 
     model: ModelSettings
     target: Target
@@ -77,7 +43,6 @@ class Account:
     store: Store
     halts: StopConditions
     runner: RunnerSettings
-    key: Callable[[], str | None]
 
     def check(self) -> None:
         """Raise the reason to stop sending, if there is one."""
@@ -85,10 +50,9 @@ class Account:
 
     def error(self, batch: str, fault: Fault, remedy: str) -> ProviderError:
         """Return the error to show if a batch can't be polled."""
-        detail = scrub(fault.detail, self.key())
         return ProviderError(
             f"{batch} of {self.model.label} at {self.model.api_base or self.model.provider}",
-            f"{fault.outcome}: {detail[:500]}",
+            f"{fault.outcome}: {scrub(fault.detail, self.transport.key)[:500]}",
             remedy=remedy,
         )
 
@@ -98,6 +62,8 @@ class BatchPoller:
 
     Attributes:
         entry: its record.
+        waiting: who waits for the call of a key.
+        left: results that had no waiter when they arrived, by key.
         task: the task of `run`, set by the caller.
     """
 
@@ -110,24 +76,16 @@ class BatchPoller:
             lines: its requests, to submit now; None for a batch of an earlier run.
         """
         self.entry = entry
+        self.waiting: dict[str, asyncio.Future[Delivery]] = {}
+        self.left: dict[str, Reply | Fault] = {}
         self.task: asyncio.Task[None] | None = None
         self._account = account
         self._lines = lines
-        self._waiting: dict[str, Waiter] = {}
-        self._left: dict[str, Outcome] = {}
 
     @property
     def over(self) -> bool:
         """Whether it has ended; remaining results can still be taken."""
         return self.task is not None and self.task.done()
-
-    def take(self, key: str) -> Outcome | None:
-        """Take a result that had no waiter when it arrived."""
-        return self._left.pop(key, None)
-
-    def join(self, key: str, waiter: Waiter) -> None:
-        """Deliver the result of the call of `key` to `waiter`."""
-        self._waiting[key] = waiter
 
     async def run(self) -> None:
         """Handle the batch until all waiters have a result."""
@@ -139,14 +97,11 @@ class BatchPoller:
                     self._deliver_results(*await self._results())
                 else:
                     self._deliver(lambda _key: None)
-        except Fault as fault:
-            again = same(fault)
-            self._deliver(lambda _key: again())
         except Exception as error:  # noqa: BLE001 -- waiters must get the error
-            if not isinstance(error, StaffbenchError):
+            if not isinstance(error, Fault | StaffbenchError):
                 _log.exception("batch %s failed", self.entry.marker)
-            for waiter in self._waiting.values():
-                waiter.fail(error)
+            failed = error
+            self._deliver(lambda _key: failed)
 
     async def _is_there(self) -> bool:
         """Make sure that the provider has the batch; False if it never had."""
@@ -166,16 +121,17 @@ class BatchPoller:
         account, marker = self._account, self.entry.marker
         try:
             account.check()
-            file_id = await account.transport.upload(f"{marker}.jsonl", data, account.key())
+            file_id = await account.transport.upload(f"{marker}.jsonl", data)
             account.check()
         except (Fault, StaffbenchError):
             account.ledger.never_submitted(self.entry)
             raise
         try:
-            return await account.transport.create(file_id, marker, account.key())
+            return await account.transport.create(file_id, marker)
         except Fault as fault:
             # Without an answer it may have been accepted, so look it up before sending it again.
-            taken = None if _is_not_taken(fault) else await self._look_up()
+            refused = fault.kind in (FaultKind.connect, FaultKind.parameter) or fault.status in _NOT_TAKEN
+            taken = None if refused else await self._look_up()
             if taken is not None:
                 return taken
             account.ledger.never_submitted(self.entry)
@@ -190,7 +146,7 @@ class BatchPoller:
             after: str | None = None
             while True:
                 account.check()
-                page, more = await account.transport.page(after, account.key())
+                page, more = await account.transport.page(after)
                 found = [batch for batch in page if batch.marker == self.entry.marker]
                 if found:
                     return found[0]
@@ -207,24 +163,22 @@ class BatchPoller:
             account.check()
             pause_s = account.runner.batch_poll_s
             try:
-                batch = await account.transport.retrieve(self.entry.batch_id or "", account.key())
+                batch = await account.transport.retrieve(self.entry.batch_id or "")
                 if batch.status in ENDED:
-                    files = [await account.transport.content(file, account.key()) for file in batch.files]
+                    files = [await account.transport.content(file) for file in batch.files]
                     return batch, read_results(files, self.entry.keys)
                 failing = None
                 if batch.status not in UNDER_WAY:
                     unknown = Fault(FaultKind.reply, f"status {batch.status!r} is unknown")
-                    raise account.error(
-                        name, unknown, "check the batch at the provider; nothing was submitted again"
-                    )
+                    remedy = "check the batch at the provider; nothing was submitted again"
+                    raise account.error(name, unknown, remedy)
             except Fault as fault:
                 failing = failing or time.monotonic()
                 if course(fault, served=True) not in (RetryDecision.retry, RetryDecision.wait):
                     raise account.error(name, fault, self._give_up()) from None
                 if time.monotonic() - failing > PATIENCE_S:
-                    raise account.error(
-                        name, fault, "the batch continues; run the same command again to collect it"
-                    ) from None
+                    remedy = "the batch continues; run the same command again to collect it"
+                    raise account.error(name, fault, remedy) from None
                 pause_s = max(pause_s, fault.retry_after or 0.0)
             await account.halts.sleep(pause_s, account.target)
 
@@ -246,23 +200,16 @@ class BatchPoller:
                 results.unreadable,
             )
         missing = unanswered(batch, results)
-        self._left = {
-            key: results.outcomes.get(key, missing) for key in entry.keys if key not in entry.settled
-        }
+        found = {key: results.outcomes.get(key, missing) for key in entry.keys - entry.settled}
         # Before notifying waiters, who send these calls again in another batch.
-        faulty = [key for key, outcome in self._left.items() if isinstance(outcome(), Fault)]
+        faulty = {key for key, outcome in found.items() if isinstance(outcome, Fault)}
         if faulty:
             self._account.ledger.mark_done(entry, faulty)
-        self._deliver(lambda key: self._left.pop(key)() if key in self._left else None)
-        for key in faulty:
-            self._left.pop(key, None)
+        self.left = {key: found[key] for key in found.keys() - faulty - self.waiting.keys()}
+        self._deliver(found.get)
 
     def _deliver(self, outcome: Callable[[str], Delivery]) -> None:
-        waiting, self._waiting = self._waiting, {}
+        waiting, self.waiting = self.waiting, {}
         for key, waiter in waiting.items():
-            if not waiter.ready.done():
-                waiter.hear(outcome(key))
-
-
-def _is_not_taken(fault: Fault) -> bool:
-    return fault.kind in (FaultKind.connect, FaultKind.parameter) or fault.status in _NOT_TAKEN
+            if not waiter.done():  # it may have been stopped
+                waiter.set_result(outcome(key))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from flows.adapters.completions.batches.transport import BatchState
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault
-from flows.adapters.completions.fields import load_json
-from flows.adapters.completions.reply import Reply, read_completion
+from flows.adapters.completions.senders.fields import load_json
+from flows.adapters.completions.senders.reply import Reply, read_completion
 
 _OK = 200
 _THROTTLED = 429
@@ -31,10 +31,6 @@ class ItemFault(Fault):
         return self._word
 
 
-Outcome = Callable[[], "Reply | Fault"]
-"""Creates a call's result. A fault is created for each receiver, as receivers modify it."""
-
-
 @dataclass(slots=True)
 class Results:
     """The contents of a batch's result files.
@@ -45,7 +41,7 @@ class Results:
         unreadable: number of lines that can't be read or name no call.
     """
 
-    outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    outcomes: dict[str, Reply | Fault] = field(default_factory=dict[str, "Reply | Fault"])
     unknown: int = 0
     unreadable: int = 0
 
@@ -78,52 +74,31 @@ def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
             if said.setdefault(name, what) == what:
                 results.outcomes[name] = _outcome(*what, note)
             else:
-                results.outcomes[name] = lambda: Fault(FaultKind.reply, "two results that differ")
+                results.outcomes[name] = Fault(FaultKind.reply, "two results that differ")
     return results
 
 
-def unanswered(batch: BatchState, results: Results) -> Outcome:
+def unanswered(batch: BatchState, results: Results) -> Fault:
     """Return the result of a call that is missing from the results of an ended batch."""
     if batch.status == "failed":
         code, message = batch.errors[0] if batch.errors else ("", "no reason given")
         status = _THROTTLED if code in _NO_ROOM else None
-        return lambda: ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
+        return ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
     found = f"{batch.batch_id} is {batch.status} and has no result of this call"
     if results.unreadable:  # it may be among those, and then was charged
-        return lambda: Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
-    return lambda: ItemFault("no result", found)
+        return Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
+    return ItemFault("no result", found)
 
 
-def same(fault: Fault) -> Outcome:
-    """Return a factory of copies of a fault."""
-    if isinstance(fault, ItemFault):
-        return lambda: ItemFault(fault.outcome, fault.detail, status=fault.status, code=fault.code)
-    return lambda: Fault(
-        fault.kind,
-        fault.detail,
-        status=fault.status,
-        code=fault.code,
-        retry_after=fault.retry_after,
-        raw=fault.raw,
-        usage=fault.usage,
-    )
-
-
-def _outcome(response: object, error: object, note: str) -> Outcome:
-    made: Reply | Fault
-    try:
-        made = _read(response, error, note)
-    except Fault as fault:
-        made = fault.with_traceback(None)
-    return same(made) if isinstance(made, Fault) else lambda: made
-
-
-def _read(response: object, error: object, note: str) -> Reply | Fault:
+def _outcome(response: object, error: object, note: str) -> Reply | Fault:
     if isinstance(response, Mapping):
         fields = cast("Mapping[str, Any]", response)
         status, body = fields.get("status_code"), fields.get("body")
         if status == _OK:
-            return read_completion(body, note)
+            try:
+                return read_completion(body, note)
+            except Fault as fault:
+                return fault.with_traceback(None)
         if isinstance(status, int):
             return error_fault(status, body, str(body))
     if isinstance(error, Mapping):

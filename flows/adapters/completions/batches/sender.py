@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,23 +12,22 @@ import orjson
 
 from flows.adapters.completions.batches.check import check_batches
 from flows.adapters.completions.batches.ledger import Entry, Ledger
-from flows.adapters.completions.batches.poller import Account, BatchPoller, Delivery, Waiter
-from flows.adapters.completions.batches.results import same
+from flows.adapters.completions.batches.poller import Account, BatchPoller, Delivery
 from flows.adapters.completions.batches.transport import ENDPOINT, MAX_FILE_BYTES, BatchTransport
 from flows.adapters.completions.faults import Fault
-from flows.adapters.completions.reply import Reply
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.senders.reply import Reply
 from flows.adapters.completions.stop_conditions import StopConditions, Target
+from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ConfigError
 from flows.schema.completion import Request
-from flows.schema.settings import ModelSettings, RunnerSettings, Transport
+from flows.schema.settings import ModelSettings, RunnerSettings
 
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
     key: str
     request: Request
-    waiter: Waiter
+    waiter: asyncio.Future[Delivery]
 
 
 class BatchSender:
@@ -47,21 +47,18 @@ class BatchSender:
             ConfigError: the model has no batches.
         """
         check_batches([model], runner)
-        self._key: str | None = None
-        self._transport = _transport(model, runner)
-        self._account = Account(
-            model, Target.of(model), self._transport, ledger, store, halts, runner, lambda: self._key
-        )
+        transport = BatchTransport(model, runner)
+        self._account = Account(model, Target.of(model), transport, ledger, store, halts, runner)
         self._gathered: list[_Gathered] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._attending: dict[str, BatchPoller] = {}
+        self._pollers: dict[str, BatchPoller] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def send(
         self,
         request: Request,
         key: str | None,
-        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the batch transport reads them itself
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002 -- the transport reads them itself
     ) -> Reply:
         """Make one try, in a batch that already has this call or in the next one.
 
@@ -69,13 +66,13 @@ class BatchSender:
             Fault: there is no completion.
             StaffbenchError: a stop, or a batch that can't be handled; it continues at the provider.
         """
-        self._key = key
+        self._account.transport.key = key
         while True:
             delivery = await self._delivery(request)
             if isinstance(delivery, Reply):
                 return delivery
             if delivery is not None:
-                raise delivery
+                raise copy.copy(delivery)  # many calls may get it, and receivers change it
 
     async def aclose(self) -> None:
         """Finish submissions in progress and close the connections."""
@@ -83,24 +80,23 @@ class BatchSender:
             self._timer.cancel()
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._transport.aclose()
+        await self._account.transport.aclose()
 
     async def _delivery(self, request: Request) -> Delivery:
-        account, name = self._account, request.key
-        waiter = Waiter(asyncio.get_running_loop().create_future())
-        entry = account.ledger.find(name)
+        account, key = self._account, request.key
+        waiter: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
+        entry = account.ledger.find(key)
         if entry is None:
-            self._gather(_Gathered(name, request, waiter))
+            self._gather(_Gathered(key, request, waiter))
         else:
             self._check_key(entry)
-            attendance = self._attending.get(entry.marker)
-            if attendance is not None and (left := attendance.take(name)) is not None:
-                return left()
-            if attendance is None or attendance.over:
-                attendance = self._attend(BatchPoller(account, entry, None))
-            attendance.join(name, waiter)
-        await account.halts.wait(waiter.ready, account.target)
-        return waiter.delivery
+            poller = self._pollers.get(entry.marker)
+            if poller is not None and key in poller.left:
+                return poller.left.pop(key)
+            if poller is None or poller.over:
+                poller = self._start_poller(entry, None)
+            poller.waiting[key] = waiter
+        return await account.halts.wait(waiter, account.target)
 
     def _check_key(self, entry: Entry) -> None:
         model = self._account.model
@@ -126,7 +122,7 @@ class BatchSender:
     def _flush(self) -> None:
         gathered, self._gathered = self._gathered, []
         self._timer = None
-        calls = [call for call in gathered if not call.waiter.ready.done()]
+        calls = [call for call in gathered if not call.waiter.done()]
         if calls:
             self._start(self._hand_over(calls))
 
@@ -143,18 +139,17 @@ class BatchSender:
                     api_base=account.model.api_base,
                     api_key_env=account.model.api_key_env,
                 )
-                attendance = BatchPoller(account, entry, [line for _, line in part])
-                for call, _ in part:
-                    attendance.join(call.key, call.waiter)
-                self._attend(attendance)
+                poller = self._start_poller(entry, [line for _, line in part])
+                poller.waiting |= {call.key: call.waiter for call, _ in part}
         except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it
             for call in calls:
-                call.waiter.fail(error)
+                if not call.waiter.done():
+                    call.waiter.set_result(error)
 
-    def _attend(self, attendance: BatchPoller) -> BatchPoller:
-        self._attending[attendance.entry.marker] = attendance
-        attendance.task = self._start(attendance.run())
-        return attendance
+    def _start_poller(self, entry: Entry, lines: Sequence[bytes] | None) -> BatchPoller:
+        poller = self._pollers[entry.marker] = BatchPoller(self._account, entry, lines)
+        poller.task = self._start(poller.run())
+        return poller
 
     def _start(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
@@ -171,7 +166,8 @@ def _parts(
     size = 0
     for call, body in zip(calls, bodies, strict=True):
         if isinstance(body, Fault):
-            call.waiter.hear(same(body)())
+            if not call.waiter.done():
+                call.waiter.set_result(body)
             continue
         fields = {"custom_id": call.key, "method": "POST", "url": ENDPOINT, "body": body}
         line = orjson.dumps(fields) + b"\n"
@@ -181,14 +177,3 @@ def _parts(
             size = len(line)
         parts[-1].append((call, line))
     return parts
-
-
-def _transport(model: ModelSettings, runner: RunnerSettings) -> BatchTransport:
-    # Imported here to avoid importing the library of the other transport.
-    if model.transport is Transport.litellm:
-        from flows.adapters.completions.batches.via_litellm import LiteLLMBatches
-
-        return LiteLLMBatches(model, runner)
-    from flows.adapters.completions.batches.via_openai import OpenAIBatches
-
-    return OpenAIBatches(model, runner)

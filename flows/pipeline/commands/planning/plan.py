@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.adapters.completions.shared import Store
+from flows.adapters.completions.stores.shared import Store
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.planning.text import Calls, Planned, plan_notes, plan_row, plan_warnings

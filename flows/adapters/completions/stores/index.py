@@ -8,12 +8,11 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.adapters.completions.records import Head, resync, verify
+from flows.adapters.completions.stores.records import LEAD, Head, verify
 from flows.common.errors import StoreError
 from flows.schema.completion import CompletionStatus
 
@@ -51,14 +50,6 @@ class Place:
     status: CompletionStatus | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """How far a segment was scanned: its size, and the end of its last complete line."""
-
-    size: int = 0
-    offset: int = 0
-
-
 class Index:
     """Locations of all records of a folder.
 
@@ -72,7 +63,7 @@ class Index:
         self.texts: dict[str, Place] = {}
         self._folder = folder
         self._own: set[Path] = set()
-        self._seen: dict[Path, _Seen] = {}
+        self._seen: dict[Path, tuple[int, int]] = {}  # size, and end of the last complete line
         self._damaged: dict[tuple[Path, int], StoreError] = {}
         self._rejected: set[tuple[Path, int]] = set()
         self._open_ends: dict[Path, StoreError] = {}
@@ -100,10 +91,9 @@ class Index:
         """
         for segment, size in self._sizes():
             seen = self._seen.get(segment)
-            if segment not in self._own and (seen is None or size != seen.size):
-                # A truncated file is scanned again; records that it had are verified when they are
-                # read.
-                self._scan(segment, seen.offset if seen and size > seen.size else 0)
+            if segment not in self._own and (seen is None or size != seen[0]):
+                # A truncated file is scanned again; records that it had are verified when they are read.
+                self._scan(segment, seen[1] if seen and size > seen[0] else 0)
 
     def rebuild(self) -> None:
         """Scan everything again, including our own segments, after finding damage."""
@@ -145,38 +135,30 @@ class Index:
             with segment.open("rb") as file:
                 file.seek(start)
                 for line in file:
-                    size = offset + len(line)
-                    if not line.endswith(b"\n"):
-                        self._take_end(segment, offset, line)
-                        break
+                    size += len(line)
                     self._take(segment, offset, line)
-                    offset = size
+                    if line.endswith(b"\n"):  # otherwise it is the last one, and may go on
+                        offset = size
         except FileNotFoundError:
             return
         except OSError as error:
             raise StoreError(segment, f"can't be read: {error.strerror}") from error
         if size == 0:
             self._end(segment, 0, "the file is empty")
-        self._seen[segment] = _Seen(size, offset)
+        self._seen[segment] = (size, offset)
 
     def _take(self, segment: Path, offset: int, line: bytes) -> None:
-        head = verify(line)
-        if head is not None:
-            self.add(head, Place(segment, offset, len(line), head.status))
-            return
-        self._report(segment, offset, "a damaged record" if line.strip() else "a blank line")
-        for start, rest in _candidates(line):
-            head = verify(rest)
-            if head is not None:
-                self.add(head, Place(segment, offset + start, len(rest), head.status))
-                return
-
-    def _take_end(self, segment: Path, offset: int, line: bytes) -> None:
-        head = verify(line)
-        if head is not None:  # only its newline is missing
-            self.add(head, Place(segment, offset, len(line), head.status))
-        else:
+        head, start = verify(line), 0
+        if head is None and line.endswith(b"\n"):
+            self._report(segment, offset, "a damaged record" if line.strip() else "a blank line")
+            # If a newline was overwritten, the second of two records is still complete. Quotes are escaped
+            # inside a JSON string, so text can't look like a record.
+            while head is None and (start := line.find(LEAD, start + 1)) >= 0:
+                head = verify(line[start:])
+        elif head is None:
             self._end(segment, offset, "the last record is cut")
+        if head is not None:
+            self.add(head, Place(segment, offset + start, len(line) - start, head.status))
 
     def _end(self, segment: Path, offset: int, found: str) -> None:
         """Remember a partial record at the end: damage, unless its writer is alive."""
@@ -201,13 +183,6 @@ def supersedes(new: CompletionStatus | None, known: CompletionStatus | None) -> 
 def is_answer(status: CompletionStatus | None) -> bool:
     """Whether a completion of this status is final."""
     return status is not None and _RANK[status] == _ANSWER
-
-
-def _candidates(line: bytes) -> Iterator[tuple[int, bytes]]:
-    start = resync(line, 1)
-    while start >= 0:
-        yield start, line[start:]
-        start = resync(line, start + 1)
 
 
 def _damage(segment: Path, offset: int, found: str) -> StoreError:

@@ -10,8 +10,10 @@ which OpenRouter sends if a host encrypts its reasoning.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
+import threading
 import warnings
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -19,9 +21,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
-from flows.adapters.completions.fields import escaped, load_json
-from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
-from flows.adapters.completions.turns import chat_messages, offers_tools
+from flows.adapters.completions.senders.fields import escaped, load_json
+from flows.adapters.completions.senders.reply import Reply, StreamedReply, read_completion
+from flows.adapters.completions.senders.turns import chat_messages, offers_tools
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -35,6 +37,8 @@ _TIMED_OUT = 408
 _FINISH = ("finish_reason", "finish_details", "finishReason", "stop_reason", "stopReason")
 """Finish reason fields of OpenAI, Gemini, Anthropic and Bedrock. Elsewhere a missing one is not detected."""
 
+_importing = threading.Lock()
+
 _heard: ContextVar[list[Any] | None] = ContextVar("heard", default=None)
 """Responses of the current call; None outside a call."""
 
@@ -47,7 +51,6 @@ class LiteLLMSender:
     def __init__(self, runner: RunnerSettings) -> None:
         self._runner = runner
         self._library: Any = None
-        self._importing = asyncio.Lock()
 
     async def send(
         self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
@@ -62,21 +65,23 @@ class LiteLLMSender:
         Raises:
             Fault: no completion.
         """
-        library = await self._import()
+        if self._library is None:
+            # Importing takes seconds; calls of other providers continue meanwhile.
+            self._library = await asyncio.to_thread(import_litellm)
         heard: list[Any] = []
         _heard.set(heard)
         fault: Fault
         # Raised outside `except`: litellm's errors hold the request with its headers.
         try:
             async with asyncio.timeout(self._runner.total_timeout_s):
-                return await self._send(library, request, key, headers or {}, heard)
+                return await self._send(request, key, headers or {}, heard)
         except Fault as raised:
             fault = raised
             heard.clear()
         except TimeoutError:
             fault = Fault(FaultKind.timeout, f"not done within {self._runner.total_timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 -- litellm passes on any exception of its providers' code
-            fault = _fault(library, error, heard)
+            fault = _answered(heard, error) or _raised(self._library, error)
         if "choices" in (sent := _sent(heard)):
             # A valid reply that litellm's types reject, for example for odd counts.
             return read_completion(sent, tools=offers_tools(request))
@@ -88,42 +93,30 @@ class LiteLLMSender:
             await self._library.close_litellm_async_clients()
 
     async def _send(
-        self,
-        library: Any,
-        request: Request,
-        key: str | None,
-        headers: Mapping[str, str],
-        heard: Sequence[Any],
+        self, request: Request, key: str | None, headers: Mapping[str, str], heard: Sequence[Any]
     ) -> Reply:
         import httpx  # slow to import, and only litellm needs it
 
         runner = self._runner
-        credentials: dict[str, Any] = {} if key is None else {"api_key": key}
-        credentials |= {"extra_headers": dict(headers)} if headers else {}
-        address = {} if request.api_base is None else {"api_base": request.api_base}
-        response = await library.acompletion(
+        given = {"api_key": key, "extra_headers": dict(headers) or None, "api_base": request.api_base}
+        response = await self._library.acompletion(
             model=request.model,
             messages=chat_messages(request.messages),
             timeout=httpx.Timeout(
                 runner.total_timeout_s, connect=runner.connect_timeout_s, read=runner.idle_timeout_s
             ),
             max_retries=0,
-            **credentials,
-            **address,
+            **{name: value for name, value in given.items() if value is not None},
             **request.parameters,
         )
+        tools = offers_tools(request)
         if request.parameters.get("stream"):
-            return _short_ids(await _read_stream(response, StreamedReply(tools=offers_tools(request))))
-        return _short_ids(
-            read_completion(_native(_plain(response), _sent(heard)), tools=offers_tools(request))
-        )
-
-    async def _import(self) -> Any:
-        async with self._importing:
-            if self._library is None:
-                # Importing takes seconds; calls of other providers continue meanwhile.
-                self._library = await asyncio.to_thread(_import_litellm)
-        return self._library
+            reply = await _read_stream(response, StreamedReply(tools=tools))
+        else:
+            reply = read_completion(_native(_plain(response), _sent(heard)), tools=tools)
+        # litellm appends signatures to the ids of tool calls; they are carried separately.
+        calls = [replace(call, call_id=call.call_id.split(_SIGNATURE)[0]) for call in reply.tool_calls]
+        return replace(reply, tool_calls=tuple(calls))
 
 
 def _hear_responses() -> None:
@@ -155,7 +148,14 @@ def _sent(heard: Sequence[Any]) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", body) if isinstance(body, Mapping) else {}
 
 
-def _import_litellm() -> Any:
+def import_litellm() -> Any:
+    """Import litellm and set it up, once."""
+    with _importing:
+        return _imported()
+
+
+@functools.cache
+def _imported() -> Any:
     # Read at import: without them it fetches its price table and loads ./.env.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"
@@ -185,7 +185,7 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
         async for chunk in cast("AsyncIterator[Any]", stream):
             body = _plain(chunk)
             body.pop("usage", None)
-            for choice in _choices(body):
+            for choice in body.get("choices") or ():
                 choice.pop("finish_reason", None)
             reply.feed(body)
     except Fault:
@@ -199,10 +199,8 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
             raise
         if not ended:
             reply.remark(f"what followed the reply's end could not be read: {type(error).__name__}")
-    finish = getattr(stream, "received_finish_reason", None) or getattr(
-        stream, "intermittent_finish_reason", None
-    )
-    finish = "error" if failed else finish
+    given = (getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason"))
+    finish = "error" if failed else next(filter(None, given), None)
     usages = [usage for part in getattr(stream, "chunks", ()) if (usage := getattr(part, "usage", None))]
     reply.feed(
         {
@@ -218,19 +216,10 @@ def _plain(value: Any) -> dict[str, Any]:
     return value.model_dump(warnings=False) if hasattr(value, "model_dump") else dict(value)
 
 
-def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
-    return body.get("choices") or []
-
-
 def _native(body: dict[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Restore the provider's finish reasons and counts in a whole reply.
-
-    Args:
-        body: litellm's body.
-        sent: the provider's body in its own format; empty if unknown.
-    """
+    """Restore finish reasons and counts in litellm's `body` from the provider's own, empty if unknown."""
     own = next((_first(sent, name) for name in ("choices", "candidates") if name in sent), sent)
-    for choice in _choices(body):
+    for choice in body.get("choices") or ():
         fields: dict[str, Any] = choice.get("provider_specific_fields") or {}
         native = fields.get("native_finish_reason")
         if choice.get("finish_reason") == "content_filter":
@@ -243,7 +232,7 @@ def _native(body: dict[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
         elif "choices" in sent:
             choice["finish_reason"] = own.get("finish_reason")
     if "choices" in sent:  # the same format, before litellm
-        for choice in _choices(body)[:1]:
+        for choice in (body.get("choices") or ())[:1]:
             own = {**own, "finish_reason": choice.get("finish_reason")}
         return {**sent, "choices": [own]}
     return {**body, "usage": _usage(body.get("usage") or {})}
@@ -255,19 +244,9 @@ def _first(sent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", first) if isinstance(first, Mapping) else {}
 
 
-def _short_ids(reply: Reply) -> Reply:
-    """Remove the signatures that litellm appends to tool call ids; they are carried separately."""
-    calls = [replace(call, call_id=call.call_id.split(_SIGNATURE)[0]) for call in reply.tool_calls]
-    return replace(reply, tool_calls=tuple(calls))
-
-
 def _usage(usage: dict[str, Any]) -> dict[str, Any] | None:
     """Return the counts; None if all are 0, which litellm gives if the provider sent none."""
     return usage if usage.get("total_tokens") else None
-
-
-def _fault(library: Any, error: Exception, heard: Sequence[Any]) -> Fault:
-    return _answered(heard, error) or _raised(library, error)
 
 
 def _answered(heard: Sequence[Any], error: Exception) -> Fault | None:
@@ -297,15 +276,12 @@ def _raised(library: Any, error: Exception) -> Fault:
         return Fault(FaultKind.parameter if refused else FaultKind.connection, detail)
     if isinstance(error, library.APIConnectionError):
         return Fault(FaultKind.reply, detail)  # a response that it could not read
-    code = "content_filter" if isinstance(error, library.ContentPolicyViolationError) else _code(error)
-    return error_fault(status, {"message": detail, "code": code}, detail, retry_after_s(dict(headers)))
-
-
-def _code(error: Exception) -> str:
-    """Return the endpoint's error code."""
     body: object = getattr(error, "body", None)
     fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    return str(fields.get("code") or getattr(error, "code", None) or fields.get("type") or "")
+    code: Any = fields.get("code") or getattr(error, "code", None) or fields.get("type") or ""
+    if isinstance(error, library.ContentPolicyViolationError):
+        code = "content_filter"
+    return error_fault(status, {"message": detail, "code": str(code)}, detail, retry_after_s(dict(headers)))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -5,42 +5,30 @@ Records that arrive during an fsync share the next one: a hundred concurrent rep
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 import secrets
 import threading
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from flows.adapters.completions.index import SUFFIX, Index, Place
-from flows.adapters.completions.records import Head, encode_text
+from flows.adapters.completions.stores.index import SUFFIX, Index, Place
+from flows.adapters.completions.stores.records import Head, encode_text
 from flows.common.errors import StoreError
 from flows.common.files import sync
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A completion to store, and its waiter.
-
-    Attributes:
-        head: head of its record.
-        line: its record.
-        texts: texts of its request by sha256; stored ones are not written again.
-        loop: event loop of the waiter.
-        stored: done when the record is durable or has failed.
-    """
-
+class _Entry:
     head: Head
     line: bytes
     texts: Mapping[str, str]
-    loop: asyncio.AbstractEventLoop
-    stored: asyncio.Future[None]
+    stored: Future[None]
 
 
 class Journal:
@@ -62,17 +50,25 @@ class Journal:
         self._folder = folder
         self._index = index
         self._guard = guard
-        self._queue: SimpleQueue[Entry | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Entry | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._descriptor: int | None = None
         self._segment = folder
 
-    def submit(self, entry: Entry) -> None:
-        """Pass an entry to the writer; `entry.stored` is done when it is durable."""
+    def submit(self, head: Head, line: bytes, texts: Mapping[str, str]) -> Future[None]:
+        """Pass a completion to the writer; the result is done when it is durable.
+
+        Args:
+            head: head of its record.
+            line: its record.
+            texts: texts of its request by sha256; stored ones are not written again.
+        """
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="completion-store", daemon=True)
             self._thread.start()
+        entry = _Entry(head, line, texts, Future())
         self._queue.put(entry)
+        return entry.stored
 
     def close(self) -> None:
         """Write waiting entries and end the writer."""
@@ -94,7 +90,7 @@ class Journal:
             ended = None in batch
             self._commit([entry for entry in batch if entry is not None])
 
-    def _commit(self, batch: Sequence[Entry]) -> None:
+    def _commit(self, batch: Sequence[_Entry]) -> None:
         if not batch:
             return
         try:
@@ -105,13 +101,15 @@ class Journal:
                 for entry in batch:
                     self._commit([entry])
             else:
-                _notify_waiters(batch, _unwritable(self._segment, error))
+                batch[0].stored.set_exception(_unwritable(self._segment, error))
         except Exception as error:  # noqa: BLE001 -- waiters must get the error, and the thread must survive
-            _notify_waiters(batch, StoreError(self._segment, f"can't store: {error!r}"))
+            for entry in batch:
+                entry.stored.set_exception(StoreError(self._segment, f"can't store: {error!r}"))
         else:
-            _notify_waiters(batch, None)
+            for entry in batch:
+                entry.stored.set_result(None)
 
-    def _write(self, batch: Sequence[Entry]) -> None:
+    def _write(self, batch: Sequence[_Entry]) -> None:
         descriptor, start = self._open()
         records: list[tuple[Head, bytes]] = []
         texts = set[str]()
@@ -174,27 +172,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _notify_waiters(batch: Sequence[Entry], error: StoreError | None) -> None:
-    loops: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
-    for entry in batch:
-        loops[entry.loop].append(entry.stored)
-    for loop, futures in loops.items():
-        try:
-            loop.call_soon_threadsafe(_resolve, futures, error)
-        except RuntimeError:
-            continue  # the loop is closed: there is no waiter
-
-
-def _resolve(futures: Sequence[asyncio.Future[None]], error: StoreError | None) -> None:
-    for future in futures:
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(StoreError(error.where, error.found, error.expected, error.remedy))
 
 
 def _unwritable(segment: Path, error: OSError) -> StoreError:

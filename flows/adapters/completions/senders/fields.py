@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import orjson
 
 from flows.adapters.completions.faults import Fault, FaultKind
 from flows.common.text import plural
+from flows.schema.completion import Usage
 
 RAW_CHARS = 64_000
 """Maximum length of a body kept for debugging."""
@@ -18,6 +20,11 @@ RAW_CHARS = 64_000
 _TOO_LARGE = 1 << 63
 _DIGITS = 20
 _DEEPEST = 100  # orjson writes 254, and a record adds some
+_MOST_TOKENS = 1_000_000_000  # of one reply, plausibly
+
+_BLOCK = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
+_UNCLOSED = re.compile(r"\s*<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_UNOPENED = re.compile(r"(?:(?!<think>).)*?</think>\s*", re.DOTALL | re.IGNORECASE)
 
 
 def load_json(data: bytes) -> tuple[Any, str]:
@@ -96,38 +103,30 @@ def escaped(value: object) -> str:
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
-    """Check that a value is an object.
-
-    Raises:
-        Fault: it is not one.
-    """
+    """Return an object's fields; a Fault if `value` is none."""
     if not isinstance(value, Mapping):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not an object")
+        raise _other(value, what, "an object")
     return cast("Mapping[str, Any]", value)
 
 
 def listed(value: object, what: str) -> Sequence[object]:
-    """Check that a value is a list; null is an empty one.
-
-    Raises:
-        Fault: it is not one.
-    """
+    """Return a list, an empty one for null; a Fault if `value` is neither."""
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not a list")
+        raise _other(value, what, "a list")
     return cast("Sequence[object]", value)
 
 
 def string(value: object, what: str) -> str | None:
-    """Check that a value is text or null.
-
-    Raises:
-        Fault: it is neither.
-    """
+    """Return a text or null; a Fault if `value` is neither."""
     if value is None or isinstance(value, str):
         return value
-    raise Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not text")
+    raise _other(value, what, "text")
+
+
+def _other(value: object, what: str, wanted: str) -> Fault:
+    return Fault(FaultKind.reply, f"{what} is {type(value).__name__}, not {wanted}")
 
 
 def word(value: object) -> str | None:
@@ -153,3 +152,54 @@ def content(value: object) -> str | None:
 def storable(value: Any) -> Any:
     """Return a JSON value as the store returns it; see `tame`."""
     return orjson.loads(orjson.dumps(tame(value)))
+
+
+def split_thoughts(text: str) -> tuple[str, str]:
+    """Split a text into the reasoning before the reply, tags included, and the reply.
+
+    Only blocks at the beginning are split off. One may lack its end, if the output limit was reached, or its
+    opening tag, which chat templates of DeepSeek and Qwen put into the prompt. JSON has no such block.
+    """
+    end = 0
+    while block := _BLOCK.match(text, end):
+        end = block.end()
+    if _UNCLOSED.match(text, end):
+        end = len(text)
+    elif "</think>" in text[end:].lower() and not text[end:].lstrip().startswith(("{", "[", "```")):
+        rest = _UNOPENED.match(text, end)
+        end = rest.end() if rest else end
+    return text[:end], text[end:]
+
+
+def read_usage(usage: object) -> Usage:
+    """Read the provider's token counts; None for missing or invalid ones."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    counts = cast("Mapping[str, object]", usage)
+
+    def details(name: str) -> Mapping[str, object]:
+        value = counts.get(name)
+        return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+
+    output, reasoning = (
+        _count(counts.get("completion_tokens")),
+        _count(details("completion_tokens_details").get("reasoning_tokens")),
+    )
+    if output is not None and reasoning is not None:
+        # Some providers exclude reasoning from the output tokens, although they charge for it.
+        sent, total = _count(counts.get("prompt_tokens")), _count(counts.get("total_tokens"))
+        beside = sent is not None and total == sent + output + reasoning
+        output += reasoning if beside or reasoning > output else 0
+    return Usage(
+        input_tokens=_count(counts.get("prompt_tokens")),
+        output_tokens=output,
+        reasoning_tokens=reasoning,
+        cached_tokens=_count(details("prompt_tokens_details").get("cached_tokens")),
+    )
+
+
+def _count(value: object) -> int | None:
+    """Read a token count; None if it is invalid or implausibly large."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= _MOST_TOKENS and value == int(value) else None

@@ -15,13 +15,13 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from flows.adapters.completions.fields import tame
+from flows.adapters.completions.senders.fields import tame
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError, StoreError
 from flows.schema.completion import (
@@ -31,24 +31,23 @@ from flows.schema.completion import (
     Message,
     Request,
     ToolCall,
-    Try,
-    Usage,
 )
-from flows.schema.rows import as_row
+from flows.schema.rows import as_row, from_row
 
 FORMAT = 2
 """Increment if an older reader could misread a record. 2 has `partial`; all else is still written as 1, so
 equal records have equal bytes."""
 
-_SELDOM = ("fragment", "reasoning", "raw")
+_OPTIONAL = frozenset({"tool_calls", "carried", "fragment", "reasoning", "raw"})
 
-_LEAD = b'{"checksum":"'
-_COVERED_FROM = len(_LEAD) + 64 + 2  # the checksum, its closing quote and the comma
-_HEAD = re.compile(
+LEAD = b'{"checksum":"'
+"""How a record begins."""
+
+_COVERED_FROM = len(LEAD) + 64 + 2  # the checksum, its closing quote and the comma
+_HEAD = re.compile(  # a later format may go on differently
     rb'\{"checksum":"(?P<checksum>[0-9a-f]{64})","format":(?P<format>[0-9]{1,9}),'
-    rb'"kind":"(?P<kind>text|completion)","id":"(?P<id>[0-9a-f]{64})"(?:,"status":"(?P<status>[a-z]+)")?,'
+    rb'(?:"kind":"(?P<kind>text|completion)","id":"(?P<id>[0-9a-f]{64})"(?:,"status":"(?P<status>[a-z]+)")?,)?'
 )
-_ANY_FORMAT = re.compile(rb'\{"checksum":"[0-9a-f]{64}","format":(?P<format>[0-9]{1,9}),')
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +72,12 @@ def _encode(kind: str, name: str, status: CompletionStatus | None, body: object)
         covered = orjson.dumps({**head, "body": body})[1:]
     except TypeError:  # raised by orjson: a number out of range, half a surrogate pair
         covered = orjson.dumps({**head, "body": tame(body)})[1:]
-    return b'%b%b",%b\n' % (_LEAD, hashlib.sha256(covered).hexdigest().encode(), covered)
+    return b'%b%b",%b\n' % (LEAD, hashlib.sha256(covered).hexdigest().encode(), covered)
 
 
 def encode_text(name: str, text: str) -> bytes:
     """Encode a text as a line; `name` is its sha256."""
     return _encode("text", name, None, text)
-
-
-def encode_completion(sent: Mapping[str, Any], completion: Completion) -> bytes:
-    """Encode a completion as a line; `sent` is from `request_body`."""
-    body: dict[str, Any] = {
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "provider_model": completion.provider_model,
-        "usage": as_row(completion.usage),
-        "price_usd": completion.price_usd,
-        "attempts": [as_row(attempt) for attempt in completion.attempts],
-        "asked": dict(completion.asked),
-        "detail": completion.detail,
-    }
-    if completion.tool_calls:
-        body["tool_calls"] = [as_row(call) for call in completion.tool_calls]
-    if completion.carried:
-        body["carried"] = dict(completion.carried)
-    body |= {name: value for name in _SELDOM if (value := getattr(completion, name))}
-    return _encode("completion", completion.key, completion.status, {"request": sent, "completion": body})
 
 
 def encode_request(request: Request, completion: Completion) -> tuple[bytes, dict[str, str]]:
@@ -107,14 +86,24 @@ def encode_request(request: Request, completion: Completion) -> tuple[bytes, dic
     Raises:
         StoreError: they can't be represented in JSON.
     """
-    sent, texts = request_body(request)
+    sent, texts = _request_body(request)
+    fields = as_row(completion) | {
+        "usage": as_row(completion.usage),
+        "attempts": [as_row(attempt) for attempt in completion.attempts],
+        "asked": dict(completion.asked),
+        "tool_calls": [as_row(call) for call in completion.tool_calls],
+        "carried": dict(completion.carried),
+    }
+    key, status = fields.pop("key"), completion.status
+    del fields["status"]  # both stand in the record's head
+    body = {name: value for name, value in fields.items() if value or name not in _OPTIONAL}
     try:
-        return encode_completion(sent, completion), texts
+        return _encode("completion", key, status, {"request": sent, "completion": body}), texts
     except TypeError as error:  # orjson's own error is one
-        raise StoreError(f"completion {completion.key[:12]}", f"can't be stored: {error}") from error
+        raise StoreError(f"completion {key[:12]}", f"can't be stored: {error}") from error
 
 
-def request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+def _request_body(request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """Return a request as stored, with texts replaced by their sha256, and the texts."""
     texts: dict[str, str] = {}
 
@@ -169,18 +158,18 @@ def verify(line: bytes) -> Head | None:
         StoreError: the record has a newer, unknown format.
     """
     match = _HEAD.match(line)
-    end = len(line) - 1 if line.endswith(b"\n") else len(line)
-    covered = memoryview(line)[_COVERED_FROM:end]
-    if match is None:
-        later = _ANY_FORMAT.match(line)
-        whole = later and hashlib.sha256(covered).hexdigest().encode() == line[len(_LEAD) : len(_LEAD) + 64]
-        if later and whole and int(later["format"]) > FORMAT:
-            raise _later(int(later["format"]))
+    covered = memoryview(line)[_COVERED_FROM : len(line) - line.endswith(b"\n")]
+    if match is None or hashlib.sha256(covered).hexdigest().encode() != match["checksum"]:
         return None
-    if hashlib.sha256(covered).hexdigest().encode() != match["checksum"]:
+    if (found := int(match["format"])) > FORMAT:
+        raise StoreError(
+            "completion store",
+            f"a record of format {found}",
+            f"format {FORMAT} or below",
+            "upgrade staffbench: it was written by a newer version",
+        )
+    if match["kind"] is None:
         return None
-    if int(match["format"]) > FORMAT:
-        raise _later(int(match["format"]))
     kind, status = match["kind"].decode(), match["status"]
     if (kind == "completion") != (status is not None):
         return None
@@ -189,24 +178,6 @@ def verify(line: bytes) -> Head | None:
     except ValueError:
         return None
     return Head(kind, match["id"].decode(), known)
-
-
-def _later(found: int) -> StoreError:
-    return StoreError(
-        "completion store",
-        f"a record of format {found}",
-        f"format {FORMAT} or below",
-        "upgrade staffbench: it was written by a newer version",
-    )
-
-
-def resync(line: bytes, start: int) -> int:
-    """Find where the next record may begin inside a damaged line; -1 if nowhere.
-
-    If a newline was overwritten, the second of two records is still complete. Quotes are escaped inside a
-    JSON string, so text can't look like a record.
-    """
-    return line.find(_LEAD, start)
 
 
 def decode_text(line: bytes) -> str:
@@ -223,37 +194,37 @@ def decode_text(line: bytes) -> str:
 
 
 def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
-    """Decode the completion of a verified record, and its request as from `request_body`.
+    """Decode the completion of a verified record, and its request as from `encode_request`.
 
     Raises:
         ValueError, KeyError, TypeError: the record lacks fields of a completion.
     """
     record = orjson.loads(line)
-    body = record["body"]["completion"]
-    completion = Completion(
-        key=record["id"],
-        status=CompletionStatus(record["status"]),
-        text=body["text"],
-        finish_reason=body["finish_reason"],
-        provider_model=body["provider_model"],
-        usage=Usage(**body["usage"]),
-        price_usd=body["price_usd"],
-        attempts=tuple(Try(**attempt) for attempt in body["attempts"]),
-        asked=body["asked"],
-        detail=body["detail"],
-        tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls", ())),
-        carried=body.get("carried", {}),
-        **{name: body.get(name, "") for name in _SELDOM},
-    )
-    return completion, record["body"]["request"]
+    fields = {**record["body"]["completion"], "key": record["id"], "status": record["status"]}
+    return from_row(Completion, fields), record["body"]["request"]
 
 
-def texts_of(body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the sha256 of each text in a stored request.
+def decode_request(key: str, body: Mapping[str, Any], find: Callable[[str], str | None]) -> Request | None:
+    """Decode the request of a record; None if a text or a field is missing or damaged.
 
-    Raises:
-        KeyError, TypeError: the record lacks fields of a request.
+    Args:
+        key: the request's key.
+        body: as from `encode_request`.
+        find: returns a text by its sha256; None if it is missing, ValueError if it is damaged.
     """
+    try:
+        texts = {name: find(name) for name in _texts_of(body)}
+        if None in texts.values():
+            return None
+        messages = tuple(_message(turn, texts) for turn in body["messages"])
+        fields: dict[str, Any] = {**body, "messages": messages}
+        request = Request(**fields)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return request if request.key == key else None
+
+
+def _texts_of(body: Mapping[str, Any]) -> Iterator[str]:
     for turn in body["messages"]:
         yield turn["text"]
         yield from (image["text"] for image in turn.get("images", ()))
@@ -261,17 +232,7 @@ def texts_of(body: Mapping[str, Any]) -> Iterator[str]:
             yield turn["further"]
 
 
-def decode_request(body: Mapping[str, Any], texts: Mapping[str, str]) -> Request:
-    """Decode the request of a record with its texts.
-
-    Raises:
-        KeyError, TypeError, ValueError: a text or a field is missing, or an image does not match its digest.
-    """
-    fields: dict[str, Any] = {**body, "messages": tuple(_message(turn, texts) for turn in body["messages"])}
-    return Request(**fields)
-
-
-def _message(turn: Mapping[str, Any], texts: Mapping[str, str]) -> Message:
+def _message(turn: Mapping[str, Any], texts: Mapping[str, Any]) -> Message:
     further: dict[str, Any] = json.loads(texts[turn["further"]]) if "further" in turn else {}
     return Message(
         role=turn["role"],
@@ -283,7 +244,7 @@ def _message(turn: Mapping[str, Any], texts: Mapping[str, str]) -> Message:
     )
 
 
-def _image(image: Mapping[str, Any], texts: Mapping[str, str]) -> Image:
+def _image(image: Mapping[str, Any], texts: Mapping[str, Any]) -> Image:
     found = Image(image["media"], base64.b64decode(texts[image["text"]], validate=True))
     if found.sha256 != image["sha256"]:
         raise ValueError("not the image that its record names")

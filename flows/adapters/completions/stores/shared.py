@@ -16,23 +16,22 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flows.adapters.completions.claims import LEASE_S, Claim, Claims
-from flows.adapters.completions.index import is_answer, supersedes
-from flows.adapters.completions.records import (
+from flows.adapters.completions.stores.claims import LEASE_S, Claim, Claims
+from flows.adapters.completions.stores.folder import CompletionStore
+from flows.adapters.completions.stores.index import is_answer, supersedes
+from flows.adapters.completions.stores.records import (
     Head,
     decode_completion,
     decode_request,
     decode_text,
     encode_request,
     encode_text,
-    texts_of,
     verify,
 )
-from flows.adapters.completions.store import CompletionStore
 from flows.common.blobs import Blobs, Mirror
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
@@ -49,7 +48,11 @@ _log = logging.getLogger(__name__)
 
 
 class SharedCompletionStore:
-    """Paid replies in `blobs`; the same interface as `CompletionStore`."""
+    """Paid replies in `blobs`; the same interface as `CompletionStore`. `folder` is on this machine.
+
+    Raises:
+        StoreError: from every method, the store can't be used.
+    """
 
     is_remote = True
 
@@ -60,11 +63,8 @@ class SharedCompletionStore:
             blobs: where replies are.
             folder: of this machine, for this store only.
             lease_s: seconds after which a worker without a sign of life is dead.
-
-        Raises:
-            StoreError: the store can't be used.
         """
-        self._folder = folder
+        self.folder = folder
         self._blobs = blobs
         self.ledger: Mirror | None = Mirror(folder / "batches", blobs, "files/completions/batches/")
         self._unsent = folder / "unsent"
@@ -77,11 +77,6 @@ class SharedCompletionStore:
             with suppress(FileNotFoundError):  # another process of this machine does the same
                 self._send(path.relative_to(self._unsent).as_posix(), path.read_bytes())
                 path.unlink()
-
-    @property
-    def folder(self) -> Path:
-        """The folder on this machine."""
-        return self._folder
 
     @property
     def problems(self) -> tuple[StoreError, ...]:
@@ -97,38 +92,23 @@ class SharedCompletionStore:
         return sum(1 for _ in self.keys())
 
     def get(self, key: str) -> Completion | None:
-        """Return the verified completion of `key`; None if missing or damaged. It may wait for the store.
-
-        Raises:
-            StoreError: the store can't be used.
-        """
+        """Return the verified completion of `key`; None if missing or damaged. It may wait for the store."""
         line = self._line(key)
         return None if line is None else decode_completion(line)[0]
 
     async def fetch(self, key: str, *, again: bool = False) -> Completion | None:  # noqa: ARG002 -- interface
         """Return the completion of `key` without blocking the event loop; see `get`."""
-        found = _checked(key, self._cached(key))
-        if found is not None and is_answer(found[1].status):
-            return decode_completion(found[0])[0]
+        if (answer := self._answer(key)) is not None:
+            return decode_completion(answer)[0]
         return await self._aside(self.get, key)
 
     def request(self, key: str) -> Request | None:
-        """Return the complete request of `key`; None if it is missing or damaged.
-
-        Raises:
-            StoreError: the store can't be used.
-        """
+        """Return the complete request of `key`; None if it is missing or damaged."""
         line = self._line(key)
         if line is None:
             return None
-        body, texts = decode_completion(line)[1], dict[str, str]()
-        try:
-            for name in texts_of(body):
-                texts[name] = decode_text(self._blobs.get(_text(name)) or b"")
-            found = decode_request(body, texts)
-        except (KeyError, TypeError, ValueError):
-            return None
-        return found if found.key == key else None
+        body = decode_completion(line)[1]
+        return decode_request(key, body, lambda name: decode_text(self._blobs.get(_text(name)) or b""))
 
     async def put(self, request: Request, completion: Completion) -> None:
         """Store a completion durably, as `CompletionStore.put`.
@@ -157,41 +137,19 @@ class SharedCompletionStore:
         """
         await self._aside(self._send_all, _records(request, completion))
 
-    def lock(
-        self, key: str, waiting: Callable[[], None] | None = None
-    ) -> AbstractAsyncContextManager[None, bool | None]:
+    @asynccontextmanager
+    async def lock(self, key: str, waiting: Callable[[], None] | None = None) -> AsyncGenerator[None]:
         """Hold the claim to pay for `key`; it ends with this process.
 
         Args:
             key: the request's key, or another name.
             waiting: called before each try; may raise to give up.
-
-        Raises:
-            StoreError: the store can't be used.
         """
-        return self._hold(f"{_completion(key)}.claim", waiting)
-
-    def probe(self) -> None:
-        """Check that a reply can be stored before paying for it.
-
-        Raises:
-            StoreError: the store, or the folder on this machine, can't be written.
-        """
-        write_whole(self._folder / "probe", b"")
-        self._claims.begin()
-
-    def close(self) -> None:
-        """Release claims. Reading still works afterwards."""
-        self._claims.close()
-        self._pool.shutdown()
-
-    @asynccontextmanager
-    async def _hold(self, name: str, waiting: Callable[[], None] | None) -> AsyncGenerator[None]:
         pause, claim = _FIRST_POLL_S, None
         while True:
             if waiting is not None:
                 waiting()
-            trying = self._pool.submit(self._claims.acquire, name)
+            trying = self._pool.submit(self._claims.acquire, f"{_completion(key)}.claim")
             try:
                 claim = await asyncio.wrap_future(trying)
             except asyncio.CancelledError:
@@ -207,6 +165,20 @@ class SharedCompletionStore:
             # Finished also if the caller is cancelled.
             await asyncio.shield(self._aside(self._claims.release, claim))
 
+    def probe(self) -> None:
+        """Check that a reply can be stored before paying for it.
+
+        Raises:
+            StoreError: the store, or the folder on this machine, can't be written.
+        """
+        write_whole(self.folder / "probe", b"")
+        self._claims.begin()
+
+    def close(self) -> None:
+        """Release claims. Reading still works afterwards."""
+        self._claims.close()
+        self._pool.shutdown()
+
     def _release_lost(self, trying: Future[Claim | None]) -> None:
         if not trying.cancelled() and trying.exception() is None and (claim := trying.result()) is not None:
             self._claims.release(claim)
@@ -219,9 +191,8 @@ class SharedCompletionStore:
 
     def _line(self, key: str) -> bytes | None:
         """Return the record of a completion: an answer of this machine, else what the store has now."""
-        found = _checked(key, self._cached(key))
-        if found is not None and is_answer(found[1].status):
-            return found[0]
+        if (answer := self._answer(key)) is not None:
+            return answer
         line = self._blobs.get(_completion(key))
         found = _checked(key, line)
         if line is not None and found is None and key not in self._damaged:
@@ -235,14 +206,16 @@ class SharedCompletionStore:
             self._cache(key, found[0])
         return None if found is None else found[0]
 
-    def _cached(self, key: str) -> bytes | None:
-        try:
-            return (self._folder / "cache" / key[:2] / key).read_bytes()
-        except OSError:
-            return None
+    def _answer(self, key: str) -> bytes | None:
+        """Return this machine's copy of an answer, which is final; None without one."""
+        with suppress(OSError):
+            found = _checked(key, (self.folder / "cache" / key[:2] / key).read_bytes())
+            if found is not None and is_answer(found[1].status):
+                return found[0]
+        return None
 
     def _cache(self, key: str, line: bytes) -> None:
-        write_whole(self._folder / "cache" / key[:2] / key, line)
+        write_whole(self.folder / "cache" / key[:2] / key, line)
 
     def _send_all(self, blobs: Mapping[str, bytes]) -> None:
         for name, data in blobs.items():

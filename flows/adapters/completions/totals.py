@@ -1,42 +1,10 @@
-"""Events of the client, and sums for progress displays."""
+"""Sums for progress displays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from flows.schema.completion import Completion, CompletionStatus
-
-
-class CallEventKind(StrEnum):
-    """The kind of an event."""
-
-    replayed = "replayed"  # its completion was in the store
-    sent = "sent"  # a try was sent
-    throttled = "throttled"  # rate-limited; it waits
-    retrying = "retrying"  # a try failed; it waits and is sent again
-    stored = "stored"  # its completion is durable
-
-
-@dataclass(frozen=True, slots=True)
-class CallEvent:
-    """An event of a call.
-
-    Attributes:
-        kind: its kind.
-        key: the request's key.
-        model: the model's label.
-        attempt: number of the try, from 1; None without a try.
-        wait_s: seconds until the next try; None if there is none.
-        detail: the fault, without secrets; may be empty.
-    """
-
-    kind: CallEventKind
-    key: str
-    model: str
-    attempt: int | None = None
-    wait_s: float | None = None
-    detail: str = ""
 
 
 @dataclass(slots=True)

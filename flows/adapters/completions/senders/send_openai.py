@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
+import orjson
 
-from flows.adapters.completions.faults import Fault, FaultKind
-from flows.adapters.completions.fields import load_json
-from flows.adapters.completions.reply import Reply, StreamedReply, read_completion
-from flows.adapters.completions.turns import chat_messages, offers_tools
-from flows.adapters.completions.wire import WIRE_ERRORS, read_body, status_fault, wire_fault
+from flows.adapters.completions.faults import Fault, FaultKind, error_fault, retry_after_s
+from flows.adapters.completions.senders.fields import load_json
+from flows.adapters.completions.senders.reply import Reply, StreamedReply, read_completion
+from flows.adapters.completions.senders.turns import chat_messages, offers_tools
 from flows.schema.completion import Request
 from flows.schema.settings import RunnerSettings
 
@@ -25,7 +25,9 @@ OPENAI_BASE = "https://api.openai.com/v1"
 _MAX_BODY_BYTES = 64 << 20  # of a whole reply: four times the longest text
 _MAX_LINE_BYTES = 64 << 20  # of a stream
 _WARNED_BODY_BYTES = 1 << 20  # above this aiohttp warns about in-memory bodies
+_MAX_ERROR_BYTES = 64 << 10
 _OK = 200
+_WIRE_ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
 
 # A lost peer is detected within 30 + 4 * 15 seconds even while a model is thinking silently, for which
 # `idle_timeout_s` is the limit.
@@ -59,13 +61,13 @@ class OpenAISender:
             Fault: no completion.
         """
         fault: Fault
-        # Raised outside `except`: see WIRE_ERRORS.
+        # Raised outside `except`: the error holds the headers with the key, and would be its context.
         try:
             return await self._send(request, key, headers or {})
         except Fault as raised:
             fault = raised
-        except WIRE_ERRORS as error:
-            fault = wire_fault(error, self._timeout)
+        except _WIRE_ERRORS as error:
+            fault = _wire_fault(error, self._timeout)
         raise fault
 
     async def aclose(self) -> None:
@@ -96,10 +98,10 @@ class OpenAISender:
             proxy=self._proxy(base),
         ) as response:
             if response.status != _OK:
-                raise await status_fault(response)
+                raise await _status_fault(response)
             if response.content_type == "text/event-stream":
                 return await _read_stream(response, StreamedReply(tools=offers_tools(request)))
-            payload, note = load_json(await read_body(response, _MAX_BODY_BYTES))
+            payload, note = load_json(await _read_body(response, _MAX_BODY_BYTES))
             return read_completion(payload, note, tools=offers_tools(request))
 
     def _open(self) -> aiohttp.ClientSession:
@@ -184,3 +186,57 @@ def _encode(fields: dict[str, Any]) -> bytes:
     # Not orjson, which allocates eight times the text's size: with large packets and a hundred calls in
     # flight that fragmented 70 MB.
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _wire_fault(error: BaseException, timeout: aiohttp.ClientTimeout) -> Fault:
+    """Convert an error of `WIRE_ERRORS` to a fault.
+
+    Args:
+        error: the error.
+        timeout: the timeouts.
+    """
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            return Fault(FaultKind.connect, f"no connection within {timeout.connect:g} s")
+        case TimeoutError():
+            silent = isinstance(error, aiohttp.SocketTimeoutError) or timeout.total is None
+            said = f"silent for {timeout.sock_read:g} s" if silent else f"not done within {timeout.total:g} s"
+            return Fault(FaultKind.timeout, said)
+        case aiohttp.ClientConnectorError():
+            return Fault(FaultKind.connect, str(error))
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return Fault(FaultKind.parameter, f"api_base is not an address: {error}")
+        case _:
+            return Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+
+
+async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return the body of a response.
+
+    Raises:
+        Fault: it is longer than `most` bytes.
+    """
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise Fault(FaultKind.reply, f"more than {most >> 20} MB")
+    return b"".join(parts)
+
+
+async def _status_fault(response: aiohttp.ClientResponse) -> Fault:
+    """Return the fault of a response with an error status; a body that is too long is left out."""
+    try:
+        data = await _read_body(response, _MAX_ERROR_BYTES)
+    except Fault:
+        data = b""
+    text = data.decode("utf-8", "replace") or response.reason or ""
+    try:
+        payload: object = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        payload = None
+    if location := response.headers.get("Location"):
+        text = f"moved to {location}"
+    return error_fault(response.status, payload, text, retry_after_s(response.headers))

@@ -12,16 +12,15 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TypeVar
 
-from flows.adapters.completions.index import Index, Place
-from flows.adapters.completions.journal import Entry, Journal
-from flows.adapters.completions.locks import KeyLocks, open_locks
-from flows.adapters.completions.records import (
+from flows.adapters.completions.stores.index import Index, Place
+from flows.adapters.completions.stores.journal import Journal
+from flows.adapters.completions.stores.locks import KeyLocks, open_locks
+from flows.adapters.completions.stores.records import (
     Head,
     decode_completion,
     decode_request,
     decode_text,
     encode_request,
-    texts_of,
     verify,
 )
 from flows.common.blobs import Mirror
@@ -54,7 +53,7 @@ class CompletionStore:
         Raises:
             StoreError: the folder can't be created or read, or was written by a newer version.
         """
-        self._folder = folder
+        self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -69,20 +68,10 @@ class CompletionStore:
         self._locks: KeyLocks | None = None
 
     @property
-    def folder(self) -> Path:
-        """The folder of the segments."""
-        return self._folder
-
-    @property
     def problems(self) -> tuple[StoreError, ...]:
         """Damage found so far, without duplicates."""
         with self._guard:
             return self._index.problems()
-
-    @property
-    def commits(self) -> int:
-        """Number of fsyncs so far."""
-        return self._journal.commits
 
     def __len__(self) -> int:
         return len(self._index.completions)
@@ -121,17 +110,9 @@ class CompletionStore:
         found = self._find(lambda index: index.completions, key, decode_completion)
         if found is None:
             return None
-        body, texts = found[1], dict[str, str]()
-        try:
-            for name in texts_of(body):
-                text = self._find(lambda index: index.texts, name, decode_text)
-                if text is None:
-                    return None
-                texts[name] = text
-            request = decode_request(body, texts)
-        except (KeyError, TypeError, ValueError):
-            return None
-        return request if request.key == key else None
+        return decode_request(
+            key, found[1], lambda name: self._find(lambda index: index.texts, name, decode_text)
+        )
 
     async def put(self, request: Request, completion: Completion) -> None:
         """Store a completion durably.
@@ -145,12 +126,10 @@ class CompletionStore:
         Raises:
             StoreError: it could not be stored. It must not be used, although it was paid for.
         """
-        loop = asyncio.get_running_loop()
         line, texts = encode_request(request, completion)
         head = Head("completion", completion.key, completion.status)
-        entry = Entry(head, line, texts, loop, loop.create_future())
-        self._journal.submit(entry)
-        await entry.stored
+        # Stored also if the caller is cancelled: it was paid for.
+        await asyncio.shield(asyncio.wrap_future(self._journal.submit(head, line, texts)))
 
     copy = put
 
@@ -170,7 +149,7 @@ class CompletionStore:
         """
         with self._guard:
             if self._locks is None:
-                self._locks = open_locks(self._folder / LOCK_FILE)
+                self._locks = open_locks(self.folder / LOCK_FILE)
             return self._locks.hold(key, waiting)
 
     def refresh(self) -> None:
@@ -189,21 +168,21 @@ class CompletionStore:
             StoreError: the folder can't be written, or its disk is nearly full.
         """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._folder) as file:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder) as file:
                 file.write(b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            free = shutil.disk_usage(self._folder).free
+            free = shutil.disk_usage(self.folder).free
         except OSError as error:
             raise StoreError(
-                self._folder,
+                self.folder,
                 f"can't be written: {error.strerror}",
                 remedy="fix the permissions of the folder or free disk space; nothing was paid for",
             ) from error
         if free < MIN_FREE_BYTES:
             raise StoreError(
-                self._folder,
+                self.folder,
                 f"{free / 1e6:.0f} MB left on its disk",
                 f"at least {MIN_FREE_BYTES / 1e6:.0f} MB",
                 "free disk space, then run the same command again; nothing was paid for",

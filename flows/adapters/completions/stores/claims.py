@@ -19,7 +19,6 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from flows.common.blobs import Blobs
@@ -33,11 +32,8 @@ _RENEWALS = 6
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A claim that is held: the names of its blobs, the key's first one first."""
-
-    names: tuple[str, ...]
+Claim = tuple[str, ...]
+"""A claim that is held: the names of its blobs, the key's first one first."""
 
 
 class Claims:
@@ -85,12 +81,12 @@ class Claims:
     def release(self, claim: Claim) -> None:
         """Release a claim; if the store can't be reached now, later."""
         try:
-            for name in claim.names:
+            for name in claim:
                 self._blobs.delete(name)
         except StoreError:
             self._unreleased.append(claim)
         with self._guard:
-            self._held.discard(claim.names[0])
+            self._held.discard(claim[0])
 
     def close(self) -> None:
         """End this worker: what it holds is free."""
@@ -103,7 +99,7 @@ class Claims:
     def _acquire(self, name: str) -> Claim | None:
         own = f"{self._worker}/{secrets.token_hex(8)}".encode()
         if self._blobs.create(name, own):
-            return Claim((name,))
+            return (name,)
         first = holder = self._blobs.get(name)
         names = [name]
         while holder is not None:
@@ -113,7 +109,7 @@ class Claims:
             names.append(f"{name}.after.{number}")
             if self._blobs.create(names[-1], own):
                 if self._blobs.get(name) == first:
-                    return Claim(tuple(names))
+                    return tuple(names)
                 self._blobs.delete(names[-1])  # released in between
                 return None
             holder = self._blobs.get(names[-1])

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from flows.adapters.completions.provider_state import CALLS
+from flows.adapters.completions.senders.calls import CALLS
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, Request, ToolCall
@@ -24,6 +24,17 @@ TOOLS = "tools"
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS = 64
+
+# Fields that the request has elsewhere and, for litellm, those that make it retry, route or drop fields.
+_RESERVED: Mapping[Transport, frozenset[str]] = {
+    Transport.openai_http: frozenset({"model", "messages", "extra_headers", "headers"}),
+    Transport.gguf: frozenset({"model", "messages"}),
+    Transport.litellm: frozenset([
+        "model", "messages", "api_key", "extra_headers", "headers", "api_base", "base_url", "timeout",
+        "max_retries", "num_retries", "fallbacks", "context_window_fallback_dict", "drop_params",
+        "additional_drop_params", "mock_response", "caching",
+    ]),
+}  # fmt: skip
 
 
 def offers_tools(request: Request) -> bool:
@@ -56,8 +67,8 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return sent
 
 
-def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
-    """Reject a chat that the protocol or the model does not support.
+def check_request(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
+    """Reject a request that does not fit its model, or that the protocol or the model does not support.
 
     Args:
         request: the request.
@@ -67,12 +78,21 @@ def check_turns(request: Request, model: ModelSettings, *, in_batch: bool) -> No
     Raises:
         ConfigError: it is not supported.
     """
+    sent = (request.transport, request.model, request.api_base)
+    if sent != (model.transport.value, model.name, model.api_base):
+        raise ConfigError(  # neither the key nor the reply may be mixed up
+            f"model {model.label}",
+            f"the request goes to {request.model} at {request.api_base} by {request.transport}",
+            f"{model.name} at {model.api_base} by {model.transport.value}",
+        )
+    if reserved := sorted(_RESERVED[model.transport] & set(request.parameters)):
+        raise ConfigError(f"model {model.label}", f"the parameters hold {', '.join(reserved)}")
     where = f"request to {model.label}"
     shows = any(message.images for message in request.messages)
     talks = offers_tools(request) or any(
         message.tool_calls or message.role == "tool" for message in request.messages
     )
-    local = Transport(request.transport) is Transport.gguf
+    local = model.transport is Transport.gguf
     for wanted, taken, what, field in (
         (shows, model.takes_images, "images", "takes_images"),
         (talks, model.takes_tools, "tools", "takes_tools"),
