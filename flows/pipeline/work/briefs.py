@@ -20,7 +20,7 @@ from flows.schema.rows import as_row, from_rows
 from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
 from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
-from flows.stages.judge.shield import shield
+from flows.stages.judge import shield
 from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
 
 _NO_WORD_VERSION = "1"  # of the rule for briefs without a word, which are graded without a judge
