@@ -23,7 +23,7 @@ from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.site_paper import drawn
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.readers.guarded import read_guarded
 from flows.schema.document import Document, Packet
 from flows.schema.rows import as_row
@@ -143,7 +143,7 @@ class Benchmark:
             StaffbenchError: the scenario or an override is invalid, a report is asked for, which is a Word
                 file, or the judge can't be used. An item that it could not grade has a status that says so.
         """
-        from flows.pipeline.work.grade_one import grade_one  # slow import
+        from flows.pipeline.work.judging import grade_one  # slow import
 
         point = self._composed(overrides)
         settings = point.settings

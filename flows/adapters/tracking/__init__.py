@@ -179,21 +179,14 @@ class Tracker:
         Raises:
             StoreError: the project's own store could not log them; the results are complete.
         """
-        assert self._child is not None
-        child, self._child = self._child, None
-        try:
-            answer, _ = child.communicate(timeout=self._wait_s)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.communicate()
+        ended = self._ended()
+        if ended is None:
             return 0, [_not_logged(f"no end of it after {self._wait_s:g} s")]
-        lines = answer.splitlines()
-        if child.returncode == 0 and lines:
-            found = json.loads(lines[-1])
-            return found["logged"], [
-                *([_not_logged(found["problem"])] if found["problem"] else []),
-                *found["notes"],
-            ]
+        code, answer = ended
+        if code == 0 and answer:
+            found = json.loads(answer.splitlines()[-1])
+            problems = [_not_logged(found["problem"])] if found["problem"] else []
+            return found["logged"], [*problems, *found["notes"]]
         if is_foreign():
             return 0, [_not_logged(f"see {self._log}")]
         raise StoreError(
@@ -204,14 +197,21 @@ class Tracker:
         )
 
     def close(self) -> None:
-        """Stop the child, if `finish` has not."""
+        """Let the child end, if `finish` has not."""
         if self._child is not None:
-            child, self._child = self._child, None
-            try:
-                child.communicate(timeout=self._wait_s)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.communicate()
+            self._ended()
+
+    def _ended(self) -> tuple[int, str] | None:
+        """Wait for the child; return its exit code and output, None if it did not end in time."""
+        assert self._child is not None
+        child, self._child = self._child, None
+        try:
+            answer, _ = child.communicate(timeout=self._wait_s)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return None
+        return child.returncode, answer
 
 
 def _not_logged(problem: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from flows.adapters.config.compose import compose_points
 from flows.common.errors import ConfigError
 from flows.pipeline.inputs.brief_table import find_table, read_brief_table
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.pipeline.work.run_context import BenchmarkKind
 
 _NUMBERED = re.compile(r"([1-9][0-9]{0,5})\.(md|txt|docx|pdf)", re.IGNORECASE)

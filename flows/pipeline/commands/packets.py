@@ -9,7 +9,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, NotOfBenchmark, Problems, StaffbenchError
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings

@@ -17,8 +17,7 @@ from flows.pipeline.commands.own.stages import stale_stages
 from flows.pipeline.commands.packets import fail, load_packets
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
-from flows.pipeline.work.evaluations import no_items
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of, no_items
 from flows.schema.scenario import MA_BENCH, classes
 from flows.schema.settings import Settings
 from flows.stages.packet import missing_evidence

@@ -74,7 +74,7 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
     job = JOB.get()
     title, conditions = job.title, [evaluation.name for evaluation in job.context.evaluations]
     run_id = str(flow_run.id or "")  # none without Prefect
-    job.on_start()
+    job.signals.take()
     running = job.context.results / ".cache" / "flow_runs"
     if run_id:
         await mark_killed(running, run_id)
@@ -85,7 +85,7 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
         before = TaskRuns.count
         async with shown:
             packets = await _read_packets(job)
-            async with job.chains() as run:
+            async with job.chains(job.context, job.progress.step) as run:
                 results = await asyncio.gather(
                     *(_evaluate_one(job, run_id, e, packets, run) for e in job.context.evaluations),
                     return_exceptions=True,
@@ -109,7 +109,7 @@ async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | B
         else:
             finished.outcomes.append((evaluation, result))
     finished.flow_run_id = run_id
-    finished.board = job.report(finished)
+    job.report()
     if finished.board is not None and TaskRuns.enabled:
         board = finished.board.leaderboard
         table = to_markdown(board, notes(board))
@@ -153,7 +153,7 @@ async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
             take_packet(context, evaluation, scenario)
         except StaffbenchError as error:
             return error
-        job.on_step("packet", result.skipped)
+        job.progress.step("packet", result.skipped)
         skipped.update(["packet"] * result.skipped)
         return None
 
@@ -179,7 +179,7 @@ async def _evaluate_one(
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.steps["score"].address for chain in chains])
     result = await run_cached(context.objects, evaluation.name, work, [evaluation.name])
-    job.on_step("aggregate", result.skipped)
+    job.progress.step("aggregate", result.skipped)
     skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
         skipped.update(stage for stage, step in chain.steps.items() if step.skipped)

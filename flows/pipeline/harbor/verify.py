@@ -53,7 +53,7 @@ _DEFAULT_OVERRIDES = ("benchmark=mission_report",)
 
 
 class GradeOne(Protocol):
-    """Grades one submission; implemented by `flows.pipeline.work.grade_one.grade_one`."""
+    """Grades one submission; implemented by `flows.pipeline.work.judging.grade_one`."""
 
     async def __call__(
         self, project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path
@@ -222,7 +222,7 @@ def _models(judge: JudgeSettings) -> list[str]:
 
 
 def _default_grade() -> GradeOne:
-    from flows.pipeline.work.grade_one import grade_one  # slow import
+    from flows.pipeline.work.judging import grade_one  # slow import
 
     return grade_one
 

@@ -158,7 +158,7 @@ def write_report(benchmark: str = "mission_report", **arguments: Any) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 -- the loop asks itself
         from flows.pipeline.inspect.record import dumped
-        from flows.pipeline.work.attempts import native_attempt
+        from flows.pipeline.work.report_writers import native_attempt
 
         bench = _open(benchmark, **arguments)
         context, client = bench.with_client(raises=True)

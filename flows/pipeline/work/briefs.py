@@ -11,7 +11,7 @@ from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
-from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import local_inputs, write_local
 from flows.schema.brief import Brief
@@ -47,7 +47,7 @@ class Briefs(BenchmarkKind):
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
         """Write a brief for each seed, as `Written` rows."""
-        settings = evaluation.settings
+        settings, project = evaluation.settings, context.project
         seeds = range(1, settings.seeds + 1)
         if settings.model.writer is Writer.remote:
             messages = context.messages(scenario, packet, settings.prompt)
@@ -62,27 +62,24 @@ class Briefs(BenchmarkKind):
                 pairs = zip(outcomes, seeds, strict=True)
                 return [as_row(read_written(outcome.completion, seed)) for outcome, seed in pairs]
 
-            inputs: dict[str, Any] = {
-                "version": GENERATE_VERSION,
-                "requests": [request.key for request in requests],
-            }
+            inputs: dict[str, Any] = {"requests": [request.key for request in requests]}
         else:
             inputs = {
-                "version": GENERATE_VERSION,
                 "scenario": scenario.scenario_id,
-                **local_inputs(context.project, settings, scenario, packet),
+                **local_inputs(project, settings, scenario, packet),
             }
 
             async def make() -> list[dict[str, Any]]:
-                each = [
-                    await asyncio.to_thread(write_local, context.project, settings, scenario, packet, seed)
+                return [
+                    as_row(await asyncio.to_thread(write_local, project, settings, scenario, packet, seed))
                     for seed in seeds
                 ]
-                return [as_row(row) for row in each]
 
-        retry = settings.retry
         return Work(
-            "generate", inputs, make, lambda rows: not should_retry(retry, [row["status"] for row in rows])
+            "generate",
+            {"version": GENERATE_VERSION, **inputs},
+            make,
+            lambda rows: not should_retry(settings.retry, [row["status"] for row in rows]),
         )
 
     def read(
@@ -96,22 +93,7 @@ class Briefs(BenchmarkKind):
         name, cap = scenario.scenario_id, evaluation.settings.word_cap.words
 
         async def make() -> list[dict[str, Any]]:
-            return [
-                as_row(
-                    without_text(name, row.seed, row.status, row.detail, completion=row.completion)
-                    if row.text is None
-                    else truncate(
-                        name,
-                        row.seed,
-                        row.text,
-                        cap,
-                        completion=row.completion,
-                        cut_by_provider=row.cut_by_provider,
-                        detail=row.detail,
-                    )
-                )
-                for row in from_rows(Written, wrote.value)
-            ]
+            return [as_row(_cut(name, row, cap)) for row in from_rows(Written, wrote.value)]
 
         inputs = {
             "scenario": name,
@@ -124,14 +106,6 @@ class Briefs(BenchmarkKind):
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
         """Implement the interface."""
         return from_rows(Brief, read)
-
-    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002 -- interface
-        """Return nothing: a brief is its text."""
-        return []
-
-    def files(self, context: RunContext) -> Files:  # noqa: ARG002 -- interface
-        """Return a function that gives no file: a brief is its text."""
-        return no_file
 
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Return a reason for a brief without a word, in which no wrong move can be found either."""
@@ -147,6 +121,15 @@ class Briefs(BenchmarkKind):
         return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
 
 
-async def no_file(_: Brief) -> bytes | None:
-    """Return no file, for a brief that is text."""
-    return None
+def _cut(scenario_id: str, wrote: Written, cap: int | None) -> Brief:
+    if wrote.text is None:
+        return without_text(scenario_id, wrote.seed, wrote.status, wrote.detail, completion=wrote.completion)
+    return truncate(
+        scenario_id,
+        wrote.seed,
+        wrote.text,
+        cap,
+        completion=wrote.completion,
+        cut_by_provider=wrote.cut_by_provider,
+        detail=wrote.detail,
+    )

@@ -16,8 +16,12 @@ from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES
 from flows.pipeline.inputs.scenarios import load_task, task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
-from flows.pipeline.work.attempts import native_attempt, native_inputs
-from flows.pipeline.work.report_writers import local_report, local_report_inputs
+from flows.pipeline.work.report_writers import (
+    local_report,
+    local_report_inputs,
+    native_attempt,
+    native_inputs,
+)
 from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import format_notices
@@ -68,48 +72,43 @@ class Reports(BenchmarkKind):
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
         """Write a report for each attempt, as `Submitted` rows with their `trajectory`."""
-        settings = evaluation.settings
+        settings, store = evaluation.settings, context.reports
         seeds = range(1, settings.seeds + 1)
-        store = context.reports
         if settings.model.writer is Writer.remote:
-            retry = settings.retry
+            inputs = native_inputs(context, evaluation, scenario)
 
-            async def attempt() -> list[dict[str, Any]]:
+            async def make() -> list[dict[str, Any]]:
                 made = await gather_then_raise(
                     [native_attempt(context, evaluation, scenario, seed) for seed in seeds]
                 )
                 return [{**as_row(row), "trajectory": trajectory} for row, trajectory in made]
 
-            inputs = {"version": SUBMISSION_VERSION, **native_inputs(context, evaluation, scenario)}
-            return Work(
-                "generate",
-                inputs,
-                attempt,
-                lambda rows: (
-                    _is_kept(store, rows)
-                    and not should_retry(retry, [row[of] for row in rows for of in ("status", "ended")])
-                ),
-            )
+            def is_final(rows: Sequence[Mapping[str, Any]]) -> bool:
+                statuses = [row[of] for row in rows for of in ("status", "ended")]
+                return _is_kept(store, rows) and not should_retry(settings.retry, statuses)
+        else:
+            inputs = {
+                "scenario": scenario.scenario_id,
+                **local_report_inputs(context.project, settings, scenario, packet),
+            }
 
-        async def make() -> list[dict[str, Any]]:
-            reports = [
-                await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
-                for seed in seeds
-            ]
-            rows = [
-                Submitted(seed, BriefStatus.missing, None, detail="nothing was handed in")
-                if report is None
-                else Submitted(seed, BriefStatus.written, store.put(report))
-                for seed, report in zip(seeds, reports, strict=True)
-            ]
-            return [{**as_row(row), "trajectory": []} for row in rows]
+            async def make() -> list[dict[str, Any]]:
+                reports = [
+                    await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
+                    for seed in seeds
+                ]
+                rows = [
+                    Submitted(seed, BriefStatus.missing, None, detail="nothing was handed in")
+                    if report is None
+                    else Submitted(seed, BriefStatus.written, store.put(report))
+                    for seed, report in zip(seeds, reports, strict=True)
+                ]
+                return [{**as_row(row), "trajectory": []} for row in rows]
 
-        inputs = {
-            "version": SUBMISSION_VERSION,
-            "scenario": scenario.scenario_id,
-            **local_report_inputs(context.project, settings, scenario, packet),
-        }
-        return Work("generate", inputs, make, lambda rows: _is_kept(store, rows))
+            def is_final(rows: Sequence[Mapping[str, Any]]) -> bool:
+                return _is_kept(store, rows)
+
+        return Work("generate", {"version": SUBMISSION_VERSION, **inputs}, make, is_final)
 
     def read(
         self,
@@ -158,10 +157,6 @@ class Reports(BenchmarkKind):
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:  # noqa: ARG002 -- interface
         """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""
         return f"{brief.status.value} report: {brief.detail}" if brief.status in _NO_REPORT else None
-
-    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002 -- interface
-        """Return nothing: the status of a report depends only on its file."""
-        return {}
 
 
 def _is_kept(store: ReportStore, rows: Sequence[Mapping[str, Any]]) -> bool:

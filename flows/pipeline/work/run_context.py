@@ -89,21 +89,25 @@ class BenchmarkKind(ABC):
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
         """Decode the briefs from the value of `read`."""
 
-    @abstractmethod
-    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:
+    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002
         """Decode the data besides the briefs; empty if briefs are text."""
+        return []
 
-    @abstractmethod
-    def files(self, context: RunContext) -> Files:
+    def files(self, context: RunContext) -> Files:  # noqa: ARG002
         """Return a function that gives a brief's file."""
+        return _no_file
 
     @abstractmethod
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Reason why a brief fails every requirement without being judged; None if it is judged."""
 
-    @abstractmethod
-    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
-        """Return the inputs of `unjudged_reason`, for the key of the judge stage."""
+    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002
+        """Return the inputs of `unjudged_reason` besides the brief, for the key of the judge stage."""
+        return {}
+
+
+async def _no_file(_: Brief) -> bytes | None:
+    return None
 
 
 @dataclass(frozen=True)

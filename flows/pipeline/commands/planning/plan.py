@@ -10,7 +10,6 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.planning.reports import planned_report
 from flows.pipeline.commands.planning.text import Calls, Planned, plan_notes, plan_row, plan_warnings
-from flows.pipeline.evaluate.run import check_shared
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import build_evaluations
 from flows.pipeline.work.report_writers import expected_words
@@ -52,7 +51,6 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
     """
     points = compose_points(project, overrides, multirun=multirun)
     settings = points[0].settings
-    check_shared(points)
     evaluations = build_evaluations(project, points)
     # Opening a folder's store would create it.
     is_there = settings.store is not None or (project / settings.results / "completions").is_dir()

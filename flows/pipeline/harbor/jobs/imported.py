@@ -12,7 +12,7 @@ from flows.pipeline.harbor.jobs.parts import Part
 from flows.pipeline.harbor.jobs.regrade import regrade
 from flows.pipeline.harbor.jobs.rubric import scenario_here
 from flows.pipeline.harbor.jobs.tables import write_system
-from flows.pipeline.work.grade_one import context_of
+from flows.pipeline.work.stores import context_of
 from flows.schema.scenario import Scenario
 
 

@@ -9,7 +9,7 @@ from flows.adapters.config.compose import Point, compose_points
 from flows.adapters.harbor_jobs import Origin
 from flows.common.errors import StaffbenchError
 from flows.pipeline.harbor.overrides import layered
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.schema.harbor import CriterionVerdict
 from flows.schema.scenario import Scenario
 
