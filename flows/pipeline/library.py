@@ -156,7 +156,7 @@ class Benchmark:
             )
         scenario = self.scenario(scenario_id)
         cap = settings.word_cap.words
-        brief = truncate(scenario_id, 1, text, cap, completion=None, cut_by_provider=False)
+        brief = truncate(scenario_id, 1, text, cap)
         at = replace(point, settings=replace(settings, results=str(self.project / settings.results)))
         with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop in this thread
             judged = pool.submit(lambda: asyncio.run(grade_one(self.project, at, scenario, brief))).result()

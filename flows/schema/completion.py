@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
@@ -73,7 +74,7 @@ class Message:
 
         A text-only turn has only role and text, which keeps old keys valid.
         """
-        found: list[Any] = [self.role, sha256_text(self.content)]
+        found: list[Any] = [self.role, _digest(self.content)]
         if self.images or self.tool_calls or self.tool_call_id is not None or self.carried:
             found.append(
                 {
@@ -84,6 +85,12 @@ class Message:
                 }
             )
         return found
+
+
+@lru_cache(maxsize=64)
+def _digest(text: str) -> str:
+    """Return its SHA-256. A packet is in the requests of all models and seeds: it is hashed once for many."""
+    return sha256_text(text)
 
 
 @dataclass(frozen=True, slots=True)

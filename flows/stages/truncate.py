@@ -20,7 +20,6 @@ Closing punctuation belongs to the word.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from flows.common.errors import ConfigError
 from flows.schema.brief import Brief, BriefStatus
@@ -63,48 +62,21 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def cut_words(text: str, cap: int | None) -> str:
-    """Return the longest prefix of `text` with at most `cap` words.
-
-    A text within the cap is returned unchanged; otherwise the result ends with the last kept word, including
-    its closing punctuation, without trailing white space. So
-    `count_words(cut_words(text, cap)) == min(cap, count_words(text))`, and cutting is idempotent.
-
-    Args:
-        text: the text.
-        cap: number of words to keep, from 0; None keeps everything.
-
-    Raises:
-        ConfigError: `cap` is negative.
-    """
-    _check_cap(cap)
-    if cap is None:
-        return text
-    end = 0
-    words = _WORD.finditer(text)
-    for word in islice(words, cap):
-        end = word.end()
-    return text if next(words, None) is None else text[:end]
-
-
-def _check_cap(cap: int | None) -> None:
-    if cap is not None and cap < 0:
-        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
-
-
 def truncate(
     scenario_id: str,
     seed: int,
     text: str,
     cap: int | None,
     *,
-    completion: str | None,
-    cut_by_provider: bool,
+    completion: str | None = None,
+    cut_by_provider: bool = False,
     detail: str = "",
 ) -> Brief:
-    """Build the graded brief from the written text.
+    """Build the graded brief from the written text: its longest prefix with at most `cap` words.
 
-    A text without words makes an `empty` brief, which is graded like any other.
+    A text within the cap is unchanged; otherwise the brief ends with the last kept word and its closing
+    punctuation, without trailing white space: cutting again changes nothing. A text without words makes an
+    `empty` brief, which is graded like any other.
 
     Args:
         scenario_id: the scenario.
@@ -118,7 +90,8 @@ def truncate(
     Raises:
         ConfigError: `cap` is negative.
     """
-    _check_cap(cap)
+    if cap is not None and cap < 0:
+        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
     ends = [word.end() for word in _WORD.finditer(text)]  # counts and cuts in one pass
     words_raw = len(ends)
     kept = text if cap is None or words_raw <= cap else text[: ends[cap - 1] if cap else 0]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from prefect import flow
@@ -132,24 +133,19 @@ def _state(finished: Finished) -> State[None]:
     return Completed(message=message)
 
 
-async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
+async def _read_packets(job: Job) -> dict[Path, StaffbenchError | None]:
     """Read each scenario's packet once for all conditions; return the error, or None, by folder."""
-    context = job.context
-    wanted: dict[str, tuple[Evaluation, Scenario]] = {}
-    for evaluation in context.evaluations:
-        for scenario in evaluation.scenarios:
-            wanted.setdefault(str(context.folder(evaluation, scenario)), (evaluation, scenario))
-
-    skipped: Counter[str] = Counter()
+    context, skipped = job.context, Counter[str]()
+    wanted = {
+        context.folder(evaluation, scenario): (evaluation, scenario)
+        for evaluation in context.evaluations
+        for scenario in evaluation.scenarios
+    }
 
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
+        name, work = scenario.scenario_id, packet_work(context, evaluation, scenario)
         try:
-            result = await run_cached(
-                context.objects,
-                scenario.scenario_id,
-                packet_work(context, evaluation, scenario),
-                [scenario.scenario_id],
-            )
+            result = await run_cached(context.objects, name, work, [name])
             take_packet(context, evaluation, scenario)
         except StaffbenchError as error:
             return error
@@ -166,13 +162,12 @@ async def _evaluate_one(
     job: Job,
     run_id: str,
     evaluation: Evaluation,
-    packets: dict[str, StaffbenchError | None],
+    packets: Mapping[Path, StaffbenchError | None],
     run: RunChain,
 ) -> Ended:
     context = job.context
     for scenario in evaluation.scenarios:
-        fault = packets[str(context.folder(evaluation, scenario))]
-        if fault is not None:
+        if (fault := packets[context.folder(evaluation, scenario)]) is not None:
             raise fault
 
     chains = await gather_then_raise([run(evaluation, scenario) for scenario in evaluation.scenarios])

@@ -36,17 +36,11 @@ _LONGEST_PARAM = 500  # characters; MLflow rejects some thousands
 
 @dataclass(frozen=True)
 class Ended:
-    """What is kept in memory of a completed evaluation; the rest is in its files.
+    """What is kept in memory of a completed evaluation; the rest is in its files."""
 
-    Attributes:
-        n_ungraded: number of items without a verdict.
-        missing: briefs that failed, and why.
-        unjudged: by status, how many items have no verdict, and the first reason.
-    """
-
-    n_ungraded: int
-    missing: Sequence[str]
-    unjudged: Mapping[str, tuple[int, str]]
+    n_ungraded: int  # items without a verdict
+    missing: Sequence[str]  # briefs that failed, and why
+    unjudged: Mapping[str, tuple[int, str]]  # by status, how many items have no verdict, and the first reason
 
 
 @dataclass(frozen=True)
@@ -60,23 +54,15 @@ class Board:
 
 @dataclass
 class Finished:
-    """Result of a run.
-
-    Attributes:
-        outcomes: completed evaluations; some may have ungraded items.
-        faults: failed evaluations and their errors.
-        flow_run_id: Prefect's id of the run; empty before it is complete.
-        task_runs: number of task runs.
-        board: the leaderboard; None if no condition was completed.
-    """
+    """Result of a run: completed evaluations, some with ungraded items, and failed ones with their errors."""
 
     outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
     faults: list[tuple[Evaluation, StaffbenchError]] = field(
         default_factory=list[tuple[Evaluation, StaffbenchError]]
     )
-    flow_run_id: str = ""
+    flow_run_id: str = ""  # Prefect's id of the run; empty before it is complete
     task_runs: int = 0
-    board: Board | None = None
+    board: Board | None = None  # None if no condition was completed
 
 
 class Signals:
@@ -119,20 +105,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Job:
-    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it.
-
-    Attributes:
-        context: what to run.
-        title: name of the run.
-        screen: output.
-        progress: of the run.
-        signals: of this process.
-        chains: opens what runs the chains.
-        tracker: logs each completed evaluation; None without MLflow.
-        page: follows the run; None without `--watch`.
-        finished: filled in as evaluations end. Not the flow's return value, which Prefect would search for
-            futures, value by value.
-    """
+    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it."""
 
     context: RunContext
     title: str
@@ -140,8 +113,9 @@ class Job:
     progress: Progress
     signals: Signals
     chains: OpenChains
-    tracker: Tracker | None
-    page: RunPage | None
+    tracker: Tracker | None  # None without MLflow
+    page: RunPage | None  # None without `--watch`
+    # Filled in as evaluations end. As the flow's return value, Prefect would search it for futures.
     finished: Finished = field(default_factory=Finished)
 
     def log(self, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> None:

@@ -51,7 +51,7 @@ def ma_bench(benchmark: str = "ma_bench", **arguments: Any) -> Task:
     bench = _open(benchmark, **arguments)
     from flows.pipeline.inspect.models import config_of
     from flows.pipeline.work.stages import take_packet
-    from flows.stages.generate import build_request
+    from flows.schema.call import build_call
 
     settings = bench.evaluation.settings
     samples: list[Sample] = []
@@ -59,7 +59,7 @@ def ma_bench(benchmark: str = "ma_bench", **arguments: Any) -> Task:
     for scenario in bench.evaluation.scenarios:
         packet = take_packet(bench.context, bench.evaluation, scenario)
         system, user = messages = bench.context.messages(scenario, packet, settings.prompt)
-        parameters = dict(build_request(messages, settings.model, settings.effort.level, 1).parameters)
+        parameters = dict(build_call(settings.model, settings.effort.level, messages, 1).parameters)
         chat: list[ChatMessage] = [
             ChatMessageSystem(content=system.content),
             ChatMessageUser(content=user.content),

@@ -34,34 +34,21 @@ STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 
 class TaskRuns:
-    """Counts the task runs of this process: the server does not report when it has written them.
-
-    Attributes:
-        count: number of task runs.
-        enabled: False to run stages without Prefect, which then needs no server.
-        tagged: True to tag them, which costs a call each. Nobody filters by tags on a server of one run.
-    """
+    """The task runs of this process, counted: the server does not report when it has written them."""
 
     count = 0
-    enabled = True
-    tagged = False
+    enabled = True  # False to run stages without Prefect, which then needs no server
+    tagged = False  # tags cost a call each, and nobody filters by them on a server of one run
 
 
 @dataclass(frozen=True)
 class Work:
-    """Description of one stage run.
-
-    Attributes:
-        stage: its name.
-        inputs: everything the value depends on, including the stage's version.
-        make: computes the value, which must be JSON-serialisable.
-        is_final: False for a value that should be recomputed, such as one with failed calls.
-    """
+    """Description of one stage run."""
 
     stage: str
-    inputs: Mapping[str, Any]
-    make: Callable[[], Awaitable[Any]]
-    is_final: Callable[[Any], bool] = lambda _: True
+    inputs: Mapping[str, Any]  # everything the value depends on, including the stage's version
+    make: Callable[[], Awaitable[Any]]  # computes the value, which must be JSON-serialisable
+    is_final: Callable[[Any], bool] = lambda _: True  # False to compute it again, such as after failed calls
 
     @cached_property
     def key(self) -> str:
@@ -71,17 +58,11 @@ class Work:
 
 @dataclass(frozen=True)
 class StageResult:
-    """Result of a stage.
+    """Result of a stage."""
 
-    Attributes:
-        value: as JSON.
-        address: its digest, an input of later stages.
-        skipped: True if an earlier run computed it.
-    """
-
-    value: Any
-    address: str
-    skipped: bool
+    value: Any  # as JSON
+    address: str  # its digest, an input of later stages
+    skipped: bool  # True if an earlier run computed it
 
 
 class _Run:

@@ -200,11 +200,9 @@ def _check_address(url: str) -> None:
 def _bypass_proxies() -> None:
     """Exclude 127.0.0.1 from proxies, which Prefect's client would use for the embedded server."""
     names = ("no_proxy", "NO_PROXY")
-    before = [os.environ[name] for name in names if name in os.environ]
+    before = next((os.environ[name] for name in names if name in os.environ), "")
     for name in names:
-        hosts = os.environ.get(
-            name, before[0] if before else ""
-        )  # a new variable would hide the other's value
+        hosts = os.environ.get(name, before)  # a new variable would hide the other's value
         if hosts != "*" and "127.0.0.1" not in (host.strip() for host in hosts.split(",")):
             hosts = f"{hosts},127.0.0.1" if hosts else "127.0.0.1"
         os.environ[name] = hosts

@@ -15,11 +15,12 @@ from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, RunContex
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import local_inputs, write_local
 from flows.schema.brief import Brief
+from flows.schema.call import build_call
 from flows.schema.document import Packet
 from flows.schema.rows import as_row, from_rows
 from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
-from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
+from flows.stages.generate import GENERATE_VERSION, Written, read_written
 from flows.stages.judge import shield
 from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
 
@@ -52,7 +53,7 @@ class Briefs(BenchmarkKind):
         if settings.model.writer is Writer.remote:
             messages = context.messages(scenario, packet, settings.prompt)
             level = settings.effort.level
-            requests = [build_request(messages, settings.model, level, seed) for seed in seeds]
+            requests = [build_call(settings.model, level, messages, seed) for seed in seeds]
             asked = {"effort": level.value, "seed_sent": settings.model.send_seed}
 
             async def make() -> list[dict[str, Any]]:
@@ -92,8 +93,21 @@ class Briefs(BenchmarkKind):
         """Cut the briefs at the word cap."""
         name, cap = scenario.scenario_id, evaluation.settings.word_cap.words
 
+        def cut(row: Written) -> Brief:
+            if row.text is None:
+                return without_text(name, row.seed, row.status, row.detail, completion=row.completion)
+            return truncate(
+                name,
+                row.seed,
+                row.text,
+                cap,
+                completion=row.completion,
+                cut_by_provider=row.cut_by_provider,
+                detail=row.detail,
+            )
+
         async def make() -> list[dict[str, Any]]:
-            return [as_row(_cut(name, row, cap)) for row in from_rows(Written, wrote.value)]
+            return [as_row(cut(row)) for row in from_rows(Written, wrote.value)]
 
         inputs = {
             "scenario": name,
@@ -119,17 +133,3 @@ class Briefs(BenchmarkKind):
     def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
         """Implement the interface."""
         return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
-
-
-def _cut(scenario_id: str, wrote: Written, cap: int | None) -> Brief:
-    if wrote.text is None:
-        return without_text(scenario_id, wrote.seed, wrote.status, wrote.detail, completion=wrote.completion)
-    return truncate(
-        scenario_id,
-        wrote.seed,
-        wrote.text,
-        cap,
-        completion=wrote.completion,
-        cut_by_provider=wrote.cut_by_provider,
-        detail=wrote.detail,
-    )

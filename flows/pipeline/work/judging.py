@@ -51,24 +51,14 @@ _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: Verdi
 
 @dataclass(frozen=True)
 class Judged:
-    """Verdicts of one judge on the briefs of one scenario.
+    """Verdicts of one judge on the briefs of one scenario."""
 
-    Attributes:
-        verdicts: the final verdicts, on every item of every brief.
-        repeats: number of the repeat and a verdict of it; empty for a judge without repeats.
-        hidden: by seed, the kinds of hidden characters that were removed from the brief for the judge;
-            briefs without any are omitted.
-        n_canary_missed: replies rejected because of a canary; None without canaries.
-        spent: what the judge's replies cost, rejected ones included.
-        answered_by: number of the judge's replies by the model that the endpoint named; empty for a panel,
-            whose members have their own.
-    """
-
-    verdicts: Sequence[Verdict]
-    repeats: Sequence[tuple[int, Verdict]]
-    hidden: Mapping[int, Sequence[str]]
-    n_canary_missed: int | None
-    spent: Spent
+    verdicts: Sequence[Verdict]  # the final ones, on every item of every brief
+    repeats: Sequence[tuple[int, Verdict]]  # number and verdict; empty for a judge without repeats
+    hidden: Mapping[int, Sequence[str]]  # kinds of hidden characters, by seed of a brief with any
+    n_canary_missed: int | None  # replies rejected because of a canary; None without canaries
+    spent: Spent  # on the judge's replies, rejected ones included
+    # Number of replies by the model that the endpoint named; empty for a panel, whose members have their own.
     answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
 

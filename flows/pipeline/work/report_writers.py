@@ -76,7 +76,7 @@ async def native_attempt(
     ) -> Completion:
         if context.stopping:
             raise Stopped("run", "stopped in an attempt", remedy="The same command resumes.")
-        plain = build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
+        plain = build_call(model, effort, messages, seed)
         request = replace(plain, parameters={**plain.parameters, "tools": [dict(tool) for tool in tools]})
         timed = {**asked, TOOL_SECONDS: round(waited, 3)}
         return (await client.complete(request, model, timed)).completion
@@ -173,10 +173,7 @@ def _control(settings: Settings, scenario: Scenario) -> Path:
 
 
 def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> Path | None:
-    """Return the path of an external report; None if the task's folder has none with that number.
-
-    The task's folder must exist: a misspelt folder is not a missing report.
-    """
+    """Return the path of an external report; None if the task's folder has none with that number."""
     given = project / (settings.model.folder or "")
     if table := find_table(given):
         listed = read_brief_table(table, only=scenario.scenario_id, suffixes=REPORT_SUFFIXES)
@@ -186,14 +183,7 @@ def _file(project: Path, settings: Settings, scenario: Scenario, seed: int) -> P
         if given.suffix.lower() != ".docx":
             raise ScenarioError(given, "not a Word file", "a .docx file")
         return given
-    folder = given / scenario.scenario_id
-    if not folder.is_dir():
-        raise ScenarioError(
-            folder,
-            "no such folder",
-            f"a folder for each task, with {seed}.docx",
-            "set model.folder=... to the folder of these",
-        )
+    folder = given / scenario.scenario_id  # it is there: build_evaluations has looked
     file = folder / f"{seed}.docx"
     if file.is_file():
         return file

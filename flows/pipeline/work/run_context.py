@@ -28,33 +28,20 @@ Files = Callable[[Brief], Awaitable[bytes | None]]
 
 @dataclass(frozen=True)
 class Submission:
-    """Data of one attempt besides its brief.
-
-    Attributes:
-        facts: of the report file.
-        trajectory: the model's turns, tool calls and answers, in order; empty without a model.
-    """
+    """Data of one attempt besides its brief."""
 
     facts: ReportFacts
-    trajectory: Sequence[Mapping[str, Any]]
+    trajectory: Sequence[Mapping[str, Any]]  # turns, tool calls and answers, in order; empty without a model
 
 
 class BenchmarkKind(ABC):
-    """The parts of a run that depend on the benchmark's protocol.
-
-    Attributes:
-        name: value of `benchmark.protocol`.
-        brief: what messages call a submission.
-        suffixes: endings of the files that are submissions.
-        has_tasks: True if scenarios are tasks, which have a table of their own.
-        shows_pages: True if judges are shown a brief's pages: those that take images.
-    """
+    """The parts of a run that depend on the benchmark's protocol."""
 
     name: ClassVar[ProtocolName]
-    brief: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
-    has_tasks: ClassVar[bool]
-    shows_pages: ClassVar[bool]
+    brief: ClassVar[str]  # what messages call a submission
+    suffixes: ClassVar[tuple[str, ...]]  # endings of the files that are submissions
+    has_tasks: ClassVar[bool]  # scenarios are tasks, which have a table of their own
+    shows_pages: ClassVar[bool]  # judges that take images are shown a brief's pages
 
     @abstractmethod
     def scenario_ids(
@@ -112,26 +99,16 @@ async def _no_file(_: Brief) -> bytes | None:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One condition under one judge, on its scenarios.
-
-    Attributes:
-        settings: the point.
-        condition, judge: their identities.
-        scenarios: sorted by id.
-        self_judged: True if the judge or a panel member is the writer.
-        kind: implementation of the benchmark's protocol.
-        voters: the same condition under each panel member; empty for other judges.
-        changed: sections and keys that differ from their named options, as in `Point`.
-    """
+    """One condition under one judge, on its scenarios."""
 
     settings: Settings
     condition: Condition
     judge: Judge
-    scenarios: tuple[Scenario, ...]
-    self_judged: bool
+    scenarios: tuple[Scenario, ...]  # sorted by id
+    self_judged: bool  # the judge or a panel member is the writer
     kind: BenchmarkKind
-    voters: tuple[Evaluation, ...] = ()
-    changed: frozenset[str] = frozenset()
+    voters: tuple[Evaluation, ...] = ()  # the condition under each panel member; empty for other judges
+    changed: frozenset[str] = frozenset()  # sections and keys unlike their named options, as in `Point`
 
     @property
     def name(self) -> str:
@@ -141,29 +118,17 @@ class Evaluation:
 
 @dataclass
 class RunContext:
-    """The evaluations of one run and the state they share.
-
-    Attributes:
-        project: folder of the project.
-        results: folder of all output.
-        evaluations: in the order given.
-        client: gets completions; None if every model and judge is local.
-        objects: store of stage values.
-        reports: store of report files; unused if briefs are text.
-        renders: store of page counts and images.
-        packets: by scenario folder; filled by the packet stage.
-        stopping: True once the run was asked to stop.
-    """
+    """The evaluations of one run and the state they share."""
 
     project: Path
-    results: Path
+    results: Path  # folder of all output
     evaluations: Sequence[Evaluation]
-    client: ThreadedClient | None
-    objects: ObjectStore
-    reports: ReportStore
-    renders: Renders
-    packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])
-    stopping: bool = False
+    client: ThreadedClient | None  # None if every model and judge is local
+    objects: ObjectStore  # values of stages
+    reports: ReportStore  # unused if briefs are text
+    renders: Renders  # page counts and images
+    packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])  # by scenario folder
+    stopping: bool = False  # True once the run was asked to stop
     _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
         default_factory=dict[tuple[str, PromptSettings], tuple[Message, ...]]
     )

@@ -59,15 +59,10 @@ def _called(settings: Settings) -> list[ModelSettings]:
 
 @dataclass(frozen=True)
 class Stores:
-    """What a run keeps, by the settings `results` and `store`.
+    """What a run keeps, by the settings `results` and `store`."""
 
-    Attributes:
-        results: folder of all output on this machine.
-        blobs: the shared store; None if everything is kept below `results`.
-    """
-
-    results: Path
-    blobs: Blobs | None = None
+    results: Path  # folder of all output on this machine
+    blobs: Blobs | None = None  # the shared store; None if everything is kept below `results`
 
     @classmethod
     def of(cls, project: Path, settings: Settings) -> Stores:

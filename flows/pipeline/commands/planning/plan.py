@@ -17,13 +17,13 @@ from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.stores import Stores
 from flows.pipeline.work.writers import write_local
-from flows.schema.call import stands
+from flows.schema.call import build_call, stands
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeHarness, JudgeKind, Retry, Writer
 from flows.schema.verdict import VerdictStatus
-from flows.stages.generate import Written, build_messages, build_request, read_written
+from flows.stages.generate import Written, build_messages, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
@@ -104,7 +104,7 @@ class _Planner:
             return
         packet = self._packet(found.evaluation, scenario)
         messages = build_messages(scenario.assignment, packet, settings.prompt)
-        request = build_request(messages, settings.model, settings.effort.level, seed)
+        request = build_call(settings.model, settings.effort.level, messages, seed)
         found.write.total += 1
         stored = self._answer(request, settings.retry)
         if stored is None:
