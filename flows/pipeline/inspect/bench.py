@@ -120,7 +120,8 @@ def _bench(
     preset = "openai_compatible" if judge == "role" or "/" in judge else judge
     fixed = [f"benchmark={benchmark}", "model=openai_compatible", *_named("model", writer)]
     fixed += [f"judge={preset}", "tracking=none"]
-    for role, key in _judging(project, fixed).items():
+    to_be_named = _named("judge", writer) if preset == "openai_compatible" else []
+    for role, key in _judging(project, [*fixed, *to_be_named]).items():
         if role not in given:
             add = f"add --model-role {role}=PROVIDER/MODEL, or -T judge=offline for the stand-in"
             raise ConfigError(f"judge={judge}", f"no model has the role {role}", "a model that judges", add)
