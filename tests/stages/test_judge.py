@@ -15,13 +15,9 @@ from flows.schema.scenario import Severity, Step, Tier
 from flows.schema.settings import (
     JudgeMode,
 )
-from flows.stages.judge import (
-    build_requests,
-    output_room,
-    render_items,
-    shield,
-    with_fault,
-)
+from flows.stages.judge import build_requests, output_room, shield
+from flows.stages.judge.items import render_items
+from flows.stages.judge.request import with_fault
 from tests.stages.judge_support import (
     E1,
     ITEMS,

@@ -22,10 +22,10 @@ from flows.stages.judge import (
     build_requests,
     judge_outcome,
     read_reply,
-    reject_if_cut,
     verdicts_for_brief,
     verdicts_for_missing,
 )
+from flows.stages.judge.reply import reject_if_cut
 from tests.stages.judge_support import (
     ITEMS,
     JUDGE,

@@ -28,7 +28,7 @@ from flows.pipeline.work.writers import format_notices
 from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.document import Packet
-from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
+from flows.schema.report_task import ReportFacts, ReportStatus, Submitted
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName, Writer
@@ -38,12 +38,6 @@ SUBMISSION_VERSION = "2"
 """Raise when the outcome of an attempt, or the reading or measuring of a report, changes."""
 
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
-_STATUSES = {
-    ReportStatus.missing: BriefStatus.missing,
-    ReportStatus.corrupt: BriefStatus.corrupt,
-    ReportStatus.empty: BriefStatus.empty,
-    ReportStatus.readable: BriefStatus.written,
-}
 
 
 class Reports(BenchmarkKind):
@@ -193,7 +187,9 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
             # Our reader failed: the report does not score 0, and other attempts are still scored.
             status, why = BriefStatus.error, f"the report can't be read here: {error.found}"
         else:
-            status, why = _STATUSES[file.status], file.reason or format_notices(file.notices)
+            is_readable = file.status is ReportStatus.readable
+            status = BriefStatus.written if is_readable else BriefStatus(file.status.value)
+            why = file.reason or format_notices(file.notices)
             if file.text is not None:
                 # The same call as in the tools of an attempt, so that the layout is reused.
                 layout = await context.renders.layout(path.read_bytes(), path.suffix)
@@ -202,7 +198,8 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
         scenario_id=scenario.scenario_id,
         seed=submitted.seed,
         status=status,
-        text=_text(file),
+        # Empty for an empty report, None for a missing or corrupt one.
+        text=None if file is None or file.status is ReportStatus.corrupt else file.text or "",
         words_raw=0 if status is BriefStatus.empty else words and words.counted,
         words_kept=0 if status is BriefStatus.empty else words and words.counted,
         cut=False,
@@ -233,10 +230,3 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
         detail="; ".join(dict.fromkeys(part for part in (why, submitted.detail) if part)),
     )
     return {"brief": as_row(brief), "facts": as_row(facts)}
-
-
-def _text(file: ReportFile | None) -> str | None:
-    """Return the text for the judge: empty for an empty report, None for a missing or corrupt one."""
-    if file is None or file.status is ReportStatus.corrupt:
-        return None
-    return file.text or ""

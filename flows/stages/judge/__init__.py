@@ -8,9 +8,7 @@ becomes a verdict. `majority` combines the verdicts of a panel's members or of a
 from flows.stages.judge.items import (
     N_CANARIES,
     place_effect,
-    render_items,
     shown_order,
-    with_canaries,
 )
 from flows.stages.judge.reply import (
     ItemVerdict,
@@ -19,7 +17,6 @@ from flows.stages.judge.reply import (
     judge_outcome,
     misses_canary,
     read_reply,
-    reject_if_cut,
 )
 from flows.stages.judge.request import (
     JudgeCall,
@@ -27,9 +24,8 @@ from flows.stages.judge.request import (
     build_requests,
     output_room,
     reply_schema,
-    with_fault,
 )
-from flows.stages.judge.text import escape, is_quoted, shield
+from flows.stages.judge.text import shield
 from flows.stages.judge.verdicts import (
     VOTE_VERSION,
     majority,
@@ -51,22 +47,16 @@ __all__ = [
     "RejectedReply",
     "build_agent_call",
     "build_requests",
-    "escape",
-    "is_quoted",
     "judge_outcome",
     "majority",
     "misses_canary",
     "output_room",
     "place_effect",
     "read_reply",
-    "reject_if_cut",
-    "render_items",
     "reply_schema",
     "shield",
     "shown_order",
     "verdicts_for_brief",
     "verdicts_for_missing",
     "verdicts_for_no_report",
-    "with_canaries",
-    "with_fault",
 ]
