@@ -15,34 +15,22 @@ class LengthUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LengthLimit:
-    """A length limit as written by the task's author, and its measurable parts.
+    """A length limit as written by the task's author, and its measurable parts."""
 
-    Attributes:
-        text: the author's words.
-        words: maximum words; None if not given.
-        pages: maximum pages; None if not given.
-        unread: parts of `text` that are not a plain upper limit (`about 200 words`) and so are not measured.
-    """
-
-    text: str
-    words: int | None
-    pages: int | None
+    text: str  # the author's words
+    words: int | None  # maximum words; None if not given
+    pages: int | None  # maximum pages; None if not given
+    # Parts of `text` that are not a plain upper limit (`about 200 words`) and so are not measured.
     unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LengthMeasure:
-    """One measurement of a report against its limit.
-
-    Attributes:
-        unit: the unit.
-        limit: the maximum.
-        found: the count; None if not counted.
-    """
+    """One measurement of a report against its limit."""
 
     unit: LengthUnit
-    limit: int
-    found: int | None
+    limit: int  # the maximum
+    found: int | None  # the count; None if not counted
 
     @property
     def within(self) -> bool | None:

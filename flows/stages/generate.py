@@ -16,23 +16,14 @@ GENERATE_VERSION = "2"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A writer's output for one seed, before the cut.
+    """A writer's output for one seed, before the cut."""
 
-    Attributes:
-        seed: number of the repeat.
-        status: the outcome of the request.
-        text: the complete text; None unless written or empty.
-        cut_by_provider: True if the provider stopped at its output limit.
-        completion: key of the stored reply; None without a model.
-        detail: why there is no text, or what the reader left out of the file; may be empty.
-    """
-
-    seed: int
+    seed: int  # number of the repeat
     status: BriefStatus
-    text: str | None
-    cut_by_provider: bool = False
-    completion: str | None = None
-    detail: str = ""
+    text: str | None  # the complete text; None unless written or empty
+    cut_by_provider: bool = False  # True if the provider stopped at its output limit
+    completion: str | None = None  # key of the stored reply; None without a model
+    detail: str = ""  # why there is no text, or what the reader left out of the file; may be empty
 
 
 def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:

@@ -12,23 +12,11 @@ from hypothesis import strategies as st
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Severity, Step, Tier
-from flows.schema.settings import (
-    JudgeMode,
-)
+from flows.schema.settings import JudgeMode
 from flows.stages.judge import build_requests, output_room, shield
 from flows.stages.judge.items import render_items
 from flows.stages.judge.request import with_fault
-from tests.stages.judge_support import (
-    E1,
-    ITEMS,
-    JUDGE,
-    PROMPT,
-    R1,
-    R2,
-    call_for,
-    item,
-    prompt_of,
-)
+from tests.stages.judge_support import E1, ITEMS, JUDGE, PROMPT, R1, R2, call_for, item, prompt_of
 
 # The prompt
 

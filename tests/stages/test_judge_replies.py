@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, CompletionStatus, Usage
-from flows.schema.settings import (
-    JudgeMode,
-)
+from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
 from flows.stages.judge import (
     ItemVerdict,
@@ -26,16 +24,7 @@ from flows.stages.judge import (
     verdicts_for_missing,
 )
 from flows.stages.judge.reply import reject_if_cut
-from tests.stages.judge_support import (
-    ITEMS,
-    JUDGE,
-    PROMPT,
-    R1,
-    R2,
-    call_for,
-    failed,
-    prompt_of,
-)
+from tests.stages.judge_support import ITEMS, JUDGE, PROMPT, R1, R2, call_for, failed, prompt_of
 
 BRIEF = Brief("harbour", 2, BriefStatus.written, "text", 1, 1, cut=False, cut_by_provider=False,
               word_counter="w1", completion="k")  # fmt: skip

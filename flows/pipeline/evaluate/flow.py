@@ -24,11 +24,7 @@ from flows.common.gather import gather_then_raise
 from flows.common.text import number
 from flows.pipeline.evaluate.chain import RunChain
 from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
-from flows.pipeline.orchestration.cached_tasks import (
-    TaskRuns,
-    run_cached,
-    show_skipped,
-)
+from flows.pipeline.orchestration.cached_tasks import TaskRuns, run_cached, show_skipped
 from flows.pipeline.orchestration.flow_runs import (
     add_tags,
     log,
@@ -42,11 +38,7 @@ from flows.pipeline.results.served import other_models, replies_behind, served, 
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Evaluation
-from flows.pipeline.work.stages import (
-    aggregate_work,
-    packet_work,
-    take_packet,
-)
+from flows.pipeline.work.stages import aggregate_work, packet_work, take_packet
 from flows.schema.brief import BriefStatus
 from flows.schema.rows import from_row
 from flows.schema.scenario import Scenario

@@ -5,11 +5,7 @@ verdicts or into the same question with the fault named. An error, a refusal or 
 becomes a verdict. `majority` combines the verdicts of a panel's members or of a judge's repeats.
 """
 
-from flows.stages.judge.items import (
-    N_CANARIES,
-    place_effect,
-    shown_order,
-)
+from flows.stages.judge.items import N_CANARIES, place_effect, shown_order
 from flows.stages.judge.reply import (
     ItemVerdict,
     MissedCanary,
@@ -18,13 +14,7 @@ from flows.stages.judge.reply import (
     misses_canary,
     read_reply,
 )
-from flows.stages.judge.request import (
-    JudgeCall,
-    build_agent_call,
-    build_requests,
-    output_room,
-    reply_schema,
-)
+from flows.stages.judge.request import JudgeCall, build_agent_call, build_requests, output_room, reply_schema
 from flows.stages.judge.text import shield
 from flows.stages.judge.verdicts import (
     VOTE_VERSION,

@@ -46,21 +46,14 @@ class MissedCanary(RejectedReply):
 
 @dataclass(frozen=True, slots=True)
 class ItemVerdict:
-    """The verdict of one call on one item, without the brief.
-
-    Attributes:
-        item_id: the item.
-        status: whether it was graded.
-        passed: None unless graded. For a wrong move, True means that the brief did not make it.
-        mode: how it failed; None if it passed, was not graded, or the judge was not asked.
-        reason: the judge's explanation, or why there is no verdict; may be empty.
-    """
+    """The verdict of one call on one item, without the brief."""
 
     item_id: str
-    status: VerdictStatus
-    passed: bool | None
+    status: VerdictStatus  # whether it was graded
+    passed: bool | None  # None unless graded. For a wrong move, True means that the brief did not make it.
+    # How it failed; None if it passed, was not graded, or the judge was not asked.
     mode: FailureMode | None = None
-    reason: str = ""
+    reason: str = ""  # the judge's explanation, or why there is no verdict; may be empty
 
 
 def judge_outcome(

@@ -21,25 +21,15 @@ _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
-    """One call to a judge, with what is needed to read the reply.
-
-    Attributes:
-        request: the request.
-        mode: the format of the reply.
-        items: the items, in the order shown, including canaries.
-        rejected: text added after a rejected reply; `{{fault}}` is filled in.
-        attempt: number of this attempt, from 1.
-        canaries: ids of the canary items; may be empty.
-        quoted: the brief, in which the reply's quotes must be; None if none are asked for.
-    """
+    """One call to a judge, with what is needed to read the reply."""
 
     request: Request
-    mode: JudgeMode
-    items: tuple[Item, ...]
-    rejected: str
-    attempt: int = 1
-    canaries: tuple[str, ...] = ()
-    quoted: str | None = None
+    mode: JudgeMode  # the format of the reply
+    items: tuple[Item, ...]  # the items, in the order shown, including canaries
+    rejected: str  # text added after a rejected reply; `{{fault}}` is filled in
+    attempt: int = 1  # number of this attempt, from 1
+    canaries: tuple[str, ...] = ()  # ids of the canary items; may be empty
+    quoted: str | None = None  # the brief, in which the reply's quotes must be; None if none are asked for
 
     @property
     def item_ids(self) -> tuple[str, ...]:
