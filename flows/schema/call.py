@@ -8,7 +8,7 @@ from typing import Any
 
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError
-from flows.schema.completion import Completion, CompletionStatus, Message, Request
+from flows.schema.completion import Completion, Message, Request
 from flows.schema.settings import Effort, ModelSettings, Retry
 
 CHARACTERS_PER_TOKEN = 4
@@ -94,14 +94,19 @@ def build_call(
     )
 
 
+ASKED_AGAIN: Mapping[Retry, frozenset[str]] = {
+    Retry.none: frozenset(),
+    Retry.unparsed: frozenset({"unparsed"}),
+    Retry.failed: frozenset({"error", "unparsed"}),
+    Retry.partial: frozenset({"error", "unparsed", "partial"}),
+    Retry.refused: frozenset({"error", "unparsed", "refused"}),
+}
+"""Statuses of calls, briefs and verdicts that `retry` asks again."""
+
+
 def stands(completion: Completion, retry: Retry) -> bool:
     """Whether a stored completion is final; otherwise the request is sent again."""
-    again = {
-        CompletionStatus.error: retry not in (Retry.none, Retry.unparsed),
-        CompletionStatus.partial: retry is Retry.partial,
-        CompletionStatus.refused: retry is Retry.refused,
-    }
-    return not again.get(completion.status, False)
+    return completion.status.value not in ASKED_AGAIN[retry]
 
 
 def estimated_input_tokens(request: Request) -> int:

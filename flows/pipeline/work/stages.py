@@ -12,6 +12,7 @@ from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import items_digest
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.brief import Brief, BriefStatus
+from flows.schema.call import ASKED_AGAIN
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
@@ -92,11 +93,4 @@ def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources
 
 def should_retry(retry: Retry, statuses: Sequence[str]) -> bool:
     """Whether any of these statuses is to be retried."""
-    again = {
-        Retry.none: set[str](),
-        Retry.unparsed: {"unparsed"},
-        Retry.failed: {"error", "unparsed"},
-        Retry.partial: {"error", "unparsed"},
-        Retry.refused: {"error", "unparsed", "refused"},
-    }[retry]
-    return not again.isdisjoint(statuses)
+    return not ASKED_AGAIN[retry].isdisjoint(statuses)
