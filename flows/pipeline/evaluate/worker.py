@@ -210,7 +210,7 @@ class _Run:
                 Client(store, settings.runner, settings.budget, settings.retry, leases=order.leases)
             )
         self.context = stores.context(project, evaluations, client)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._chains: set[Future[Steps]] = set()
         self._base = contextvars.Context()
         self._base.run(
             enter_flow_run, order.flow_run, evaluate, {**order.prefect, "PREFECT_API_URL": url}, self._entered
@@ -221,36 +221,28 @@ class _Run:
 
     async def do(self, evaluation: int, scenario: int, packet: str) -> Steps:
         """Run one chain in the loop of the stages."""
-        done: Future[Steps] = Future()
+        chain = self._chain(self.context.evaluations[evaluation], scenario, packet)
+        future = self._base.copy().run(asyncio.run_coroutine_threadsafe, chain, self._loop)
+        self._chains.add(future)
+        future.add_done_callback(self._chains.discard)
+        return await asyncio.shield(asyncio.wrap_future(future))  # what has begun ends
 
-        def start() -> None:
-            chain = self._chain(self.context.evaluations[evaluation], scenario, packet, done)
-            self._tasks.add(task := self._loop.create_task(chain, context=self._base.copy()))
-            task.add_done_callback(self._tasks.discard)
-
-        self._loop.call_soon_threadsafe(start)
-        return await asyncio.wrap_future(done)
-
-    async def _chain(self, evaluation: Evaluation, place: int, packet: str, done: Future[Steps]) -> None:
+    async def _chain(self, evaluation: Evaluation, place: int, packet: str) -> Steps:
         from flows.pipeline.evaluate.chain import run_chain
         from flows.schema.document import Packet
 
-        try:
-            context, scenario = self.context, evaluation.scenarios[place]
-            folder = context.folder(evaluation, scenario)
-            if folder not in context.packets:
-                row = _stored(context.objects, _PACKET, folder.name, packet)
-                context.packets[folder] = from_row(Packet, row)
-            chain = await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)
-            done.set_result(chain.steps)
-        except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
-            done.set_exception(error)
+        context, scenario = self.context, evaluation.scenarios[place]
+        folder = context.folder(evaluation, scenario)
+        if folder not in context.packets:
+            row = _stored(context.objects, _PACKET, folder.name, packet)
+            context.packets[folder] = from_row(Packet, row)
+        return (await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)).steps
 
     @property
     def is_over(self) -> bool:
         """True if nothing is left to do, and its flow has ended."""
         client = self.context.client
-        return not self._tasks and (client is None or client.stopped)
+        return not self._chains and (client is None or client.stopped)
 
     def close(self) -> None:
         """Let calls in flight end, and close everything."""
