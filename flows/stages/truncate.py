@@ -51,15 +51,20 @@ _INSIDE = rf"[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}\-]*+"
 # letter, not at the punctuation before it, and never giving back what was taken (`*+`) keep the
 # search linear on any text, a megabyte of punctuation included.
 _WORD = re.compile(
-    rf"[{_IDEOGRAPHS}](?:(?![^\W_])[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}{_OPENING}\-]|[\uff9e\uff9f])*+"
+    rf"([{_IDEOGRAPHS}](?:(?![^\W_])[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}{_OPENING}\-]|[\uff9e\uff9f])*+"
     rf"|(?![{_SEPARATORS}{_IDEOGRAPHS}])[^\W_]{_INSIDE}"
-    rf"(?:(?:-(?!-)|(?<![\x00-\u058f])[{_JOINERS}]){_INSIDE})*+"
+    rf"(?:(?:-(?!-)|(?<![\x00-\u058f])[{_JOINERS}]){_INSIDE})*+)"
 )
 
 
 def count_words(text: str) -> int:
     """Count the words in `text` under rule `w1`, in linear time."""
     return len(_WORD.findall(text))
+
+
+def has_words(text: str) -> bool:
+    """True if `text` has a word."""
+    return _WORD.search(text) is not None
 
 
 def truncate(
@@ -92,9 +97,9 @@ def truncate(
     """
     if cap is not None and cap < 0:
         raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
-    ends = [word.end() for word in _WORD.finditer(text)]  # counts and cuts in one pass
-    words_raw = len(ends)
-    kept = text if cap is None or words_raw <= cap else text[: ends[cap - 1] if cap else 0]
+    parts = _WORD.split(text)  # in turn what is before a word, and the word
+    words_raw = len(parts) // 2
+    kept = text if cap is None or words_raw <= cap else "".join(parts[: 2 * cap])
     return Brief(
         scenario_id=scenario_id,
         seed=seed,

@@ -22,7 +22,7 @@ from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
 from flows.stages.generate import GENERATE_VERSION, Written, read_written
 from flows.stages.judge import shield
-from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
+from flows.stages.truncate import WORD_COUNTER, has_words, truncate, without_text
 
 _NO_WORD_VERSION = "1"  # of the rule for briefs without a word, which are graded without a judge
 
@@ -124,7 +124,7 @@ class Briefs(BenchmarkKind):
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Return a reason for a brief without a word, in which no wrong move can be found either."""
         # The offline judge's rules give the same verdicts.
-        if judge.kind is JudgeKind.offline or brief.text is None or count_words(shield(brief.text)[0]):
+        if judge.kind is JudgeKind.offline or brief.text is None or has_words(shield(brief.text)[0]):
             return None
         if brief.cut_by_provider:
             return "empty brief: it was stopped at the output limit before a word was written"

@@ -19,6 +19,10 @@ from flows.stages.judge.request import JudgeCall, with_fault
 from flows.stages.judge.text import is_quoted
 
 _LONGEST_QUOTE = 80  # characters of a reply that a fault quotes
+_MODES = {
+    error: [mode.value for mode in FailureMode if (mode is FailureMode.committed) == error]
+    for error in (False, True)
+}
 _HALF = re.compile("[\ud800-\udfff]")  # half of a character
 
 
@@ -171,7 +175,7 @@ def _has_quote(entry: dict[str, Any], brief_text: str) -> bool:
 def _from_failed(item_id: str, error: bool, entry: dict[str, Any] | None) -> ItemVerdict:
     if entry is None:
         return ItemVerdict(item_id, VerdictStatus.graded, passed=True)
-    names = [mode.value for mode in FailureMode if (mode is FailureMode.committed) == error]
+    names = _MODES[error]
     if entry["mode"] not in names:
         kind = "an error" if error else "a requirement"
         raise RejectedReply(
