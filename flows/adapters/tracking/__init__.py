@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -135,7 +135,7 @@ class Tracker:
         assert self._child is not None
         assert self._child.stdin is not None
         with suppress(BrokenPipeError):  # the child has failed
-            self._child.stdin.write(json.dumps(asdict(record)) + "\n")
+            self._child.stdin.write(json.dumps(record, default=vars) + "\n")  # asdict copies each verdict
             self._child.stdin.flush()
 
     def finish(self) -> tuple[int, list[str]]:

@@ -25,7 +25,7 @@ from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.stores import Stores, context_of
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, Spent, spent_on
-from flows.schema.condition import judge_fields, quorum_of
+from flows.schema.condition import quorum_of
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
@@ -120,7 +120,7 @@ def judge_work(
     inputs = {
         "scenario": scenario.scenario_id,
         "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION, *by_reference],
-        "judge": judge_fields(judge, evaluation.settings.judge_prompt),
+        "judge": evaluation.judge_fields,
         "voters": [voter.judge.label for voter in evaluation.voters],
         "items": rubric_digest(scenario),
         "briefs": source,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.schema.brief import Brief
 from flows.schema.completion import Message
-from flows.schema.condition import Condition, Judge
+from flows.schema.condition import Condition, Judge, judge_fields
 from flows.schema.document import Packet
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
@@ -109,6 +110,11 @@ class Evaluation:
     kind: BenchmarkKind
     voters: tuple[Evaluation, ...] = ()  # the condition under each panel member; empty for other judges
     changed: frozenset[str] = frozenset()  # sections and keys unlike their named options, as in `Point`
+
+    @cached_property
+    def judge_fields(self) -> dict[str, Any]:
+        """The settings of the judge that can change a verdict."""
+        return judge_fields(self.settings.judge, self.settings.judge_prompt)
 
     @property
     def name(self) -> str:
