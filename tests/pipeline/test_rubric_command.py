@@ -145,5 +145,5 @@ def test_a_scenario_that_is_not_there_is_named_with_those_that_are(own):
     made = r"one of these: ward_3. First make it: staffbench new handover/ward_4"
     with pytest.raises(ConfigError, match=rf"ward_4: no such scenario .*{made}"):
         export_rubric(own.folder, ["benchmark=handover"], "ward_4", own.folder / "a.csv", Screen())
-    with pytest.raises(ConfigError, match="parts of Harbor tasks"):
+    with pytest.raises(ConfigError, match=r"none yet. First make it: staffbench new mission_report/x"):
         export_rubric(own.folder, ["benchmark=mission_report"], "x", own.folder / "a.csv", Screen())
