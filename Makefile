@@ -16,10 +16,10 @@ EXPERIMENT.mission_report := reports
 
 .DEFAULT_GOAL := help
 LOCAL := .venv/.local
-.PHONY: help setup run local eee smoke test slow coverage check docs packets validate report ui prefect cluster cluster-stop track lock clean
+.PHONY: help setup run local eee dvc-s3 smoke test slow coverage check docs packets validate report ui prefect cluster cluster-stop track lock clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## the environment in .venv, and no more
 
@@ -34,6 +34,8 @@ run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)
 
 eee: .eee/.installed  ## the validator of Every Eval Ever, beside us in .eee: it needs Python 3.12
+
+dvc-s3: .dvc-s3/.installed  ## DVC with its S3 plugin, beside us in .dvc-s3: it needs another botocore
 
 smoke: $(LOCAL)  ## the whole pipeline with it, on one tiny scenario; minutes, and no result
 	$(BIN)/staffbench run +experiment=smoke
@@ -114,6 +116,11 @@ $(STAMP): requirements.lock pyproject.toml $(OTHER:other=.another-python)
 	  ~/.pyenv/versions/3.1[23]*/bin/python; do \
 	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2> /dev/null && echo $$p && exit; done; echo 3.12)" .eee
 	@$(BIN)/uv pip install --quiet --python .eee/bin/python every-eval-ever==0.3.0
+	@touch $@
+
+.dvc-s3/.installed: $(STAMP)
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .dvc-s3
+	@$(BIN)/uv pip install --quiet --python .dvc-s3/bin/python dvc==$$($(BIN)/dvc --version) dvc-s3==3.3.0
 	@touch $@
 
 # Wheels only, and without dependencies: what is needed of them is in the lock already.

@@ -130,8 +130,8 @@ def columns() -> str:
 
 
 def _remark(source: str, table: str, column: str) -> str:
-    block = source.partition(f"\n{table}: Any = _schema(")[2].partition("\n)")[0]
-    found = re.search(rf"^    {column}=\(.*?\),  # (.+)$", block, re.MULTILINE)
+    block = source.partition(f'\n{table} = _schema("""')[2].partition('\n"""')[0]
+    found = re.search(rf"^    {column}(?:[:?]\S*)?  # (.+)$", block, re.MULTILINE)
     return found[1] if found else ""
 
 

@@ -288,11 +288,11 @@ def _store(parsed: argparse.Namespace, project: Path, overrides: list[str], scre
 
 def _import(parsed: argparse.Namespace, project: Path, overrides: list[str], screen: Screen) -> int:
     require_inspect()
-    from flows.pipeline.inspect.imports import Mapped, import_logs
+    from flows.pipeline.inspect.imports import import_logs
 
-    mapped = Mapped(dict(pair.rsplit("=", 1) for pair in parsed.map if "=" in pair), parsed.key)
+    ids = dict(pair.rsplit("=", 1) for pair in parsed.map if "=" in pair)
     code = 0
-    for table, model in import_logs(project, overrides, parsed.logs, mapped, screen):
+    for table, model in import_logs(project, overrides, parsed.logs, screen, ids=ids, key=parsed.key):
         label = model.replace("\\", "\\\\").replace("'", "\\'")
         grade = build_parser().parse_args(["grade", str(table)])
         code = max(code, _run(grade, project, [f"model.label='{label}'", *overrides], screen))

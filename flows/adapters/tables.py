@@ -10,6 +10,7 @@ Rows are sorted and have no timestamps, so equal results have equal bytes.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
@@ -28,154 +29,79 @@ SCHEMA_VERSION = "2"
 """Increment when a column changes its name, type or meaning."""
 
 
-def _schema(**columns: tuple[Any, bool]) -> Any:
-    return pa.schema([pa.field(name, kind, nullable=null) for name, (kind, null) in columns.items()])
+_TYPES: dict[str, Any] = {"": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "float": pa.float64()}
 
 
-_TEXT, _INT, _BOOL, _FLOAT = pa.string(), pa.int64(), pa.bool_(), pa.float64()
+def _schema(columns: str) -> Any:
+    """Return the schema of a list of columns: `name` of texts, `name:type` of others, `?` if null is allowed.
 
-BLOCKS: Any = _schema(
-    scenario_id=(_TEXT, False),
-    document_number=(_INT, False),
-    document=(_TEXT, False),
-    media=(_TEXT, False),
-    sha256=(_TEXT, False),
-    reader=(_TEXT, False),
-    number=(_INT, False),
-    is_notice=(_BOOL, False),  # True: a notice, not part of the text
-    kind=(_TEXT, False),
-    place=(_TEXT, False),
-    level=(_INT, True),
-    text=(_TEXT, False),
-)
-BRIEFS: Any = _schema(
-    condition=(_TEXT, False),
-    benchmark=(_TEXT, False),
-    model=(_TEXT, False),
-    effort=(_TEXT, False),
-    word_cap=(_INT, True),
-    prompt=(_TEXT, False),
-    harness=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    status=(_TEXT, False),
-    text=(_TEXT, True),
-    words_raw=(_INT, True),
-    words_kept=(_INT, True),
-    cut=(_BOOL, False),
-    cut_by_provider=(_BOOL, False),
-    word_counter=(_TEXT, False),
-    completion=(_TEXT, True),
-    report=(_TEXT, True),  # sha256 of the report's file, for what is one
-    detail=(_TEXT, False),
-)
-REPORTS: Any = _schema(
-    condition=(_TEXT, False),
-    harness=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    status=(_TEXT, False),
-    report=(_TEXT, True),
-    ended=(_TEXT, False),  # how the attempt ended: finished, or the limit that it reached
-    n_calls=(_INT, False),  # replies of the model
-    word_rule=(_TEXT, False),
-    words=(_INT, True),  # those that count against a limit: the four that follow
-    words_body=(_INT, True),
-    words_tables=(_INT, True),
-    words_notes=(_INT, True),
-    words_text_boxes=(_INT, True),
-    words_outside=(_INT, True),  # in headers and footers
-    word_limit=(_INT, True),  # of the task; null where it names none
-    pages=(_INT, True),  # null where they were not measured
-    page_limit=(_INT, True),
-    renderer=(_TEXT, True),  # how the pages were counted, or why they were not
-    detail=(_TEXT, False),
-)
-TRAJECTORIES: Any = _schema(
-    condition=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    turn=(_INT, False),  # from 1
-    event=(_TEXT, False),  # JSON: what the model said and called, and what it was answered
-)
-VERDICTS: Any = _schema(
-    condition=(_TEXT, False),
-    judge=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    item_id=(_TEXT, False),
-    step=(_TEXT, True),  # these three are an item's; null for a criterion
-    tier=(_INT, True),
-    severity=(_TEXT, True),
-    points=(_FLOAT, True),  # a criterion's; null for an item
-    status=(_TEXT, False),
-    passed=(_BOOL, True),
-    mode=(_TEXT, True),
-    reason=(_TEXT, False),
-)
-REPEATS: Any = _schema(
-    condition=(_TEXT, False),
-    judge=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    item_id=(_TEXT, False),
-    repeat=(_INT, False),  # of the judge, from 1; `seed` is the brief's
-    status=(_TEXT, False),
-    passed=(_BOOL, True),
-    mode=(_TEXT, True),
-    reason=(_TEXT, False),
-)
-SCORES: Any = _schema(
-    condition=(_TEXT, False),
-    judge=(_TEXT, False),
-    scoring=(_TEXT, False),
-    scenario_id=(_TEXT, False),
-    seed=(_INT, False),
-    brief_status=(_TEXT, False),
-    score=(_FLOAT, True),
-    score_clamped=(_FLOAT, True),
-    score_low=(_FLOAT, False),
-    score_high=(_FLOAT, False),
-    correct=(_FLOAT, True),
-    passed=(_FLOAT, True),
-    wrong=(_INT, True),
-    n_items=(_INT, False),
-    n_graded=(_INT, False),
-    n_refused=(_INT, False),
-    n_unparsed=(_INT, False),
-    n_error=(_INT, False),
-)
+    A remark behind `#` on a line of its own column is shown in `docs/reference/files.md`.
+    """
+    fields: list[Any] = []
+    for column in re.sub("#.*", "", columns).split():
+        name, _, kind = column.removesuffix("?").partition(":")
+        fields.append(pa.field(name, _TYPES[kind], nullable=column.endswith("?")))
+    return pa.schema(fields)
 
-SCENARIOS: Any = _schema(  # this one and the next two are in exports only
-    scenario_id=(_TEXT, False),
-    title=(_TEXT, False),
-    assignment=(_TEXT, False),
-    synthetic=(_BOOL, False),
-    licence=(_TEXT, False),
-    reference=(_TEXT, True),  # the expert's report of a task
-)
-ITEMS: Any = _schema(
-    scenario_id=(_TEXT, False),
-    number=(_INT, False),
-    item_id=(_TEXT, False),
-    step=(_TEXT, True),
-    tier=(_INT, True),
-    severity=(_TEXT, True),
-    points=(_FLOAT, True),
-    wrong_move=(_BOOL, False),
-    requirement=(_TEXT, False),
-    ground_truth=(_TEXT, False),
-    pass_condition=(_TEXT, False),
-    fail_condition=(_TEXT, False),
-    rationale=(_TEXT, False),
-)
-EVIDENCE: Any = _schema(
-    scenario_id=(_TEXT, False),
-    item_id=(_TEXT, False),
-    number=(_INT, False),
-    document=(_TEXT, False),
-    quote=(_TEXT, False),
-)
+
+BLOCKS = _schema("""
+    scenario_id document_number:int document media sha256 reader number:int
+    is_notice:bool  # True: a notice, not part of the text
+    kind place level:int? text
+""")
+BRIEFS = _schema("""
+    condition benchmark model effort word_cap:int? prompt harness scenario_id seed:int status text?
+    words_raw:int? words_kept:int? cut:bool cut_by_provider:bool word_counter completion?
+    report?  # sha256 of the report's file, for what is one
+    detail
+""")
+REPORTS = _schema("""
+    condition harness scenario_id seed:int status report?
+    ended  # how the attempt ended: finished, or the limit that it reached
+    n_calls:int  # replies of the model
+    word_rule
+    words:int?  # those that count against a limit: the four that follow
+    words_body:int? words_tables:int? words_notes:int? words_text_boxes:int?
+    words_outside:int?  # in headers and footers
+    word_limit:int?  # of the task; null where it names none
+    pages:int?  # null where they were not measured
+    page_limit:int?
+    renderer?  # how the pages were counted, or why they were not
+    detail
+""")
+TRAJECTORIES = _schema("""
+    condition scenario_id seed:int
+    turn:int  # from 1
+    event  # JSON: what the model said and called, and what it was answered
+""")
+VERDICTS = _schema("""
+    condition judge scenario_id seed:int item_id
+    step?  # these three are an item's; null for a criterion
+    tier:int? severity?
+    points:float?  # a criterion's; null for an item
+    status passed:bool? mode? reason
+""")
+REPEATS = _schema("""
+    condition judge scenario_id seed:int item_id
+    repeat:int  # of the judge, from 1; `seed` is the brief's
+    status passed:bool? mode? reason
+""")
+SCORES = _schema("""
+    condition judge scoring scenario_id seed:int brief_status score:float? score_clamped:float?
+    score_low:float score_high:float correct:float? passed:float? wrong:int?
+    n_items:int n_graded:int n_refused:int n_unparsed:int n_error:int
+""")
+
+# These are in exports only.
+SCENARIOS = _schema("""
+    scenario_id title assignment synthetic:bool licence
+    reference?  # the expert's report of a task
+""")
+ITEMS = _schema("""
+    scenario_id number:int item_id step? tier:int? severity? points:float? wrong_move:bool
+    requirement ground_truth pass_condition fail_condition rationale
+""")
+EVIDENCE = _schema("scenario_id item_id number:int document quote")
 
 
 def arrow_table(schema: Any, rows: Iterable[Mapping[str, Any]], sort_by: Sequence[str]) -> Any:
@@ -185,7 +111,7 @@ def arrow_table(schema: Any, rows: Iterable[Mapping[str, Any]], sort_by: Sequenc
 
 def with_text(schema: Any, name: str) -> Any:
     """Return a schema with one more column, of texts."""
-    return schema.append(pa.field(name, _TEXT, nullable=False))
+    return schema.append(pa.field(name, pa.string(), nullable=False))
 
 
 def write_table(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from flows.common.errors import ConfigError, StaffbenchError
 from flows.common.files import write_whole
 from flows.common.telemetry import turn_off_telemetry
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
+from flows.pipeline.publish.tables import benchmark_tables, result_tables
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.site_paper import drawn
@@ -145,15 +144,12 @@ class Benchmark:
         """
         from flows.pipeline.work.judging import grade_one  # slow import
 
-        point = self._composed(overrides)
+        given = [f"benchmark={self.name}", *self.overrides, *overrides]
+        point = compose_points(self.project, given, multirun=False)[0]
         settings = point.settings
         if kind_of(settings.benchmark).has_tasks:
-            raise ConfigError(
-                self.name,
-                "reports are Word files, not texts",
-                "a benchmark of briefs",
-                "use staffbench grade",
-            )
+            what = "reports are Word files, not texts"
+            raise ConfigError(self.name, what, "a benchmark of briefs", "use staffbench grade")
         scenario = self.scenario(scenario_id)
         cap = settings.word_cap.words
         brief = truncate(scenario_id, 1, text, cap)
@@ -177,7 +173,14 @@ class Benchmark:
         """
         if name not in TABLES:
             raise ConfigError("table", f"no table {name!r}", "one of " + ", ".join(TABLES))
-        tables = self._results() if name in _OF_RESULTS else self._contents(name)
+        if name in _OF_RESULTS:
+            settings, (graded, scenarios) = self._point.settings, self._graded()
+            results = self.project / settings.results
+            with results_lock(results):
+                tables = result_tables(results / settings.benchmark.name, graded, scenarios, settings.scoring)
+        else:
+            packets = [self.packet(one) for one in self.scenario_ids] if name == "packets" else []
+            tables = benchmark_tables([self.scenario(one) for one in self.scenario_ids], packets)
         (table,) = (one for one in tables if one.name == name)
         return arrow_table(table.schema, table.rows, table.key)
 
@@ -191,13 +194,11 @@ class Benchmark:
         Raises:
             StaffbenchError: no such figure or judge, or nothing was graded.
         """
-        settings = self._point.settings
-        graded, scenarios = self._graded()
+        settings, (graded, scenarios) = self._point.settings, self._graded()
         objects = ObjectStore(self.project / settings.results / ".cache" / "objects")
         board = build_leaderboard(graded, scenarios, settings.scoring, objects)
-        found = {
-            each.judge: each for each in drawn(board, graded, scenarios, settings.scoring, only_charts=True)
-        }
+        charts = drawn(board, graded, scenarios, settings.scoring, only_charts=True)
+        found = {each.judge: each for each in charts}
         if judge is None and len(found) > 1:
             raise ConfigError("judge", "several judges have graded", "one of " + ", ".join(found))
         chosen = judge or next(iter(found), "none")
@@ -207,22 +208,6 @@ class Benchmark:
             names = ", ".join(found[chosen].charts)
             raise ConfigError("figure", f"no figure {figure!r}", f"one of {names}")
         return Figure(figure, chosen, found[chosen].files[f"{chosen}/{figure}.svg"].decode())
-
-    def _composed(self, overrides: Sequence[str]) -> Point:
-        given = [f"benchmark={self.name}", *self.overrides, *overrides]
-        return compose_points(self.project, given, multirun=False)[0]
-
-    def _contents(self, name: str) -> list[ExportTable]:
-        ids = self.scenario_ids
-        packets = [self.packet(one) for one in ids] if name == "packets" else []
-        return benchmark_tables([self.scenario(one) for one in ids], packets)
-
-    def _results(self) -> list[ExportTable]:
-        settings = self._point.settings
-        folder = self.project / settings.results / settings.benchmark.name
-        graded, scenarios = self._graded()
-        with results_lock(self.project / settings.results):
-            return result_tables(folder, graded, scenarios, settings.scoring)
 
     def _graded(self) -> tuple[list[Graded], dict[str, Scenario]]:
         """Load what was graded; a warning names what does not fit the scenarios any more."""
@@ -235,7 +220,7 @@ class Benchmark:
         with results_lock(results):
             graded, unusable = load_graded(folder, scenarios)
         for problem in (*problems, *unusable):
-            warnings.warn(f"left out: {problem}", stacklevel=4)
+            warnings.warn(f"left out: {problem}", stacklevel=3)
         if not graded:
             raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first")
         return graded, scenarios

@@ -68,12 +68,25 @@ def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreemen
         guessed[BM25] = _by_overlap(graded)
 
     def measured(name: str, belongs: Callable[[Item], bool]) -> Agreement:
-        baselines = tuple(
-            (rater, _kappa(_total(_cells(pair for pair in guesses if belongs(pair.item)).values())) or 0.0)
-            for rater, guesses in guessed.items()
+        def cells_of(each: Sequence[LabelledVerdict]) -> _Cells:
+            return _cells(pair for pair in each if belongs(pair.item))
+
+        cells = cells_of(pairs)
+        n = sum(map(sum, cells.values()))
+        return Agreement(
+            labels=name,
+            n=n,
+            n_ungraded=sum(belongs(pair.item) for pair in pairs) - n,
+            accuracy=_accuracy(cells.values()),
+            kappa=_kappa(cells.values()),
+            accuracy_margin=_margin(cells, _accuracy),
+            kappa_margin=_margin(cells, _kappa),
+            within=_within(cells.values()),
+            within_margin=_margin(cells, _within),
+            baselines=tuple(
+                (rater, _kappa(cells_of(each).values()) or 0.0) for rater, each in guessed.items()
+            ),
         )
-        members = [pair for pair in pairs if belongs(pair.item)]
-        return replace(_measure(name, members), baselines=baselines)
 
     items = [pair.item for pair in pairs]
     groups = [measured(name, belongs) for name, belongs in _groups(items) if any(map(belongs, items))]
@@ -127,17 +140,11 @@ def compare_verdicts(name: str, pairs: Sequence[Repeated], places: tuple[int, in
         pairs: items of briefs with the verdicts of both. One without both counts only in `n_ungraded`.
         places: of their verdicts.
     """
-    first, second = places
-    labelled = [
-        LabelledVerdict(
-            pair.item,
-            pair.verdicts[first] is True,
-            None if pair.verdicts[first] is None else pair.verdicts[second],
-            pair.scenario,
-            pair.brief,
-        )
-        for pair in pairs
-    ]
+    labelled: list[LabelledVerdict] = []
+    for pair in pairs:
+        first, second = (pair.verdicts[place] for place in places)
+        verdict = None if first is None else second
+        labelled.append(LabelledVerdict(pair.item, first is True, verdict, pair.scenario, pair.brief))
     return replace(measure_agreement(name, labelled), baselines=(), groups=())
 
 
@@ -174,72 +181,41 @@ def measure_self_agreement(asked: Sequence[Repeated]) -> SelfAgreement | None:
 def _groups(items: Sequence[Item]) -> list[tuple[str, Callable[[Item], bool]]]:
     """Return each group's name and membership test, in printed order."""
 
-    def of_tier(tier: str) -> Callable[[Item], bool]:
-        return lambda item: str(item.tier) == tier
-
-    def of_severity(severity: str) -> Callable[[Item], bool]:
-        return lambda item: item.severity == severity
+    def of(by: str, value: str) -> Callable[[Item], bool]:
+        return lambda item: str(getattr(item, by)) == value
 
     return [
         ("polarity=positive", lambda item: not item.is_error),
         ("polarity=negative", lambda item: item.is_error),
-        *((f"tier={tier}", of_tier(tier)) for tier in classes(items, "tier")),
-        *((f"severity={severity}", of_severity(severity)) for severity in classes(items, "severity")),
+        *((f"tier={tier}", of("tier", tier)) for tier in classes(items, "tier")),
+        *((f"severity={severity}", of("severity", severity)) for severity in classes(items, "severity")),
     ]
 
 
-_Cells = tuple[float, float, float, float]
-"""Counts of label and verdict: both passed, only the label, only the verdict, both failed."""
+_Cells = dict[tuple[str, str], list[int]]
+"""Counts of label and verdict by scenario and brief: both passed, only the label, the verdict, neither."""
 
 
-def _cells(pairs: Iterable[LabelledVerdict]) -> dict[tuple[str, str], _Cells]:
-    """Count labels and verdicts by scenario and brief, without ungraded items."""
-    counts = Counter(
-        ((pair.scenario, pair.brief), pair.label, pair.verdict) for pair in pairs if pair.verdict is not None
-    )
-    return {
-        place: (
-            counts[place, True, True],
-            counts[place, True, False],
-            counts[place, False, True],
-            counts[place, False, False],
-        )
-        for place in sorted({place for place, _, _ in counts})
-    }
+def _cells(pairs: Iterable[LabelledVerdict]) -> _Cells:
+    """Count labels and verdicts, without ungraded items."""
+    cells: _Cells = {}
+    for pair in pairs:
+        if pair.verdict is not None:
+            counts = cells.setdefault((pair.scenario, pair.brief), [0, 0, 0, 0])
+            counts[2 * (not pair.label) + (not pair.verdict)] += 1
+    return dict(sorted(cells.items()))
 
 
-def _total(cells: Iterable[_Cells]) -> _Cells:
-    columns = list(zip(*cells, strict=True)) or [(0,)] * 4
-    a, b, c, d = map(sum, columns)
-    return a, b, c, d
+def _total(cells: Iterable[list[int]]) -> list[int]:
+    return [sum(column) for column in zip(*cells, strict=True)] or [0, 0, 0, 0]
 
 
-def _measure(name: str, pairs: Sequence[LabelledVerdict]) -> Agreement:
-    cells = _cells(pairs)
-    total = _total(cells.values())
-    n = int(sum(total))
-
-    def margin(statistic: Callable[[Iterable[_Cells]], float | None]) -> float | None:
-        return _margin(cells, statistic)
-
-    return Agreement(
-        labels=name,
-        n=n,
-        n_ungraded=len(pairs) - n,
-        accuracy=_accuracy(total),
-        kappa=_kappa(total),
-        accuracy_margin=margin(lambda each: _accuracy(_total(each))),
-        kappa_margin=margin(lambda each: _kappa(_total(each))),
-        within=_within(cells.values()),
-        within_margin=margin(_within),
-    )
+def _accuracy(cells: Iterable[list[int]]) -> float | None:
+    a, b, c, d = _total(cells)
+    return (a + d) / (a + b + c + d) if a + b + c + d else None
 
 
-def _accuracy(cells: _Cells) -> float | None:
-    return (cells[0] + cells[3]) / sum(cells) if sum(cells) else None
-
-
-def _kappa(cells: _Cells) -> float | None:
+def _kappa(cells: Iterable[list[int]]) -> float | None:
     """Cohen's kappa, (p_o - p_e) / (1 - p_e).
 
     Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
@@ -250,13 +226,13 @@ def _kappa(cells: _Cells) -> float | None:
     None if a side never varies: chance explains every agreement, and 0 (or 0/0 if both are constant) would
     look like a finding about the judge.
     """
-    a, b, c, d = cells
+    a, b, c, d = _total(cells)
     if 0 in (a + b, c + d, a + c, b + d):
         return None
     return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
 
 
-def _within(cells: Iterable[_Cells]) -> float | None:
+def _within(cells: Iterable[list[int]]) -> float | None:
     """The kappa within briefs: chance agreement is that of each brief's own shares.
 
     Sum of n(p_o - p_e) over the sum of n(1 - p_e): the briefs' kappas, weighted by n(1 - p_e). Source:
@@ -269,9 +245,7 @@ def _within(cells: Iterable[_Cells]) -> float | None:
     return above / whole if whole else None
 
 
-def _margin(
-    cells: dict[tuple[str, str], _Cells], statistic: Callable[[Iterable[_Cells]], float | None]
-) -> float | None:
+def _margin(cells: _Cells, statistic: Callable[[Iterable[list[int]]], float | None]) -> float | None:
     """Half of a 95% interval: delete-one-scenario jackknife, t with scenarios less one degrees of freedom."""
     scenarios = sorted({scenario for scenario, _ in cells})
     n = len(scenarios)

@@ -88,12 +88,7 @@ def tokens_of(characters: int) -> int:
 
 
 def brief_characters(prompt_words: int | None, cap: int | None = None) -> int:
-    """Estimate the length of a brief that is not yet written: the longest allowed.
-
-    Args:
-        prompt_words: word limit in the prompt; None for no limit.
-        cap: word cap; None for none.
-    """
+    """Estimate the length of a brief that is not yet written: the longest that prompt and cap allow."""
     words = UNLIMITED_WORDS if prompt_words is None else prompt_words
     return CHARACTERS_PER_WORD * (words if cap is None else min(words, cap))
 
@@ -106,14 +101,7 @@ def verdict_tokens(n_items: int, judge: JudgeSettings) -> int:
 def planned(
     request: Request, model: ModelSettings, output_tokens: int, *, is_assumed: bool = False
 ) -> PlannedCall:
-    """Estimate the tokens of one call.
-
-    Args:
-        request: the request.
-        model: the model, which names the field of the output limit.
-        output_tokens: expected length of the reply; lowered to the limit sent.
-        is_assumed: True if the prompt is not known yet.
-    """
+    """Estimate the tokens of one call; the expected length of the reply is lowered to the limit sent."""
     limit = request.parameters.get(model.max_tokens_field)
     most = limit if isinstance(limit, int) else None
     return PlannedCall(
@@ -219,12 +207,7 @@ def cap_mismatch(prompt_words: int | None, cap: int | None) -> str | None:
 
 
 def room_shortfall(room: int, judge: JudgeSettings) -> str | None:
-    """Describe the effect of a judge's output limit being too low for its rubric; None if it is not.
-
-    Args:
-        room: tokens that its longest reply may need, including reasoning.
-        judge: the judge's settings.
-    """
+    """Describe the effect of a judge's output limit that is below what its longest reply may need, `room`."""
     if judge.output_tokens is None or room <= judge.output_tokens:
         return None
     remedy = (

@@ -273,7 +273,7 @@ def test_a_damaged_log_is_refused(exported, tmp_path, monkeypatch, capsys, how):
     path = tmp_path / "damaged.eval"
     whole = next((exported.folder / "logs").glob("strong*")).read_bytes()
     if how == "bomb":
-        monkeypatch.setattr("flows.pipeline.inspect.imports.MAX_SAMPLE_BYTES", 1000)
+        monkeypatch.setattr("flows.pipeline.inspect.other_logs.MAX_SAMPLE_BYTES", 1000)
         path.write_bytes(whole)
     elif how == "no json":
         with zipfile.ZipFile(path, "w") as file:

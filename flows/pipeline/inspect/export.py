@@ -118,11 +118,8 @@ def _check_folder(folder: Path) -> None:
     """Refuse a folder in which Inspect would not look for logs; those of others may be there."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(folder, "a file", "a folder for logs")
-    odd = sorted(path.name for path in folder.glob("*") if path.is_file() and path.suffix not in _LOGS)
-    if odd:
-        raise ConfigError(
-            folder, f"holds {odd[0]}, which is no log of Inspect", "a new folder, or one of logs"
-        )
+    for name in sorted(path.name for path in folder.glob("*") if path.is_file() and path.suffix not in _LOGS):
+        raise ConfigError(folder, f"holds {name}, which is no log of Inspect", "a new folder, or one of logs")
 
 
 def _log_of(source: _Source, found: _Found) -> EvalLog:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
+from operator import attrgetter
 from typing import Any
 
 from inspect_ai.scorer import Score
@@ -18,11 +20,11 @@ from flows.pipeline.work.stages import score_work
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import Completion
 from flows.schema.report_task import Submitted
-from flows.schema.rows import as_row, from_row
+from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Verdict
-from flows.stages.aggregate.breakdown import UNCLASSED, breakdowns
+from flows.stages.aggregate import UNCLASSED, breakdowns, scenario_means
 from flows.stages.generate import Written
 
 _REASONS = {BriefStatus.refused: "refusal", BriefStatus.error: "no_response"}
@@ -102,19 +104,16 @@ def shares_of(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         `severity_important`, ...: of the requirements that were graded, and `..._avoided` of wrong moves.
     """
     shares: dict[str, float] = {}
+    scores = from_rows(BriefScore, found)
     for name in ("correct", "passed", "wrong"):
-        means: dict[str, list[float]] = {}
-        for each in found:
-            if each[name] is not None:
-                means.setdefault(each["scenario_id"], []).append(each[name])
-        if means:
-            shares[name] = fsum(fsum(one) / len(one) for one in means.values()) / len(means)
-    totals: dict[str, tuple[int, int]] = {}
+        if means := scenario_means(scores, attrgetter(name)):
+            shares[name] = fsum(means.values()) / len(means)
+    passed, graded = Counter[str](), Counter[str]()
     for each in found:
-        for name, (passed, n) in each["pooled"].items():
-            before = totals.get(name, (0, 0))
-            totals[name] = before[0] + passed, before[1] + n
-    return shares | {name: passed / n for name, (passed, n) in totals.items() if n}
+        for name, (count, n) in each["pooled"].items():
+            passed[name] += count
+            graded[name] += n
+    return shares | {name: passed[name] / n for name, n in graded.items() if n}
 
 
 def _explanation(record: SampleRecord, score: BriefScore, scenario: Scenario) -> str:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import base64
 import shutil
 import uuid
-import zipfile
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import (
-    EvalSample,
-    read_eval_log,
-    read_eval_log_sample,
-    read_eval_log_sample_summaries,
-)
+from inspect_ai.log import EvalSample, read_eval_log
 
 from flows.adapters.config.check import checked
 from flows.adapters.config.compose import compose_points
@@ -26,10 +19,10 @@ from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.screen import Screen
 from flows.adapters.tables import VERDICTS, read_table
-from flows.common.digests import canonical_json, sha256_bytes, sha256_text
-from flows.common.errors import ConfigError, StaffbenchError, StoreError
+from flows.common.digests import sha256_bytes
+from flows.common.errors import ConfigError, StoreError
 from flows.common.files import write_whole
-from flows.common.text import plural
+from flows.pipeline.inspect.other_logs import readable, samples_of, write_briefs
 from flows.pipeline.inspect.record import FORMAT, KEY, ConditionRecord, SampleRecord, loaded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.record import CARRIED, Outcome, write_results
@@ -41,36 +34,25 @@ from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Evaluation, Submission
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import spent_together
-from flows.schema.condition import file_name
-from flows.schema.settings import Settings
+from flows.schema.scenario import Item
 from flows.schema.verdict import VerdictStatus
 from flows.stages.aggregate import aggregate
 from flows.stages.judge import verdicts_for_missing
 from flows.stages.score import score_briefs
 from flows.stages.truncate import without_text
 
-MAX_LOG_BYTES = 4 << 30
-"""Unpacked size of a log: more than 10,000 attempts with their trajectories."""
-MAX_SAMPLE_BYTES = 256 << 20
 _Key = tuple[str, int]
 _Samples = Mapping[_Key, EvalSample]
 
 
-@dataclass(frozen=True)
-class Mapped:
-    """How the samples of another task are named.
-
-    Attributes:
-        ids: scenario by sample id.
-        key: name of the sample's metadata that holds the scenario's id; None if it is the sample's id.
-    """
-
-    ids: Mapping[str, str]
-    key: str | None = None
-
-
 def import_logs(
-    project: Path, overrides: Sequence[str], given: Path, mapped: Mapped, screen: Screen
+    project: Path,
+    overrides: Sequence[str],
+    given: Path,
+    screen: Screen,
+    *,
+    ids: Mapping[str, str],
+    key: str | None,
 ) -> list[tuple[Path, str]]:
     """Import a log, or all that are in a folder.
 
@@ -81,8 +63,9 @@ def import_logs(
         project: folder of the project.
         overrides: the benchmark, the results folder, and a judge to grade again.
         given: the log or the folder.
-        mapped: how samples of other tasks are named.
         screen: output.
+        ids: scenario by sample id, for samples of other tasks.
+        key: name of their metadata that holds the scenario's id; None if it is the sample's id.
 
     Returns:
         Tables of briefs that are still to be graded, each with the name of the model that wrote them.
@@ -97,57 +80,30 @@ def import_logs(
         raise ConfigError(given, "no log there", "an .eval or .json file of Inspect, or a folder of them")
     tables: list[tuple[Path, str]] = []
     for path in paths:
-        with _readable(path):
+        with readable(path):
             header = read_eval_log(str(path), header_only=True)
         found: Any = (header.eval.metadata or {}).get(KEY)
         if found is not None and not any(one.startswith("judge=") for one in overrides):
-            with _readable(path):
+            with readable(path):
                 records: list[ConditionRecord] = [loaded(ConditionRecord, one) for one in found["conditions"]]
-                samples: _Samples = {(str(one.id), one.epoch): one for one in _samples(path)}
+                samples: _Samples = {(str(one.id), one.epoch): one for one in samples_of(path)}
             for record in records:
-                with _readable(path):
+                with readable(path):
                     evaluation = _evaluation(project, overrides, record, header.eval.config.epochs, samples)
                 _import_row(project, path, evaluation, record, samples)
                 screen.note(f"{path.name}: imported {evaluation.name}")
         else:
-            model = header.eval.model
             settings = compose_points(project, overrides, multirun=True)[0].settings
-            tables.append((_write_table(project, settings, path, mapped, screen), model))
+            table = write_briefs(project, settings, path, screen, ids=ids, key=key)
+            tables.append((table, header.eval.model))
     return tables
-
-
-@contextmanager
-def _readable(path: Path) -> Generator[None]:
-    """Refuse a log that is too large or that its reader fails on; readers raise what they like."""
-    try:
-        is_zip = path.suffix.lower() == ".eval"
-        sizes = (
-            [one.file_size for one in zipfile.ZipFile(path).infolist()] if is_zip else [path.stat().st_size]
-        )
-        if sum(sizes) > MAX_LOG_BYTES or max(sizes) > MAX_SAMPLE_BYTES:
-            raise ValueError(f"{sum(sizes):,} bytes: too large")  # noqa: TRY301 -- handled as the reader's
-        yield
-    except StaffbenchError:
-        raise
-    except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        raise StoreError(path, f"not readable as a log ({type(error).__name__}: {said})") from error
-
-
-def _samples(path: Path) -> Iterator[EvalSample]:
-    """Read one sample after another, each with its attachments and without what nothing here uses."""
-    for one in read_eval_log_sample_summaries(str(path)):
-        unread = {"events", "timelines", "events_data"}
-        yield read_eval_log_sample(
-            str(path), one.id, one.epoch, resolve_attachments="full", exclude_fields=unread
-        )
 
 
 def _import_row(
     project: Path, path: Path, evaluation: Evaluation, record: ConditionRecord, samples: _Samples
 ) -> None:
     """Import one condition under one judge."""
-    with _readable(path):
+    with readable(path):
         known: dict[_Key, SampleRecord] = {}
         for key, sample in samples.items():
             score = (sample.scores or {}).get(record.scorer)
@@ -159,7 +115,7 @@ def _import_row(
     folder = evaluation.condition.benchmark
     try:
         with results_lock(results):
-            with _readable(path):
+            with readable(path):
                 carried = {name: record.about[name] for name in CARRIED if name in record.about}
                 files = write_results(aside, evaluation, outcome, (), carried=carried)
                 _check_tables(path, aside / folder, files.verdicts, evaluation, record)
@@ -217,17 +173,8 @@ def _outcome(evaluation: Evaluation, known: Mapping[_Key, SampleRecord], samples
     judged: dict[str, Judged] = {}
     found: list[SampleRecord] = []
     for name, rubric in items.items():
-        own: list[SampleRecord] = []
-        for key in [(name, seed) for seed in range(1, settings.seeds + 1)]:
-            if key not in known:  # it failed, or was never run
-                sample = samples.get(key)
-                said = sample.error.message if sample and sample.error else "no score in the log"
-                detail = " ".join(said.split())[:300]
-                brief = without_text(*key, BriefStatus.error, detail, completion=None)
-                missing = verdicts_for_missing(rubric, brief, VerdictStatus.error, f"no brief: {detail}")
-                own.append(SampleRecord(brief, missing))
-            else:
-                own.append(known[key])
+        keys = [(name, seed) for seed in range(1, settings.seeds + 1)]
+        own = [known.get(key) or _failed(key, rubric, samples.get(key)) for key in keys]
         found += own
         missed = [one.n_canary_missed for one in own if one.n_canary_missed is not None]
         judged[name] = Judged(
@@ -256,6 +203,15 @@ def _outcome(evaluation: Evaluation, known: Mapping[_Key, SampleRecord], samples
         other_models(settings.judge.name, names, of=names.total(), what="replies"),
         writer_spent(briefs, turns, calls.get),
     )
+
+
+def _failed(key: _Key, rubric: Sequence[Item], sample: EvalSample | None) -> SampleRecord:
+    """Return the record of a sample that failed, or was never run."""
+    said = sample.error.message if sample and sample.error else "no score in the log"
+    detail = " ".join(said.split())[:300]
+    brief = without_text(*key, BriefStatus.error, detail, completion=None)
+    missing = verdicts_for_missing(rubric, brief, VerdictStatus.error, f"no brief: {detail}")
+    return SampleRecord(brief, missing)
 
 
 def _check_tables(
@@ -299,34 +255,3 @@ def _keep(aside: Path, results: Path, label: str) -> None:
             raise StoreError(old, "other results of that condition are here", "none, or the same", remedy)
     for new, old in pairs:
         write_whole(old, new.read_bytes())
-
-
-def _write_table(project: Path, settings: Settings, path: Path, mapped: Mapped, say: Screen) -> Path:
-    """Write the outputs of another task as a table of briefs; return its path.
-
-    Raises:
-        ConfigError: no sample is of a scenario, or two are of one brief.
-    """
-    known = kind_of(settings.benchmark).scenario_ids(project, settings.benchmark, None)
-    texts: dict[_Key, str] = {}
-    unknown: list[str] = []
-    with _readable(path):
-        for one in _samples(path):
-            name = mapped.ids.get(str(one.id), str(one.metadata.get(mapped.key) if mapped.key else one.id))
-            if (name, one.epoch) in texts:
-                raise ConfigError(path, f"two samples are {name}, epoch {one.epoch}", "one")
-            if name not in known:
-                unknown.append(str(one.id))
-            elif one.error is None and one.output.choices and one.output.stop_reason != "content_filter":
-                texts[name, one.epoch] = one.output.completion
-    shown = ", ".join(sorted({*unknown})[:5])
-    if not texts:
-        remedy = "map ids by --map ID=SCENARIO, or name the metadata that holds them by --key"
-        raise ConfigError(path, f"no output of a scenario ({shown})", "one of " + ", ".join(known), remedy)
-    if unknown:
-        say.note(f"{path.name}: left out {plural(len(unknown), 'sample')} of no scenario ({shown})")
-    rows = [{"scenario": name, "seed": seed, "text": text} for (name, seed), text in sorted(texts.items())]
-    content = "".join(canonical_json(row) + "\n" for row in rows)
-    table = project / settings.results / "imported" / f"{file_name([path.stem], sha256_text(content))}.jsonl"
-    write_whole(table, content)
-    return table

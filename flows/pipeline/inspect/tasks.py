@@ -99,13 +99,8 @@ def mission_report(benchmark: str = "mission_report", deliverable: str = "tools"
         take_packet(bench.context, bench.evaluation, scenario)  # for the record of what was read
         files = {each.name: str(folder / each.path) for each in found.attachments}
         text = "\n\n".join(step.instruction.strip() for step in found.steps)
-        about = _about(scenario)
-        if in_sandbox:
-            samples.append(
-                Sample(id=about["scenario"], input=f"{text}\n\n{_HERE}", files=files, metadata=about)
-            )
-        else:
-            samples.append(Sample(id=about["scenario"], input=text, metadata=about))
+        asked, placed = (f"{text}\n\n{_HERE}", files) if in_sandbox else (text, None)
+        samples.append(Sample(id=scenario.scenario_id, input=asked, files=placed, metadata=_about(scenario)))
     given = {"benchmark": benchmark, **arguments}
     writes = react(tools=[bash(timeout=180)]) if in_sandbox else write_report(**given)
     return _task(bench, samples, writes, given, sandbox="local" if in_sandbox else None)

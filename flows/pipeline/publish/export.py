@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from flows.adapters.screen import Screen
 from flows.adapters.tables import with_text, write_table
 from flows.common.digests import canonical_json, sha256_file, sha256_text
 from flows.common.errors import Problems, StaffbenchError
-from flows.common.files import unwritable, write_whole
+from flows.common.files import write_whole
 from flows.common.version import __version__
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.publish.findings import (
@@ -27,7 +27,7 @@ from flows.pipeline.publish.findings import (
     show_findings,
 )
 from flows.pipeline.publish.tables import ExportTable, benchmark_tables, result_tables
-from flows.pipeline.publish.target import CANARY, earlier_canary, put
+from flows.pipeline.publish.target import CANARY, earlier_canary, replacing
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
 from flows.schema.document import Packet
@@ -91,21 +91,18 @@ def export(
     loaded = _load(project, overrides, screen)
     tables, graded, left_out = _tables(project, loaded)
     canary = canary or _canary(loaded.settings.benchmark.name, tables)
-    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
-    try:
+    with replacing(folder, earlier_canary) as part:
         files = [_written(part, table, canary) for table in tables if table.rows]
         facts = _facts(loaded, files, graded, canary, publication)
-        found = [*_licence_findings(loaded.scenarios), *_private(tables, facts, loaded.people, project)]
+        found = [
+            *_licence_findings(loaded.scenarios),
+            *find_private(_texts(tables, facts), loaded.people, project),
+        ]
         show_findings(found, screen)
         _show_authors(found, loaded.people, screen)
         refuse_findings(found, allow=allow)
-        allowed = {one.kind: sum(other.kind == one.kind for other in found) for one in found}
-        _write_texts(part, facts, loaded.scenarios, allowed)
-        put(part, folder, earlier_canary)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        allowed = Counter(one.kind for one in found)
+        _write_texts(part, replace(facts, allowed=allowed), loaded.scenarios)
     _report(folder, files, publication, screen)
     for problem in left_out:
         screen.fault(f"left out of the export: {problem}")
@@ -196,12 +193,6 @@ def _licence_findings(scenarios: Mapping[str, Scenario]) -> list[Finding]:
     return [Finding("licence", "not stated", places)] if places else []
 
 
-def _private(
-    tables: Sequence[ExportTable], facts: CardFacts, people: Mapping[str, Sequence[str]], project: Path
-) -> list[Finding]:
-    return find_private(_texts(tables, facts), people, project)
-
-
 def _texts(tables: Sequence[ExportTable], facts: CardFacts) -> Iterator[tuple[str, str]]:
     """Yield every text of the export with its place; equal texts of a table once."""
     for table in tables:
@@ -226,27 +217,16 @@ def _place(table: ExportTable, row: Mapping[str, Any], column: str) -> str:
 def _show_authors(found: Sequence[Finding], people: Mapping[str, Sequence[str]], screen: Screen) -> None:
     """Name the people that the documents name and the export does not."""
     exported = {one.shown for one in found if one.kind == "author"}
-    rest = [
-        f"{name} ({places[0]})"
-        for name, places in people.items()
-        if name.lower() not in SOFTWARE and f"{name} ({places[0]})" not in exported
-    ]
-    if rest:
+    named = [f"{name} ({places[0]})" for name, places in people.items() if name.lower() not in SOFTWARE]
+    if rest := [each for each in named if each not in exported]:
         screen.note(f"Documents name these authors, but the export does not: {'; '.join(rest)}")
 
 
-def _write_texts(
-    part: Path, facts: CardFacts, scenarios: Mapping[str, Scenario], allowed: Mapping[str, int]
-) -> None:
-    facts = replace(facts, allowed=allowed)
-    by_licence = {
-        licence: [name for name, one in scenarios.items() if (one.licence or "not stated") == licence]
-        for licence in facts.licences
-    }
-    lines = [
-        f"{licence}\n{licence_address(licence)}\nScenarios: {', '.join(names)}\n"
-        for licence, names in by_licence.items()
-    ]
+def _write_texts(part: Path, facts: CardFacts, scenarios: Mapping[str, Scenario]) -> None:
+    lines: list[str] = []
+    for licence in facts.licences:
+        names = [name for name, one in scenarios.items() if (one.licence or "not stated") == licence]
+        lines.append(f"{licence}\n{licence_address(licence)}\nScenarios: {', '.join(names)}\n")
     write_whole(part / "LICENSE", "\n".join([*lines, f"{facts.canary}\n"]))
     write_whole(part / "README.md", data_card(facts))
     write_whole(part / "croissant.json", croissant(facts))

@@ -26,26 +26,8 @@ _KEY = re.compile(
     r"|\bBearer +[\w.~+/-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}"
 )
 _KEY_MARKS = (
-    *(
-        "sk-",
-        "sk_",
-        "pk-",
-        "pk_",
-        "rk-",
-        "rk_",
-        "ghp_",
-        "gho_",
-        "ghr_",
-        "ghs_",
-        "ghu_",
-        "github_pat_",
-        "hf_",
-        "AKIA",
-        "ASIA",
-        "AIza",
-        "xox",
-    ),
-    *("PRIVATE KEY", "Bearer", "eyJ"),
+    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "hf_", "AKIA", "ASIA", "AIza", "xox", "Bearer", "eyJ"),
+    *("ghp_", "gho_", "ghr_", "ghs_", "ghu_", "github_pat_", "PRIVATE KEY"),
 )
 """One of these is in every text that `_KEY` matches."""
 _HOME = re.compile(
@@ -85,8 +67,10 @@ class Finding:
     places: tuple[str, ...]
 
 
-def as_table(found: Sequence[Finding]) -> tuple[list[tuple[str, str, str, str]], list[str]]:
-    """Return the findings as a table, the first of each kind, and a line on the others of a kind."""
+def show_findings(found: Sequence[Finding], screen: Screen) -> None:
+    """Print findings as a table, if there are any: the first of each kind, and the names of the others."""
+    if not found:
+        return
     rows = [("kind", "what", "first place", "places")]
     rest: list[str] = []
     for kind in dict.fromkeys(one.kind for one in found):
@@ -95,16 +79,9 @@ def as_table(found: Sequence[Finding]) -> tuple[list[tuple[str, str, str, str]],
         if others := alike[_SHOWN:]:
             names = "; ".join(one.shown.partition(" (")[0] for one in others)
             rest.append(f"{kind}, {len(others)} more: {names}")
-    return rows, rest
-
-
-def show_findings(found: Sequence[Finding], screen: Screen) -> None:
-    """Print findings as a table, if there are any."""
-    if found:
-        rows, others = as_table(found)
-        screen.table("found in what would be exported", rows, words=3)
-        for line in others:
-            screen.bullet(line)
+    screen.table("found in what would be exported", rows, words=3)
+    for line in rest:
+        screen.bullet(line)
 
 
 def refuse_findings(found: Sequence[Finding], *, allow: bool) -> None:
@@ -157,13 +134,9 @@ def find_private(
         for name, pattern in named.items():
             if name in text and pattern.search(text):
                 found["author", f"{name} ({people[name][0]})"][place] = None
-    order = ["key", "machine", "mail address", "author"]
-    return [
-        Finding(kind, shown, tuple(places))
-        for (kind, shown), places in sorted(
-            found.items(), key=lambda one: (order.index(one[0][0]), one[0][1])
-        )
-    ]
+    kinds = ("key", "machine", "mail address", "author")
+    ordered = sorted(found, key=lambda one: (kinds.index(one[0]), one[1]))
+    return [Finding(kind, shown, tuple(found[kind, shown])) for kind, shown in ordered]
 
 
 def _in_text(
@@ -187,11 +160,8 @@ def _in_text(
 
 def _secrets() -> Iterator[tuple[str, str]]:
     for name, value in os.environ.items():
-        if (
-            _SECRET_VARIABLE.search(name)
-            and len(value.strip()) >= _SHORTEST_SECRET
-            and re.search("[A-Za-z]", value)
-        ):
+        is_long = len(value.strip()) >= _SHORTEST_SECRET
+        if is_long and _SECRET_VARIABLE.search(name) and re.search("[A-Za-z]", value):
             yield name, value.strip()
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +11,10 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.objects import ObjectStore
 from flows.adapters.screen import Screen
 from flows.common.errors import ConfigError, StaffbenchError
-from flows.common.files import unwritable, write_whole
+from flows.common.files import write_whole
+from flows.pipeline.publish.export import Publication
 from flows.pipeline.publish.findings import find_private, people_in, refuse_findings, show_findings
-from flows.pipeline.publish.target import put, recover
+from flows.pipeline.publish.target import contents, replacing
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
@@ -50,12 +49,22 @@ class GradedResults:
         return next(row for row in self.board.rows if (row.condition, row.judge_id) == names)
 
 
-def load_results(project: Path, overrides: Sequence[str]) -> GradedResults:
-    """Load what was graded.
+@dataclass(frozen=True)
+class Texts:
+    """What a format makes of results.
 
-    Raises:
-        StaffbenchError: nothing was.
+    Attributes:
+        files: relative path to content; `README.md` is one of them.
+        summary: what was written, in a few words.
+        notes: sentences for whoever exports.
     """
+
+    files: Mapping[str, str]
+    summary: str
+    notes: Sequence[str] = ()
+
+
+def _load(project: Path, overrides: Sequence[str]) -> GradedResults:
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
     folder = results / settings.benchmark.name
@@ -76,62 +85,51 @@ def load_results(project: Path, overrides: Sequence[str]) -> GradedResults:
     return GradedResults(settings, scenarios, graded, board, problems, people)
 
 
-def write_folder(
-    folder: Path,
-    kind: str,
-    files: Mapping[str, str],
-    loaded: GradedResults,
-    screen: Screen,
-    *,
-    project: Path,
-    allow: bool,
-) -> int:
-    """Write texts as a folder, all of it or nothing.
+def texts_exporter(kind: str, make: Callable[[GradedResults, Publication], Texts]) -> Callable[..., int]:
+    """Return the function that exports results as a folder of texts: arguments as of the Parquet export.
+
+    The folder is new or empty, or an earlier export of the same kind, which is replaced as a whole.
+    The function returns 1 if results were left out, and raises as the Parquet export does.
 
     Args:
-        folder: new or empty, or an earlier export of the same kind, which is replaced.
         kind: the format's name.
-        files: relative path to content; `README.md` is one of them.
-        loaded: what was exported.
-        screen: output.
-        project: folder of the project, which no text may name.
-        allow: True to export despite findings.
-
-    Returns:
-        0; 1 if results were left out.
-
-    Raises:
-        ConfigError: `folder` holds something else.
-        StaffbenchError: findings that are not allowed, or the folder can't be written.
+        make: makes the texts of the format.
     """
-    folder = folder.resolve()
-    mark = f"<!-- staffbench export: {kind} -->\n"
-    recover(folder)
-    _check(folder, mark)
-    found = find_private(files.items(), loaded.people, project)
-    show_findings(found, screen)
-    refuse_findings(found, allow=allow)
-    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
-    try:
-        for name, text in files.items():
-            write_whole(part / name, mark + text if name == "README.md" else text)
-        put(part, folder, partial(_check, mark=mark))
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    for problem in loaded.problems:
-        screen.fault(f"left out of the export: {problem}")
-    return 1 if loaded.problems else 0
+
+    def export(
+        project: Path,
+        overrides: Sequence[str],
+        folder: Path,
+        screen: Screen,
+        *,
+        allow: bool,
+        publication: Publication,
+    ) -> int:
+        loaded = _load(project, overrides)
+        made, target, mark = (
+            make(loaded, publication),
+            folder.resolve(),
+            f"<!-- staffbench export: {kind} -->\n",
+        )
+        _check(target, mark)
+        found = find_private(made.files.items(), loaded.people, project)
+        show_findings(found, screen)
+        refuse_findings(found, allow=allow)
+        with replacing(target, partial(_check, mark=mark)) as part:
+            for name, text in made.files.items():
+                write_whole(part / name, mark + text if name == "README.md" else text)
+        for problem in loaded.problems:
+            screen.fault(f"left out of the export: {problem}")
+        for note in (f"Written: {folder}/ ({made.summary})", *made.notes):
+            screen.note(note)
+        return 1 if loaded.problems else 0
+
+    return export
 
 
 def _check(folder: Path, mark: str) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(folder, "a file", "a new or empty folder")
-    readme = folder / "README.md"
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not readme.is_file() or not readme.read_text(encoding="utf-8", errors="replace").startswith(mark):
-        raise ConfigError(
-            folder, "no earlier export of this format", "a new or empty folder, or an earlier export"
-        )
+    new, readme = "a new or empty folder", folder / "README.md"
+    if contents(folder, new) and not (
+        readme.is_file() and readme.read_text(encoding="utf-8", errors="replace").startswith(mark)
+    ):
+        raise ConfigError(folder, "no earlier export of this format", f"{new}, or an earlier export")

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from flows.adapters.screen import Screen
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.text import plural
 from flows.common.version import __version__
 from flows.pipeline.publish.export import Publication
-from flows.pipeline.publish.graded_results import GradedResults, load_results, write_folder
+from flows.pipeline.publish.graded_results import GradedResults, Texts, texts_exporter
 from flows.pipeline.results.settings_file import as_yaml
 from flows.pipeline.work.digests import rubric_digests
 from flows.schema.condition import file_name
@@ -51,17 +49,8 @@ _PAPERS = {
 }
 
 
-def export(
-    project: Path,
-    overrides: Sequence[str],
-    folder: Path,
-    screen: Screen,
-    *,
-    allow: bool,
-    publication: Publication,
-) -> int:
-    """Write a folder for each model; arguments, result and errors as of the Parquet export."""
-    loaded = load_results(project, overrides)
+def _texts(loaded: GradedResults, publication: Publication) -> Texts:
+    """Return a folder for each model."""
     files: dict[str, str] = {}
     hub = _ON_HUB.fullmatch(publication.url or "")
     rows: dict[str, list[LeaderboardRow]] = {}
@@ -79,14 +68,14 @@ def export(
                 files[f"{place}/.eval_results/{name}.yaml"] = _eval_result(loaded, row, hub[1], publication)  # type: ignore[index]
     listed = [f"- `{file_name([model])}/`: {model}, {plural(len(own), 'row')}" for model, own in rows.items()]
     files["README.md"] = "\n".join([f"# {loaded.settings.benchmark.name}: for model cards", "", *listed, ""])
-    code = write_folder(folder, "model-card", files, loaded, screen, project=project, allow=allow)
-    screen.note(f"Written: {folder}/ ({', '.join(file_name([model]) for model in rows)})")
-    if hub is None:
-        screen.note(
-            "No .eval_results/: the hub wants a benchmark that is there. "
-            "--url https://huggingface.co/datasets/OWNER/NAME would name it."
-        )
-    return code
+    no_hub = (
+        "No .eval_results/: the hub wants a benchmark that is there. "
+        "--url https://huggingface.co/datasets/OWNER/NAME would name it."
+    )
+    return Texts(files, ", ".join(file_name([model]) for model in rows), () if hub else (no_hub,))
+
+
+export = texts_exporter("model-card", _texts)
 
 
 def _section(loaded: GradedResults, model: str, rows: Sequence[LeaderboardRow]) -> str:

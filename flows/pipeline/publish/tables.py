@@ -35,48 +35,15 @@ class ExportTable:
 
 def benchmark_tables(scenarios: Sequence[Scenario], packets: Sequence[Packet]) -> list[ExportTable]:
     """Return scenarios, items with their evidence, and packets."""
-    heads = [
-        {
-            "scenario_id": scenario.scenario_id,
-            "title": scenario.title,
-            "assignment": scenario.assignment,
-            "synthetic": scenario.synthetic,
-            "licence": scenario.licence,
-            "reference": scenario.reference,
-        }
-        for scenario in scenarios
-    ]
-    items = [
-        {
-            "scenario_id": scenario.scenario_id,
-            "number": number,
-            "item_id": item.item_id,
-            "step": item.step,
-            "tier": item.tier,
-            "severity": item.severity,
-            "points": item.points,
-            "wrong_move": item.is_error,
-            "requirement": item.requirement,
-            "ground_truth": item.ground_truth,
-            "pass_condition": item.pass_condition,
-            "fail_condition": item.fail_condition,
-            "rationale": item.rationale,
-        }
-        for scenario in scenarios
-        for number, item in enumerate(scenario.items, 1)
-    ]
-    evidence = [
-        {
-            "scenario_id": scenario.scenario_id,
-            "item_id": item.item_id,
-            "number": number,
-            "document": source.document,
-            "quote": source.quote,
-        }
-        for scenario in scenarios
-        for item in scenario.items
-        for number, source in enumerate(item.source, 1)
-    ]
+    heads = [{name: getattr(scenario, name) for name in SCENARIOS.names} for scenario in scenarios]
+    items: list[dict[str, Any]] = []
+    evidence: list[dict[str, Any]] = []
+    for scenario in scenarios:
+        for number, item in enumerate(scenario.items, 1):
+            row = {"scenario_id": scenario.scenario_id, "number": number, "wrong_move": item.is_error}
+            items.append(row | {name: getattr(item, name) for name in ITEMS.names if name not in row})
+            place = {"scenario_id": scenario.scenario_id, "item_id": item.item_id}
+            evidence += [{**place, "number": n, **as_row(each)} for n, each in enumerate(item.source, 1)]
     blocks = [row for packet in packets for row in packet_rows(packet)]
     return [
         ExportTable("items", ITEMS, ("scenario_id", "number"), items),
@@ -102,7 +69,8 @@ def result_tables(
     """
     if not graded:
         return []
-    briefs = {entry.condition: entry.briefs for entry in graded}
+    by_condition = {entry.condition: entry.briefs for entry in graded}
+    briefs = [row for rows in by_condition.values() for row in rows]
     verdicts: list[Mapping[str, Any]] = []
     scores: list[Mapping[str, Any]] = []
     for entry in graded:
@@ -116,12 +84,7 @@ def result_tables(
         ]
     key = ("condition", "judge", "scenario_id", "seed")
     return [
-        ExportTable(
-            "briefs",
-            BRIEFS,
-            ("condition", "scenario_id", "seed"),
-            [row for rows in briefs.values() for row in rows],
-        ),
+        ExportTable("briefs", BRIEFS, ("condition", "scenario_id", "seed"), briefs),
         ExportTable("verdicts", VERDICTS, (*key, "item_id"), verdicts),
         ExportTable("scores", SCORES, key, scores),
     ]

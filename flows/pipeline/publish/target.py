@@ -5,11 +5,13 @@ from __future__ import annotations
 import glob
 import json
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+import uuid
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flows.common.errors import ConfigError
+from flows.common.files import unwritable
 
 CANARY = "staffbench canary "
 """The beginning of every canary string."""
@@ -17,10 +19,19 @@ CANARY = "staffbench canary "
 _OWN = ("README.md", "LICENSE", "croissant.json", "data")
 
 
-def recover(folder: Path) -> None:
-    """Put back or delete what a kill between the two renames of `put` left."""
+def contents(folder: Path, expected: str) -> list[str]:
+    """Return the names in a folder, sorted; none if there is no folder.
+
+    What a kill between two renames of `replacing` left is put back or deleted first.
+
+    Raises:
+        ConfigError: it is a file; `expected` says what it should be.
+    """
     for old in folder.parent.glob(f".{glob.escape(folder.name)}.*.old"):
         shutil.rmtree(old) if folder.exists() else old.rename(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(folder, "a file", expected)
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
 def earlier_canary(folder: Path) -> str | None:
@@ -29,19 +40,11 @@ def earlier_canary(folder: Path) -> str | None:
     Raises:
         ConfigError: it holds anything but an export.
     """
-    recover(folder)
     expected = "a new or empty folder, or an earlier export"
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(folder, "a file", expected)
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    names = contents(folder, expected)
     if not names:
         return None
-    inside = folder / "data"
-    names += (
-        [f"data/{path.name}" for path in inside.iterdir() if path.suffix != ".parquet"]
-        if inside.is_dir()
-        else []
-    )
+    names += [f"data/{path.name}" for path in (folder / "data").glob("*") if path.suffix != ".parquet"]
     if odd := [name for name in names if name not in _OWN]:
         raise ConfigError(folder, f"holds {', '.join(odd[:3])}, which no export has", expected)
     try:
@@ -54,27 +57,34 @@ def earlier_canary(folder: Path) -> str | None:
     return mark + canary
 
 
-def put(part: Path, folder: Path, check: Callable[[Path], object]) -> None:
-    """Put the new folder in the place of the earlier one.
+@contextmanager
+def replacing(folder: Path, check: Callable[[Path], object]) -> Generator[Path]:
+    """Give a new folder to write into, which then takes the place of the earlier one: all of it or nothing.
 
     Args:
-        part: the new folder, beside `folder`: its name with a point before and `.ID.part` behind.
         folder: what is replaced.
         check: raises if `folder` may not be replaced; somebody may have put something there meanwhile.
 
     Raises:
-        OSError: it can't be renamed; the earlier one is there.
+        StoreError: it can't be written; the earlier one is there.
     """
-    check(folder)
-    if not folder.is_dir():
-        part.rename(folder)
-        return
-    old = folder.with_name(part.name.removesuffix("part") + "old")
-    folder.rename(old)
+    part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.part")
     try:
-        part.rename(folder)
-    except OSError:
-        with suppress(OSError):
-            old.rename(folder)
-        raise
-    shutil.rmtree(old)
+        yield part
+        check(folder)
+        if folder.is_dir():
+            old = part.with_suffix(".old")
+            folder.rename(old)
+            try:
+                part.rename(folder)
+            except OSError:
+                with suppress(OSError):
+                    old.rename(folder)
+                raise
+            shutil.rmtree(old)
+        else:
+            part.rename(folder)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -4,10 +4,16 @@ Seeds are averaged within a scenario, then scenarios are averaged. Intervals are
 sampling (MA-Bench, 5.1 and figure 1).
 """
 
-from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdown, breakdowns
-from flows.stages.aggregate.estimate import Difference, aggregate, mean_difference, paired_difference
+from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdowns
+from flows.stages.aggregate.estimate import (
+    Difference,
+    aggregate,
+    covered_whole,
+    mean_difference,
+    ranked,
+    scenario_means,
+)
 from flows.stages.aggregate.interval import FEWEST_SCENARIOS, interval_over, most_unlike
-from flows.stages.aggregate.ranking import covered_whole, ranked
 
 AGGREGATE_VERSION = "2"
 """Increment when the same scores give another estimate."""
@@ -21,12 +27,11 @@ __all__ = [
     "Difference",
     "Grouping",
     "aggregate",
-    "breakdown",
     "breakdowns",
     "covered_whole",
     "interval_over",
     "mean_difference",
     "most_unlike",
-    "paired_difference",
     "ranked",
+    "scenario_means",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -49,13 +50,16 @@ UNCLASSED = "none"
 
 Grouping = Literal["step", "tier", "severity", "scenario", "mode"]
 
+_KINDS = ("requirement", "error")
 _MODES = [*(mode.value for mode in FailureMode), UNSTATED]
 
 
-def breakdown(
-    items_by_scenario: Mapping[str, Sequence[Item]], verdicts: Iterable[Verdict], by: Grouping
-) -> list[Count]:
-    """Count passes by a property of the items, or failures by mode, pooled over all verdicts.
+def breakdowns(
+    items_by_scenario: Mapping[str, Sequence[Item]],
+    verdicts: Iterable[Verdict],
+    groupings: Sequence[Grouping],
+) -> dict[Grouping, list[Count]]:
+    """Count passes by properties of the items, or failures by mode, pooled over all verdicts.
 
     By mode, each group holds every item that can fail in that mode: wrong moves for `committed`,
     requirements for the others. `failed` counts those that did. A pooled rate weights scenarios by their
@@ -64,24 +68,11 @@ def breakdown(
     Args:
         items_by_scenario: rubrics by scenario id.
         verdicts: verdicts of one judge on any number of briefs.
-        by: `step`, `tier`, `severity`, `scenario` or `mode`.
+        groupings: `step`, `tier`, `severity`, `scenario` or `mode`.
 
     Returns:
         One row per group and kind in the rubrics, in the order of `classes`, requirements first; `n`
         is 0 without verdicts. Items that lack the class are the last group.
-
-    Raises:
-        ScenarioError: a verdict on an unknown item.
-    """
-    return breakdowns(items_by_scenario, verdicts, [by])[by]
-
-
-def breakdowns(
-    items_by_scenario: Mapping[str, Sequence[Item]],
-    verdicts: Iterable[Verdict],
-    groupings: Sequence[Grouping],
-) -> dict[Grouping, list[Count]]:
-    """Compute `breakdown` by several properties in one pass over the verdicts.
 
     Raises:
         ScenarioError: a verdict on an unknown item.
@@ -101,18 +92,17 @@ def breakdowns(
         elif verdict.passed:
             tally.passed += 1
         else:
-            mode = verdict.mode.value if verdict.mode else UNSTATED
-            tally.failed[mode] = tally.failed.get(mode, 0) + 1
+            tally.failed[verdict.mode.value if verdict.mode else UNSTATED] += 1
     return {by: _pooled(items_by_scenario, tallies, by) for by in groupings}
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Verdicts on one item."""
+    """Verdicts on one item, or on a group of items."""
 
     passed: int = 0
     ungraded: int = 0
-    failed: dict[str, int] = field(default_factory=dict[str, int])  # by mode
+    failed: Counter[str] = field(default_factory=Counter[str])  # by mode
 
 
 def _pooled(
@@ -120,44 +110,40 @@ def _pooled(
     tallies: Mapping[tuple[str, str], _Tally],
     by: Grouping,
 ) -> list[Count]:
-    graded: dict[tuple[str, str], int] = {}
-    passed: dict[tuple[str, str], int] = {}
-    ungraded: dict[tuple[str, str], int] = {}
-    failed: dict[tuple[str, str], int] = {}  # by mode and kind
+    sums: dict[tuple[str, str], _Tally] = {}
     for scenario_id, items in items_by_scenario.items():
         for item in items:
-            kind = "error" if item.is_error else "requirement"
-            key = (scenario_id if by == "scenario" else _group(item, by), kind)
-            tally = tallies[scenario_id, item.item_id]
-            graded[key] = graded.get(key, 0) + tally.passed + sum(tally.failed.values())
-            passed[key] = passed.get(key, 0) + tally.passed
-            ungraded[key] = ungraded.get(key, 0) + tally.ungraded
-            for mode, number in tally.failed.items():
-                failed[mode, kind] = failed.get((mode, kind), 0) + number
+            if by == "scenario":
+                group = scenario_id
+            elif by == "mode":
+                group = ""  # one for all items: the verdict decides
+            else:
+                value = getattr(item, by)
+                group = UNCLASSED if value is None else str(value)
+            own = tallies[scenario_id, item.item_id]
+            total = sums.setdefault((group, "error" if item.is_error else "requirement"), _Tally())
+            total.passed += own.passed
+            total.ungraded += own.ungraded
+            total.failed.update(own.failed)
+
+    def row(group: str, kind: str, total: _Tally, mode: str = "") -> Count:
+        n = total.passed + total.failed.total()
+        return Count(group, kind, n, n - total.failed[mode] if mode else total.passed, total.ungraded)
+
     if by == "mode":
         return [
-            Count(mode, key[1], graded[key], graded[key] - failed.get((mode, key[1]), 0), ungraded[key])
-            for key in sorted(graded, key=lambda key: key[1], reverse=True)
+            row(mode, kind, total, mode)
+            for kind in _KINDS
+            if (total := sums.get(("", kind))) is not None
             for mode in _MODES
-            if (mode == FailureMode.committed.value) == (key[1] == "error") or (mode, key[1]) in failed
+            if (mode == FailureMode.committed.value) == (kind == "error") or total.failed[mode]
         ]
-    if by == "scenario":
-        groups = list(items_by_scenario)
-    else:
+    groups = list(items_by_scenario)
+    if by != "scenario":
         groups = [*classes(chain.from_iterable(items_by_scenario.values()), by), UNCLASSED]
     return [
-        Count(group, kind, graded[group, kind], passed[group, kind], ungraded[group, kind])
-        for kind in ("requirement", "error")
+        row(group, kind, total)
+        for kind in _KINDS
         for group in groups
-        if (group, kind) in graded
+        if (total := sums.get((group, kind))) is not None
     ]
-
-
-def _group(item: Item, by: Grouping) -> str:
-    """Return an item's group; one for all items if the verdict decides it."""
-    match by:
-        case "step" | "tier" | "severity":
-            value = getattr(item, by)
-            return UNCLASSED if value is None else str(value)
-        case _:
-            return ""

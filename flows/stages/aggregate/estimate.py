@@ -1,15 +1,19 @@
-"""The mean of a condition, and the difference between two."""
+"""The mean of a condition, the difference between two, and the ranks of several."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flows.common.errors import ScenarioError
+from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Interval
 from flows.stages.aggregate.interval import interval_over
+
+_DIGITS = 12  # as in the files: rounding errors must not part equal scores
 
 
 def aggregate(
@@ -47,12 +51,12 @@ def aggregate(
     is_shown = n_briefs > 0 and n_briefs >= scoring.min_coverage * n_briefs_all
 
     def mean_of(value: Callable[[BriefScore], float | None]) -> float | None:
-        return _mean(list(_scenario_means(scores, value).values()))
+        return _mean(list(scenario_means(scores, value).values()))
 
     def shown(value: Callable[[BriefScore], float | None]) -> float | None:
         return mean_of(value) if is_shown else None
 
-    by_scenario = _scenario_means(scores, lambda score: _counted(score, scoring))
+    by_scenario = scenario_means(scores, lambda score: _counted(score, scoring))
     return Estimate(
         score=shown(lambda score: _counted(score, scoring)),
         interval=_possible(interval_over(list(by_scenario.values()), scoring), scoring) if is_shown else None,
@@ -112,7 +116,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _scenario_means(
+def scenario_means(
     scores: Iterable[BriefScore], value: Callable[[BriefScore], float | None]
 ) -> dict[str, float]:
     """Return the mean over seeds with a value, by scenario; scenarios without any are left out."""
@@ -142,9 +146,9 @@ class Difference:
     n_scenarios_all: int
 
 
-def paired_difference(
-    first: Sequence[BriefScore],
-    second: Sequence[BriefScore],
+def mean_difference(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
     scenario_ids: Sequence[str],
     scoring: ScoringSettings,
 ) -> Difference:
@@ -153,28 +157,11 @@ def paired_difference(
     Pairing removes the difficulty of the scenarios, so conditions with overlapping intervals may still
     differ. The conditions may have different numbers of seeds.
 
-    Raises:
-        ScenarioError: a score is of an unexpected scenario, or a condition has two of one brief.
-        ConfigError: as `interval_over`.
-    """
-    means: list[dict[str, float]] = []
-    for scores in (first, second):
-        unknown = sorted({score.scenario_id for score in scores} - set(scenario_ids))
-        if unknown:
-            raise ScenarioError(unknown[0], "a score of an unexpected scenario")
-        if len({(score.scenario_id, score.seed) for score in scores}) != len(scores):
-            raise ScenarioError("scores", "two of one brief", "one per brief")
-        means.append(_scenario_means(scores, lambda score: _counted(score, scoring)))
-    return mean_difference(means[0], means[1], scenario_ids, scoring)
-
-
-def mean_difference(
-    first: Mapping[str, float],
-    second: Mapping[str, float],
-    scenario_ids: Sequence[str],
-    scoring: ScoringSettings,
-) -> Difference:
-    """Compute the same from the mean score of each scenario; one without a score has none.
+    Args:
+        first: mean scores by scenario, as from `scenario_means`.
+        second: of the other condition.
+        scenario_ids: scenarios to compare on.
+        scoring: the interval.
 
     Raises:
         ConfigError: as `interval_over`.
@@ -182,3 +169,41 @@ def mean_difference(
     both = [name for name in scenario_ids if name in first and name in second]
     differences = [first[name] - second[name] for name in both]
     return Difference(_mean(differences), interval_over(differences, scoring), len(both), len(scenario_ids))
+
+
+def covered_whole(scores: Sequence[BriefScore]) -> frozenset[str]:
+    """Return the scenarios of the scores; none if a brief has no score."""
+    if any(score.score is None for score in scores):
+        return frozenset()
+    return frozenset(score.scenario_id for score in scores)
+
+
+def ranked(rows: Sequence[tuple[LeaderboardRow, frozenset[str]]]) -> list[LeaderboardRow]:
+    """Sort rows and rank those that cover the same scenarios whole.
+
+    The ranking is of the rows that cover the most scenarios; among equally many, of the coverage with the
+    most rows, then with the first names. All others follow without a rank, since their scores rest on other
+    briefs: those on more scenarios first, those without a score last.
+
+    Args:
+        rows: each with the scenarios that it covers, as from `covered_whole`.
+    """
+    counts = Counter(covered for row, covered in rows if covered and row.score is not None)
+    ranking = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)
+    by_judge: dict[str, list[float]] = {}
+    for row, covered in rows:
+        if covered == ranking and row.score is not None:
+            by_judge.setdefault(row.judge_id, []).append(round(row.score, _DIGITS))
+    found: list[LeaderboardRow] = []
+    for row, covered in rows:
+        rank = None
+        if covered == ranking and row.score is not None:
+            rank = 1 + sum(score > round(row.score, _DIGITS) for score in by_judge[row.judge_id])
+        found.append(replace(row, rank=rank))
+    return sorted(found, key=_order)
+
+
+def _order(row: LeaderboardRow) -> tuple[bool, bool, int, float, str, str]:
+    n_scenarios = 0 if row.rank is not None else -row.n_scenarios
+    score = 0.0 if row.score is None else -row.score
+    return row.score is None, row.rank is None, n_scenarios, score, row.condition, row.judge_id

@@ -6,7 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from flows.common.text import plural
 from flows.stages.data_card.columns import COLUMNS, TABLES
@@ -23,6 +26,13 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*-[0-9.]+|MIT|Unlicense")
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "bool": "sc:Boolean"}
 _PARQUET = "application/x-parquet"  # the one that readers of Croissant know
 _CROISSANT = "http://mlcommons.org/croissant/"
+_TEXTS = Environment(  # noqa: S701 -- Markdown, in which nothing is escaped
+    loader=FileSystemLoader(Path(__file__).parent),
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    undefined=StrictUndefined,
+)
 
 
 @dataclass(frozen=True)
@@ -83,42 +93,20 @@ def licence_address(licence: str) -> str:
 def data_card(facts: CardFacts) -> str:
     """Return README.md; its front matter makes `datasets.load_dataset` find each table."""
     tables = [table for table in facts.tables if table.n_rows]
-    lines = ["---", f"pretty_name: {_quoted(facts.name)}", *_licence_lines(facts.licences)]
-    lines += ["tags:", "- croissant", "- benchmark", "configs:"]
-    for place, table in enumerate(tables):
-        lines += [
-            f"- config_name: {table.name}",
-            "  data_files:",
-            "  - split: test",
-            f"    path: {table.path}",
-        ]
-        lines += ["  default: true"] if place == 0 else []
-    lines += ["---", "", f"# {facts.name}", "", _introduction(facts), "", "## Tables", ""]
-    lines += ["| table | rows | what a row is |", "|---|---:|---|"]
-    lines += [f"| `{table.name}` | {table.n_rows:,} | {TABLES[table.name]} |" for table in tables]
-    lines += [
-        "",
-        "```python",
-        "import datasets, pandas",
-        "",
-        f'items = datasets.load_dataset("FOLDER", "{tables[0].name}", split="test")',
-        f'items = pandas.read_parquet("FOLDER/{tables[0].path}")',
-        "```",
-        "",
-        "An unknown value is null, never 0. Columns:",
-        "",
-        "| column | tables | meaning |",
-        "|---|---|---|",
-    ]
-    names = sorted({name for table in tables for name, _ in table.columns})
-    for name in names:
-        within = ", ".join(table.name for table in tables if name in dict(table.columns))
-        lines.append(f"| `{name}` | {within} | {COLUMNS[name]} |")
-    lines += ["", "## Use", "", *_use(facts), "", "## Licence", ""]
-    lines += [f"{', '.join(facts.licences)}; see LICENSE."]
-    lines += ["", "## Check before publication", "", _checked(facts), "", "## Canary", ""]
-    lines += ["Leave this data out of training sets. Each row and each file has this string:", ""]
-    return "\n".join([*lines, f"    {facts.canary}", ""])
+    columns: dict[str, list[str]] = {}
+    for table in tables:
+        for name, _ in table.columns:
+            columns.setdefault(name, []).append(table.name)
+    return _CARD.render(
+        facts=facts,
+        tables=tables,
+        meanings=TABLES,
+        columns=dict(sorted(columns.items())),
+        column_meanings=COLUMNS,
+        introduction=_introduction(facts),
+        licence_lines=_licence_lines(facts.licences),
+        real=facts.n_scenarios - facts.synthetic,
+    )
 
 
 def croissant(facts: CardFacts) -> str:
@@ -206,32 +194,6 @@ def _introduction(facts: CardFacts) -> str:
     )
 
 
-def _use(facts: CardFacts) -> list[str]:
-    real = facts.n_scenarios - facts.synthetic
-    lines = [
-        "For evaluation, not for training. Scores are comparable only under the same judge, word cap, prompt",
-        "and harness; the labels of condition and judge say which these were.",
-        "",
-        f"Events, units and people are invented in {facts.synthetic} of {facts.n_scenarios} scenarios"
-        + (f"; {real} are not marked as invented." if real else "."),
-    ]
-    if facts.stand_ins:
-        names = ", ".join(facts.stand_ins)
-        lines += ["", f"The judge {names} follows rules and is no model: its verdicts are a stand-in's."]
-    return lines
-
-
-def _checked(facts: CardFacts) -> str:
-    searched = (
-        "The export was searched for keys, paths and names of the machine, mail addresses, and the names of "
-        "authors in the documents' properties and comments."
-    )
-    if not facts.allowed:
-        return f"{searched} None was found."
-    found = ", ".join(f"{kind} ({count})" for kind, count in sorted(facts.allowed.items()))
-    return f"{searched} Whoever exported it allowed what was found: {found}."
-
-
 def _licence_lines(licences: Sequence[str]) -> list[str]:
     known = [licence.lower() for licence in licences]
     if licences and all(licence in _HUB for licence in known):
@@ -241,3 +203,7 @@ def _licence_lines(licences: Sequence[str]) -> list[str]:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)  # JSON's strings are YAML's too
+
+
+_TEXTS.filters["quoted"] = _quoted
+_CARD = _TEXTS.get_template("card.md.j2")

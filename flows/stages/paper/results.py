@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ import pandas as pd
 from flows.schema.verdict import Interval
 
 BRIEF = ["scenario_id", "seed"]
+POOLED = "all"
+"""Name of what is pooled over conditions, in the place of one."""
 ROW = ["condition", "judge"]
 
 CONDITION_COLUMNS = ["condition", "model", "effort", "word_cap", "prompt", "harness"]
@@ -126,11 +129,42 @@ class Results:
         unique = not pd.Series(short).duplicated().any()
         return dict(zip(rows["condition"], short if unique else rows["condition"], strict=True))
 
+    def named(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the frame with the `name` of each `condition`."""
+        conditions = frame["condition"].astype(object)
+        return frame.assign(name=conditions.map({POOLED: POOLED, **self.names}))
+
+    def in_order(self, frame: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        """Return the rows named and sorted, conditions in the order of the board; what is pooled is first."""
+        place = {name: number for number, name in enumerate([POOLED, *self.order])}
+
+        def key(column: pd.Series) -> pd.Series:
+            return column.astype(object).map(place) if column.name == "condition" else column
+
+        return self.named(frame).sort_values(by, key=key, ignore_index=True)
+
+    @property
+    def own_verdicts(self) -> pd.DataFrame:
+        """Verdicts of the judge of the tables; not kept, as there may be millions."""
+        return self.verdicts[self.verdicts["judge"] == self.judge]
+
+    @cached_property
+    def own_briefs(self) -> pd.DataFrame:
+        """Briefs as the judge of the tables graded them."""
+        return self.briefs[self.briefs["judge"] == self.judge]
+
+    @cached_property
+    def brief_scores(self) -> pd.DataFrame:
+        """One row per brief, by condition, scenario and seed, one column of scores per judge."""
+        wide = self.briefs.pivot_table(
+            index=["condition", *BRIEF], columns="judge", values="counted", aggfunc="first", observed=True
+        )
+        return wide.reindex(columns=self.judges)
+
     @cached_property
     def verdicts_once(self) -> pd.DataFrame:
         """Verdicts of the judge of the tables, without copies of the same text."""
-        own = self.verdicts
-        return own[(own["judge"] == self.judge) & ~own["is_copy"]]
+        return self.verdicts[(self.verdicts["judge"] == self.judge) & ~self.verdicts["is_copy"]]
 
     @cached_property
     def at_benchmark(self) -> list[str]:
@@ -156,8 +190,8 @@ class Results:
 
     def on_scored_briefs(self, rows: pd.DataFrame) -> np.ndarray:
         """Mark verdicts on briefs with a score by the judge of the tables."""
-        own = self.briefs[(self.briefs["judge"] == self.judge) & self.briefs["score"].notna()]
-        return _contained(self.brief_codes(rows), self.brief_codes(own))
+        scored = self.own_briefs[self.own_briefs["score"].notna()]
+        return _contained(self.brief_codes(rows), self.brief_codes(scored))
 
     @cached_property
     def by_judge(self) -> pd.DataFrame:
@@ -177,11 +211,10 @@ class Results:
         passed[_codes(own["judge"], pd.Index(self.judges)), row] = own["passed"]
         return wide.assign(**dict(zip(self.judges, passed, strict=True)))
 
-    def scenario_means(self, judge: str | None = None, column: str = "counted") -> pd.DataFrame:
+    def scenario_means(self) -> pd.DataFrame:
         """Return means over seeds: one row per condition, one column per scenario, NaN where unscored."""
-        own = self.briefs[self.briefs["judge"] == (self.judge if judge is None else judge)]
-        return own.pivot_table(
-            index="condition", columns="scenario_id", values=column, aggfunc="mean", observed=True
+        return self.own_briefs.pivot_table(
+            index="condition", columns="scenario_id", values="counted", aggfunc="mean", observed=True
         )
 
     def limits(self, values: Sequence[float] | np.ndarray | pd.Series) -> tuple[float, float]:
@@ -195,6 +228,16 @@ class Results:
         """Name the interval of the board's rows."""
         methods = sorted(set(self.board["method"].dropna()))
         return f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios."
+
+
+def over_scenarios(values: Any) -> Any:
+    """Return means by condition: over the seeds of a scenario, then over scenarios.
+
+    Args:
+        values: a frame or series whose index names the condition and the scenario.
+    """
+    by_scenario = values.groupby(["condition", "scenario_id"], observed=True).mean()
+    return by_scenario.groupby("condition", observed=True).mean()
 
 
 def family(label: str) -> str:

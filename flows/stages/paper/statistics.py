@@ -1,4 +1,4 @@
-"""Statistics of the tables: agreement of raters, tests of paired differences, shares of variance."""
+"""Statistics of the tables: agreement of raters, tests of paired differences, correlations."""
 
 from __future__ import annotations
 
@@ -20,31 +20,34 @@ _EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
 
 @dataclass(frozen=True)
 class Cells:
-    """Two-by-two counts of two raters; arrays, so that resamples are computed at once.
+    """Two-by-two counts of two raters; also of many resamples, so that these are computed at once.
 
     Attributes:
-        both_passed, only_first, only_second, both_failed: counts.
+        counts: along the last axis both passed, only the first, only the second, both failed.
     """
 
-    both_passed: np.ndarray
-    only_first: np.ndarray
-    only_second: np.ndarray
-    both_failed: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def each(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The four counts."""
+        a, b, c, d = np.moveaxis(self.counts, -1, 0)
+        return a, b, c, d
 
     @property
     def n(self) -> np.ndarray:
         """Items that both graded."""
-        return self.both_passed + self.only_first + self.only_second + self.both_failed
+        return self.counts.sum(axis=-1)
 
     @property
     def agreement(self) -> np.ndarray:
         """Share of equal verdicts."""
-        return _ratio(self.both_passed + self.both_failed, self.n)
+        return _ratio(self.counts[..., 0] + self.counts[..., 3], self.n)
 
     @property
     def kappa(self) -> np.ndarray:
         """Cohen's kappa (1960); NaN if a rater never varies, since chance then explains everything."""
-        a, b, c, d = self.both_passed, self.only_first, self.only_second, self.both_failed
+        a, b, c, d = self.each
         varies = (a + b > 0) & (c + d > 0) & (a + c > 0) & (b + d > 0)
         found = _ratio(2 * (a * d - b * c), (a + b) * (b + d) + (a + c) * (c + d))
         return np.where(varies, found, np.nan)
@@ -52,18 +55,39 @@ class Cells:
     @property
     def ac1(self) -> np.ndarray:
         """Gwet's AC1 for two raters (2008): chance agreement is 2 q (1 - q), q the mean share of passes."""
-        passes = _ratio(2 * self.both_passed + self.only_first + self.only_second, 2 * self.n)
+        passes = _ratio(self._ones, 2 * self.n)
         chance = 2 * passes * (1 - passes)
         return _ratio(self.agreement - chance, 1 - chance)
 
     @property
     def alpha(self) -> np.ndarray:
         """Krippendorff's alpha for nominal values of two raters without gaps (2004, chapter 11)."""
-        ones = 2 * self.both_passed + self.only_first + self.only_second
-        zeros = 2 * self.n - ones
-        expected = _ratio(2 * ones * zeros, 2 * self.n * (2 * self.n - 1))
+        expected = _ratio(2 * self._ones * (2 * self.n - self._ones), 2 * self.n * (2 * self.n - 1))
         found = 1 - _ratio(1 - self.agreement, expected)
         return np.where(expected > 0, found, np.nan)
+
+    @property
+    def _ones(self) -> np.ndarray:
+        a, b, c, _ = self.each
+        return 2 * a + b + c
+
+    @property
+    def pooled(self) -> Cells:
+        """The sum over clusters."""
+        return Cells(self.counts.sum(axis=0))
+
+    @property
+    def resampled(self) -> Cells:
+        """Clusters resampled with replacement, one element per resample; the draws are seeded."""
+        n = len(self.counts)
+        weights = np.random.default_rng(_DRAW_SEED).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
+        return Cells(weights @ self.counts)
+
+    def interval(self, statistic: Callable[[Cells], np.ndarray]) -> tuple[float, float]:
+        """Return the 95% percentile interval of a statistic over resampled clusters; NaN below six."""
+        if len(self.counts) < FEWEST_CLUSTERS:
+            return np.nan, np.nan
+        return percentiles(statistic(self.resampled))
 
 
 def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cells:
@@ -76,31 +100,10 @@ def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cel
     """
     both, values = first.to_numpy(float) * 2, second.to_numpy(float)
     known = ~np.isnan(both + values)
-    code = (both + values)[known].astype(np.int64)
+    code = 3 - (both + values)[known].astype(np.int64)
     cluster, names = pd.factorize(clusters[known])
-    counts = np.bincount(cluster * 4 + code, minlength=4 * len(names)).reshape(-1, 4).astype(float)
-    return Cells(counts[:, 3], counts[:, 2], counts[:, 1], counts[:, 0])
-
-
-def pooled(cells: Cells) -> Cells:
-    """Sum over clusters."""
-    parts = (cells.both_passed, cells.only_first, cells.only_second, cells.both_failed)
-    return Cells(*(np.asarray(part.sum()) for part in parts))
-
-
-def resampled(cells: Cells) -> Cells:
-    """Resample clusters with replacement, one element per resample; the draws are seeded."""
-    n = len(cells.both_passed)
-    weights = np.random.default_rng(_DRAW_SEED).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
-    parts = (cells.both_passed, cells.only_first, cells.only_second, cells.both_failed)
-    return Cells(*(weights @ part for part in parts))
-
-
-def cluster_interval(cells: Cells, statistic: Callable[[Cells], np.ndarray]) -> tuple[float, float]:
-    """Return the 95% percentile interval of an agreement over resampled scenarios; NaN below six."""
-    if len(cells.both_passed) < FEWEST_CLUSTERS:
-        return np.nan, np.nan
-    return percentiles(statistic(resampled(cells)))
+    counts = np.bincount(cluster * 4 + code, minlength=4 * len(names))
+    return Cells(counts.reshape(-1, 4).astype(float))
 
 
 def percentiles(values: np.ndarray) -> tuple[float, float]:
@@ -134,14 +137,10 @@ def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
         if (counts.sum(axis=0) > 0).sum() > 1:
             kappa = float(fleiss_kappa(counts))
         ac1 = gwet_ac1(counts)
-    values = ratings[~np.isnan(ratings)]
-    pairable = (~np.isnan(ratings)).sum(axis=1) > 1
-    if pairable.any() and len(np.unique(values)) > 1:
-        alpha = float(
-            krippendorff.alpha(
-                ratings[pairable].T, level_of_measurement="nominal", value_domain=range(n_categories)
-            )
-        )
+    pairable = ratings[(~np.isnan(ratings)).sum(axis=1) > 1]
+    if len(pairable) and len(np.unique(ratings[~np.isnan(ratings)])) > 1:
+        domain = range(n_categories)
+        alpha = float(krippendorff.alpha(pairable.T, level_of_measurement="nominal", value_domain=domain))
     return kappa, ac1, alpha
 
 
@@ -175,8 +174,7 @@ def sign_flip(differences: Sequence[float] | np.ndarray) -> float:
         return np.nan
     signs = _signs(n)
     extra = int(n > _EXACT_UP_TO)  # the observed pattern, so that p is never 0
-    sums = np.abs(signs @ values)
-    as_far = int((sums >= abs(values.sum()) - 1e-9).sum())
+    as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
     return (as_far + extra) / (len(signs) + extra)
 
 
@@ -197,21 +195,12 @@ def holm(values: Sequence[float] | np.ndarray | pd.Series) -> np.ndarray:
     return found
 
 
-def rank_correlation(first: Sequence[float] | pd.Series, second: Sequence[float] | pd.Series) -> float:
-    """Return Spearman's rank correlation; NaN for fewer than three pairs or a constant side."""
-    return _correlation(first, second, "spearman")
-
-
-def linear_correlation(first: Sequence[float] | pd.Series, second: Sequence[float] | pd.Series) -> float:
-    """Return Pearson's correlation; NaN for fewer than three pairs or a constant side."""
-    return _correlation(first, second, "pearson")
-
-
-def _correlation(
+def correlation(
     first: Sequence[float] | pd.Series,
     second: Sequence[float] | pd.Series,
-    method: Literal["pearson", "spearman"],
+    method: Literal["pearson", "spearman"] = "spearman",
 ) -> float:
+    """Return the correlation of ranks, or Pearson's; NaN for fewer than three pairs or a constant side."""
     pairs = pd.DataFrame({"a": np.asarray(first, float), "b": np.asarray(second, float)}).dropna()
     if len(pairs) < 3 or pairs["a"].nunique() < 2 or pairs["b"].nunique() < 2:  # noqa: PLR2004 -- two points fit any line
         return np.nan

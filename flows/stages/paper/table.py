@@ -48,6 +48,10 @@ def of_kind(kind: Kind, /, **heads: str) -> tuple[Column, ...]:
     return tuple(Column(name, head, kind) for name, head in heads.items())
 
 
+NAMED = of_kind("text", condition="", name="model")
+"""Columns of a condition: the key, and the name that is printed."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of the paper.
@@ -68,6 +72,14 @@ class Table:
         missing = {column.name for column in self.columns} - set(self.frame.columns)
         if missing:
             raise ValueError(f"{self.title}: no column {', '.join(sorted(missing))}")
+
+    @classmethod
+    def of(
+        cls, title: str, columns: Sequence[Column], rows: Sequence[Mapping[str, object]], notes: Sequence[str]
+    ) -> Table:
+        """Make a table of rows that may lack columns."""
+        names = [column.name for column in columns]
+        return cls(title, columns, pd.DataFrame(rows).reindex(columns=names), notes)
 
 
 def render(table: Table) -> Mapping[str, bytes]:

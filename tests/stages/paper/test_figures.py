@@ -60,3 +60,10 @@ def test_the_bars_are_the_scores_of_the_table(results):
     table = table[table["rank"].notna()]
     assert [row["score"] for row in rows] == pytest.approx(list(table["score"]))
     assert [row["low"] for row in rows] == pytest.approx(list(table["low"]))
+
+
+def test_labels_have_the_size_and_room_that_they_are_given(results):
+    config = FIGURES["scenarios"](results).specification["config"]
+    assert (config["axis"]["labelFontSize"], config["axis"]["labelLimit"]) == (11, 260)
+    assert (config["legend"]["labelFontSize"], config["legend"]["labelLimit"]) == (11, 400)
+    assert (config["view"]["strokeWidth"], config["background"]) == (0, "white")

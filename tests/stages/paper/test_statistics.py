@@ -8,14 +8,11 @@ from sklearn.metrics import cohen_kappa_score
 
 from flows.stages.paper.statistics import (
     Cells,
-    cluster_interval,
+    correlation,
     count_cells,
     gwet_ac1,
     holm,
-    linear_correlation,
     panel_agreement,
-    pooled,
-    rank_correlation,
     sign_flip,
 )
 
@@ -43,7 +40,7 @@ DARWIN = (49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48)
 
 
 def cells(*counts):
-    return Cells(*(np.asarray(float(count)) for count in counts))
+    return Cells(np.array(counts, float))
 
 
 def test_fleiss_kappa_is_that_of_fleiss():
@@ -54,7 +51,7 @@ def test_fleiss_kappa_is_that_of_fleiss():
 def test_alpha_is_that_of_krippendorff():
     assert panel_agreement(np.array(FOUR).T)[2] == pytest.approx(0.743, abs=5e-4)
     first, second = (pd.Series(one, dtype=float) for one in TWO)
-    both = pooled(count_cells(first, second, pd.Series(["s"] * 10)))
+    both = count_cells(first, second, pd.Series(["s"] * 10)).pooled
     assert float(both.alpha) == pytest.approx(0.095, abs=5e-4)
     assert panel_agreement(np.array(TWO, float).T)[2] == pytest.approx(float(both.alpha))
 
@@ -105,7 +102,7 @@ def test_kappa_is_that_of_scikit_learn_and_gaps_do_not_count():
     second = np.where(rng.random(400) < 0.8, first, 1 - first)
     gaps = rng.random(400) < 0.1
     holed = pd.Series(np.where(gaps, np.nan, second))
-    both = pooled(count_cells(pd.Series(first), holed, pd.Series(["s"] * 400)))
+    both = count_cells(pd.Series(first), holed, pd.Series(["s"] * 400)).pooled
     assert int(both.n) == int((~gaps).sum())
     assert float(both.kappa) == pytest.approx(cohen_kappa_score(first[~gaps], second[~gaps]))
     assert float(both.agreement) == pytest.approx((first == second)[~gaps].mean())
@@ -126,16 +123,16 @@ def test_an_interval_of_agreement_takes_six_scenarios():
     frame = pd.DataFrame({"s": np.repeat(list("abcdefgh"), 50), "x": rng.integers(0, 2, 400).astype(float)})
     frame["y"] = np.where(rng.random(400) < 0.85, frame["x"], 1 - frame["x"])
     whole = count_cells(frame["x"], frame["y"], frame["s"])
-    low, high = cluster_interval(whole, lambda own: own.agreement)
-    assert low < float(pooled(whole).agreement) < high
-    assert (low, high) == cluster_interval(whole, lambda own: own.agreement)  # seeded
+    low, high = whole.interval(lambda own: own.agreement)
+    assert low < float(whole.pooled.agreement) < high
+    assert (low, high) == whole.interval(lambda own: own.agreement)  # seeded
     few = frame[frame["s"] < "f"]
-    assert np.isnan(cluster_interval(count_cells(few["x"], few["y"], few["s"]), lambda own: own.kappa)).all()
+    assert np.isnan(count_cells(few["x"], few["y"], few["s"]).interval(lambda own: own.kappa)).all()
 
 
 def test_correlations_are_scipys_and_take_three_pairs_that_vary():
     x, y = np.random.default_rng(0).normal(size=(2, 12))
-    assert rank_correlation(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
-    assert linear_correlation(x, y) == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert np.isnan(rank_correlation(x[:2], y[:2]))
-    assert np.isnan(linear_correlation([1, 1, 1], [1, 2, 3]))
+    assert correlation(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert correlation(x, y, "pearson") == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert np.isnan(correlation(x[:2], y[:2]))
+    assert np.isnan(correlation([1, 1, 1], [1, 2, 3], "pearson"))

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from flows.pipeline.results.graded import scored
 from flows.pipeline.results.paper import paper_results
-from flows.stages.aggregate import paired_difference
+from flows.stages.aggregate import mean_difference, scenario_means
 from flows.stages.paper import FIGURES, TABLES, NotEnoughError, render
 from flows.stages.paper.tables.spread import components
 from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_graded, make_labels, make_scenarios
@@ -38,6 +38,10 @@ def frame(results, name):
 
 def entries(graded, judge=JUDGE):
     return {entry.condition: entry for entry in graded if entry.judge == judge}
+
+
+def means(entry):
+    return scenario_means(scored(entry, SCENARIOS, SEVERITY).scores, lambda score: score.score)
 
 
 def items():
@@ -151,6 +155,14 @@ def test_missing_credit_of_each_condition(results):
     assert table.filter(like="severity_").sum(axis=1).to_numpy() == pytest.approx(np.ones(len(table)))
 
 
+def test_a_condition_that_lost_nothing_keeps_its_place(results):
+    verdicts, perfect = results.verdicts, results.order[0]
+    passed = verdicts["passed"].mask(verdicts["condition"] == perfect, 1.0)
+    table = frame(replace(results, verdicts=verdicts.assign(passed=passed)), "missing-credit-by-model")
+    assert list(table["condition"]) == results.order
+    assert table["lost"][0] == 0
+
+
 def test_generation_by_counting(results, graded):
     table = frame(results, "table-05-generation").set_index("condition")
     for name, entry in entries(graded).items():
@@ -195,11 +207,8 @@ def test_the_cap_is_a_paired_difference(results, graded):
     table = frame(results, "table-10-word-cap")
     by_name = entries(graded)
     for row in table.itertuples():
-        first, second = (
-            scored(by_name[f"{row.model}-medium-{cap}-v0"], SCENARIOS, SEVERITY).scores
-            for cap in ("none", 3000)
-        )
-        found = paired_difference(first, second, list(SCENARIOS), SEVERITY)
+        first, second = (means(by_name[f"{row.model}-medium-{cap}-v0"]) for cap in ("none", 3000))
+        found = mean_difference(first, second, list(SCENARIOS), SEVERITY)
         assert row.difference == pytest.approx(found.difference)
         assert (row.low, row.high) == pytest.approx((found.interval.low, found.interval.high))
         assert row.low > 0  # the generator's effect is 0.5 logits
@@ -369,8 +378,8 @@ def test_comparisons_are_paired_and_corrected(results, graded):
     assert len(table) == 14 * 13 / 2
     by_name = entries(graded)
     row = table.iloc[17]
-    first, second = (scored(by_name[row[which]], SCENARIOS, SEVERITY).scores for which in ("first", "second"))
-    found = paired_difference(first, second, list(SCENARIOS), SEVERITY)
+    first, second = (means(by_name[row[which]]) for which in ("first", "second"))
+    found = mean_difference(first, second, list(SCENARIOS), SEVERITY)
     assert row["difference"] == pytest.approx(found.difference)
     assert (row["low"], row["high"]) == pytest.approx((found.interval.low, found.interval.high))
     assert table["p_holm"].min() == pytest.approx(91 * 2 / 2**10)

@@ -10,11 +10,9 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from flows.adapters.screen import Screen
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.text import plural
 from flows.common.version import __version__
@@ -22,7 +20,7 @@ from flows.pipeline.publish.eee.describe import UNSTATED, model_info, texts
 from flows.pipeline.publish.eee.results import results as results_of
 from flows.pipeline.publish.eee.samples import rows as rows_of
 from flows.pipeline.publish.export import Publication
-from flows.pipeline.publish.graded_results import GradedResults, load_results, write_folder
+from flows.pipeline.publish.graded_results import GradedResults, Texts, texts_exporter
 from flows.pipeline.results.graded import Graded
 from flows.stages.notes import notes
 
@@ -35,62 +33,37 @@ without a verdict have no row; they are counted here and in the record."""  # no
 _NOT_IN_PATHS = re.compile(r'[<>:"\\|?*/\x00-\x1f]')
 
 
-def export(
-    project: Path,
-    overrides: Sequence[str],
-    folder: Path,
-    screen: Screen,
-    *,
-    allow: bool,
-    publication: Publication,
-) -> int:
-    """Write a record for every graded condition; arguments, result and errors as of the Parquet export."""
-    loaded = load_results(project, overrides)
+def _texts(loaded: GradedResults, publication: Publication) -> Texts:
+    """Return a record for every graded condition."""
     files: dict[str, str] = {}
     lines: list[str] = []
     stamp = str(int(time.time()))
     for entry in loaded.graded:
-        record, samples, left_out = _record(loaded, entry, publication, stamp)
-        path = Path(record["detailed_evaluation_results"]["file_path"]) if samples else None
-        place = path or Path(_place(loaded, record["model_info"], entry) + "_samples.jsonl")
-        name = str(place).removesuffix("_samples.jsonl") + ".json"
-        files[name] = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        if path:
-            files[str(path)] = samples
-        lines.append(f"- `{name}`: {entry.condition}, judge {entry.judge}{left_out}")
-    files["README.md"] = _readme(loaded, lines)
-    code = write_folder(folder, "every-eval-ever", files, loaded, screen, project=project, allow=allow)
-    screen.note(
-        f"Written: {folder}/ ({plural(len(loaded.graded), 'record')}, Every Eval Ever {SCHEMA_VERSION})"
-    )
+        place, record, samples, left_out = _record(loaded, entry, publication, stamp)
+        files[f"{place}.json"] = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        if samples:
+            files[f"{place}_samples.jsonl"] = samples
+        lines.append(f"- `{place}.json`: {entry.condition}, judge {entry.judge}{left_out}")
+    title = f"# {loaded.settings.benchmark.name}: records for Every Eval Ever, schema {SCHEMA_VERSION}"
+    ours = [f"- {note}" for note in notes(loaded.board)]
+    files["README.md"] = "\n".join([title, "", _ABOUT, "", *lines, "", *ours, ""])
+    more: list[str] = []
     if any(f"/{UNSTATED}/" in name for name in files):
-        screen.note(
+        more.append(
             f"Models whose name does not say who made them are below {UNSTATED}/: name one DEVELOPER/NAME."
         )
     if publication.creator is None:
-        screen.note("The records do not say who ran the evaluation: --creator would.")
-    return code
+        more.append("The records do not say who ran the evaluation: --creator would.")
+    return Texts(files, f"{plural(len(loaded.graded), 'record')}, Every Eval Ever {SCHEMA_VERSION}", more)
 
 
-def _readme(loaded: GradedResults, lines: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"# {loaded.settings.benchmark.name}: records for Every Eval Ever, schema {SCHEMA_VERSION}",
-            "",
-            _ABOUT,
-            "",
-            *lines,
-            "",
-            *(f"- {note}" for note in notes(loaded.board)),
-            "",
-        ]
-    )
+export = texts_exporter("every-eval-ever", _texts)
 
 
 def _record(
     loaded: GradedResults, entry: Graded, publication: Publication, stamp: str
-) -> tuple[dict[str, Any], str, str]:
-    """Return the aggregate record, the rows as JSON lines, and what has no row, as text."""
+) -> tuple[str, dict[str, Any], str, str]:
+    """Return the place of the files, the record, the rows as JSON lines, and in words what has no row."""
     settings: Mapping[str, Any] = (entry.settings or {}).get("settings", {})
     condition = entry.about["condition"]
     model = model_info(settings.get("model", {}), condition["model"], effort=condition["effort"])
@@ -127,11 +100,11 @@ def _record(
         "model_info": model,
         "evaluation_results": results,
     }
-    samples = "".join(f"{row}\n" for row in rows)
+    place, samples = _place(loaded, model, entry), "".join(f"{row}\n" for row in rows)
     if rows:
         record["detailed_evaluation_results"] = {
             "format": "jsonl",
-            "file_path": _place(loaded, model, entry) + "_samples.jsonl",
+            "file_path": f"{place}_samples.jsonl",
             "hash_algorithm": "sha256",
             "checksum": sha256_text(samples),
             "total_rows": len(rows),
@@ -140,17 +113,15 @@ def _record(
                 | {"without_a_row": "refused, failed or not graded; missing is never scored"}
             ),
         }
-    return record, samples, f"; without a row: {left_out}" if left_out else ""
+    return place, record, samples, f"; without a row: {left_out}" if left_out else ""
 
 
 def _place(loaded: GradedResults, model: Mapping[str, Any], entry: Graded) -> str:
     """Return the path in the datastore, without a suffix; the same results have the same name."""
     developer, _, name = model["id"].partition("/")
-    found = [entry.about["condition"]["digest"], entry.about["judge"]["digest"], _results_digest(entry)]
+    verdicts = [[v.scenario_id, v.seed, v.item_id, v.passed] for v in entry.verdicts]
+    digests = [entry.about[each]["digest"] for each in ("condition", "judge")]
+    found = [*digests, sha256_text(canonical_json(verdicts))]
     file = uuid.UUID(sha256_text(canonical_json(found))[:32], version=4)
     parts = (loaded.settings.benchmark.name, developer, name)
     return "/".join(["data", *(_NOT_IN_PATHS.sub("_", part) for part in parts), str(file)])
-
-
-def _results_digest(entry: Graded) -> str:
-    return sha256_text(canonical_json([[v.scenario_id, v.seed, v.item_id, v.passed] for v in entry.verdicts]))

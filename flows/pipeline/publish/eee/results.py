@@ -64,16 +64,22 @@ def results(
         ("passed", "share of requirements met", estimate.passed, "proportion", share),
         ("wrong", "mean number of wrong moves in a brief", estimate.wrong, "count", (0.0, "Infinity")),
     ]
-    items = {} if entry.is_foreign else {n: loaded.scenarios[n].items for n in entry.about["scenarios"]}
-    for by, groups in (
-        breakdowns(items, entry.verdicts_once, ["tier", "step", "severity"]).items() if items else ()
-    ):
-        for one in groups:
-            if one.group != UNCLASSED and (one.kind == "requirement" or by == "severity"):
-                text = f"share of graded verdicts passed, {by} {one.group}, pooled over briefs (n {one.n})"
-                values.append((f"passed.{by}.{one.group}", text, one.rate, "proportion", share))
+    if not entry.is_foreign:
+        items = {name: loaded.scenarios[name].items for name in entry.about["scenarios"]}
+        for by, groups in breakdowns(items, entry.verdicts_once, ["tier", "step", "severity"]).items():
+            for one in groups:
+                if one.group != UNCLASSED and (one.kind == "requirement" or by == "severity"):
+                    text = (
+                        f"share of graded verdicts passed, {by} {one.group}, pooled over briefs (n {one.n})"
+                    )
+                    values.append((f"passed.{by}.{one.group}", text, one.rate, "proportion", share))
     graders, settled = judges(entry, settings), generation(entry, settings)
-    means = _scenario_means([(one.scenario_id, one.score) for one in found.scores])
+    by_scenario: dict[str, list[float]] = {}
+    for one in found.scores:
+        if one.score is not None:
+            by_scenario.setdefault(one.scenario_id, []).append(one.score)
+    means = [mean(values) for values in by_scenario.values()]
+    uncertainty = {"uncertainty": _uncertainty(estimate, means, scoring.resamples)}
     return [
         {
             "evaluation_result_id": f"{evaluation_id}#{name}",
@@ -93,25 +99,13 @@ def results(
             "score_details": {
                 "score": value,
                 "details": texts(counts),
-                **(
-                    {"uncertainty": _uncertainty(estimate, means, scoring.resamples)}
-                    if name == "score"
-                    else {}
-                ),
+                **(uncertainty if name == "score" else {}),
             },
             "generation_config": settled,
         }
         for name, text, value, unit, (low, high) in values
         if value is not None
     ]
-
-
-def _scenario_means(scores: Sequence[tuple[str, float | None]]) -> list[float]:
-    known: dict[str, list[float]] = {}
-    for name, value in scores:
-        if value is not None:
-            known.setdefault(name, []).append(value)
-    return [mean(values) for values in known.values()]
 
 
 def _uncertainty(estimate: Estimate, means: Sequence[float], resamples: int) -> dict[str, Any]:

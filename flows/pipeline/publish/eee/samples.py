@@ -9,7 +9,8 @@ from flows.common.digests import sha256_text
 from flows.pipeline.publish.eee.describe import texts
 from flows.pipeline.publish.graded_results import GradedResults
 from flows.pipeline.results.graded import Graded, scored
-from flows.schema.scenario import Scenario
+from flows.schema.scenario import Item, Scenario
+from flows.schema.verdict import Verdict
 
 
 def rows(
@@ -19,65 +20,57 @@ def rows(
     scores = scored(entry, loaded.scenarios, loaded.settings.scoring).by_brief
     for brief in entry.briefs:
         place = (brief["scenario_id"], brief["seed"])
-        found = scores.get(place)
-        scenario = loaded.scenarios.get(place[0])
+        found, scenario = scores.get(place), loaded.scenarios.get(place[0])
         if found is None or found.score is None or brief["text"] is None or "score" not in results:
             yield "brief", None
-        else:
-            details = {"words": brief["words_kept"], "words_before_the_cut": brief["words_raw"]}
-            yield (
-                "brief",
-                {
-                    **_sample(entry, "score", place, scenario.assignment if scenario else "", []),
-                    **_output(entry, place, scenario, brief["text"]),
-                    "answer_attribution": [],
-                    "evaluation": {"score": found.score, "is_correct": found.correct == 1.0},
-                    "metadata": texts({**details, "cut": brief["cut"], "detail": brief["detail"]}),
-                },
-            )
+            continue
+        details = {"words": brief["words_kept"], "words_before_the_cut": brief["words_raw"]}
+        row: dict[str, Any] = {
+            **_sample(entry, "score", place, scenario.assignment if scenario else "", []),
+            **_output(entry, place, scenario, brief["text"]),
+            "answer_attribution": [],
+            "evaluation": {"score": found.score, "is_correct": found.correct == 1.0},
+            "metadata": texts({**details, "cut": brief["cut"], "detail": brief["detail"]}),
+        }
+        yield "brief", row
+    items = {(name, item.item_id): item for name, one in loaded.scenarios.items() for item in one.items}
     for verdict in entry.verdicts:
-        place = (verdict.scenario_id, verdict.seed)
         if verdict.passed is None or "correct" not in results:
             yield "item", None
-            continue
-        scenario = loaded.scenarios.get(verdict.scenario_id)
-        item = (
-            next((one for one in scenario.items if one.item_id == verdict.item_id), None)
-            if scenario
-            else None
-        )
-        reference = [text for text in (item.ground_truth, item.pass_condition) if text] if item else []
-        method = "rule" if entry.about["judge"]["is_stand_in"] else "llm_judge"
-        sample = _sample(entry, "correct", place, item.requirement if item else "", reference)
-        sample["sample_id"] += f"/{verdict.item_id}"
-        yield (
-            "item",
+        else:
+            item = items.get((verdict.scenario_id, verdict.item_id))
+            yield "item", _verdict(entry, verdict, item)
+
+
+def _verdict(entry: Graded, verdict: Verdict, item: Item | None) -> dict[str, Any]:
+    place = (verdict.scenario_id, verdict.seed)
+    reference = [text for text in (item.ground_truth, item.pass_condition) if text] if item else []
+    sample = _sample(entry, "correct", place, item.requirement if item else "", reference)
+    about = {name: getattr(item, name, None) for name in ("step", "tier", "severity")}
+    return {
+        **sample,
+        "sample_id": f"{sample['sample_id']}/{verdict.item_id}",
+        "interaction_type": "single_turn",
+        "output": {"raw": []},  # the brief's own row has the text
+        "answer_attribution": [
             {
-                **sample,
-                "interaction_type": "single_turn",
-                "output": {"raw": []},  # the brief's own row has the text
-                "answer_attribution": [
-                    {
-                        "turn_idx": 0,
-                        "source": "output.raw of the brief's row",
-                        "extracted_value": verdict.reason or ("passed" if verdict.passed else "failed"),
-                        "extraction_method": method,
-                        "is_terminal": True,
-                    }
-                ],
-                "evaluation": {"score": float(verdict.passed), "is_correct": verdict.passed},
-                "metadata": texts(
-                    {
-                        "brief": f"{place[0]}/{place[1]}",
-                        "step": item.step if item else None,
-                        "tier": item.tier if item else None,
-                        "severity": item.severity if item else None,
-                        "wrong_move": item.is_error if item else None,
-                        "failure_mode": verdict.mode.value if verdict.mode else None,
-                    }
-                ),
-            },
-        )
+                "turn_idx": 0,
+                "source": "output.raw of the brief's row",
+                "extracted_value": verdict.reason or ("passed" if verdict.passed else "failed"),
+                "extraction_method": "rule" if entry.about["judge"]["is_stand_in"] else "llm_judge",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": float(verdict.passed or 0), "is_correct": verdict.passed},
+        "metadata": texts(
+            {
+                "brief": f"{place[0]}/{place[1]}",
+                **about,
+                "wrong_move": item.is_error if item else None,
+                "failure_mode": verdict.mode.value if verdict.mode else None,
+            }
+        ),
+    }
 
 
 def _sample(

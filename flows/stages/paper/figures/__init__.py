@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from flows.stages.paper.figures import failing, judges, scores
+from flows.stages.paper.figures import failing, scores
 from flows.stages.paper.figures.figure import Figure
 from flows.stages.paper.results import Results
 
@@ -14,8 +14,8 @@ FIGURES: Mapping[str, Callable[[Results], Figure]] = {
     "figure-04-corpus": scores.corpus,
     "figure-07-effort": scores.effort,
     "figure-08-word-cap": scores.cap,
-    "figure-09-judges": judges.judges,
-    "figure-10-scores-by-judge": judges.by_judge,
+    "figure-09-judges": scores.judges,
+    "figure-10-scores-by-judge": scores.by_judge,
     "appendix-g-steps": failing.steps,
     "appendix-h-failure-modes": failing.modes,
     "missing-credit": failing.missing_credit,

@@ -1,10 +1,10 @@
-"""A figure as a Vega-Lite chart, and the files that it is drawn to."""
+"""A figure as a Vega-Lite chart, the parts that figures share, and the files that it is drawn to."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ BLUE, ORANGE, GREY = "#2166ac", "#d6604d", "#666666"
 PALETTE = ["#2166ac", "#f4a582", "#5aae61", "#b2182b", "#9970ab", "#666666", "#e6ab02", "#1b9e77"]
 """Told apart in print and by most colour-blind readers."""
 WIDTH = 420
-ROW = 18
+ROW = alt.Step(18)
 """Width of a plot, and height of a row of it, in pixels."""
+SHARES = alt.Scale(domain=[0, 1])
 FIGURE_ENDINGS = ("svg", "png", "vl.json")
 """Of the files that a figure is drawn to."""
 
@@ -38,12 +39,14 @@ class Figure:
     @property
     def specification(self) -> dict[str, Any]:
         """The chart in Vega-Lite, with its data."""
-        chart = (
-            self.chart.properties(title=alt.Title(self.title, anchor="start", fontSize=14))
-            .configure_view(strokeWidth=0)
-            .configure_axis(labelLimit=260, labelFontSize=11, titleFontSize=11, gridColor="#e5e5e5")
-            .configure_legend(labelFontSize=11, titleFontSize=11, labelLimit=400)
-            .configure(background="white", padding=10)
+        title = alt.Title(self.title, anchor="start", fontSize=14)
+        fonts: dict[str, Any] = {"labelFontSize": 11, "titleFontSize": 11}
+        chart = self.chart.properties(title=title).configure(
+            background="white",
+            padding=10,
+            view=alt.ViewConfig(strokeWidth=0),
+            axis=alt.AxisConfig(labelLimit=260, gridColor="#e5e5e5", **fonts),
+            legend=alt.LegendConfig(labelLimit=400, **fonts),
         )
         with alt.data_transformers.enable(consolidate_datasets=True):
             return chart.to_dict()
@@ -72,3 +75,24 @@ def _renumbered(svg: str) -> str:
 def rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with plain texts and numbers; NaN become null in the chart."""
     return frame.astype(dict.fromkeys(frame.select_dtypes(["category", "string"]).columns, object))
+
+
+def lines_of(order: Sequence[str], field: str = "name") -> alt.Y:
+    """Return the axis that has a line for each name."""
+    return alt.Y(f"{field}:N", sort=order, title=None)
+
+
+def below(**more: Any) -> alt.Legend:
+    """Return a legend below the plot."""
+    return alt.Legend(title=None, orient="bottom", **more)
+
+
+def dots(frame: pd.DataFrame, span: Any, **channels: Any) -> alt.LayerChart:
+    """Return large points on each line, over the rule that spans them."""
+    points = alt.Chart(frame).mark_point(filled=True, size=70, opacity=1).encode(**channels)
+    return (span + points).properties(width=WIDTH, height=ROW)
+
+
+def span(frame: pd.DataFrame, y: alt.Y, low: str, high: str, color: str = "#bbbbbb") -> alt.Chart:
+    """Return a rule from the low to the high end of each line."""
+    return alt.Chart(frame).mark_rule(color=color).encode(y=y, x=f"{low}:Q", x2=f"{high}:Q")

@@ -17,7 +17,6 @@ from flows.stages.paper.tables import (
     main,
     reports,
     spread,
-    weights,
 )
 
 TABLES: Mapping[str, Callable[[Results], Table]] = {
@@ -43,7 +42,7 @@ TABLES: Mapping[str, Callable[[Results], Table]] = {
     "variance": spread.variance,
     "comparisons": comparisons.comparisons,
     "groups": comparisons.groups,
-    "weights-grid": weights.weights_grid,
+    "weights-grid": comparisons.weights_grid,
     "refusals": main.refusals,
     "judge-agreement-by-class": judges.judge_agreement_by_group,
     "self-preference": judges.self_preference,

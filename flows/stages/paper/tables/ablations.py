@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
-from flows.stages.paper.statistics import linear_correlation, rank_correlation, sign_flip
+from flows.stages.paper.statistics import correlation, sign_flip
 from flows.stages.paper.table import Column, Table, of_kind
 
 _LEVELS = ("none", "minimal", "low", "default", "medium", "high", "max")
@@ -23,35 +24,38 @@ def paired(results: Results, means: pd.DataFrame, first: str, second: str) -> di
     """Return mean difference (second minus first), interval and sign-flip p on shared scenarios."""
     differences = (means.loc[second] - means.loc[first]).dropna().to_numpy()
     low, high = results.limits(differences)
-    return {
-        "difference": float(differences.mean()) if len(differences) else np.nan,
-        "low": low,
-        "high": high,
-        "p": sign_flip(differences),
-        "n_scenarios": len(differences),
-    }
+    mean = float(differences.mean()) if len(differences) else np.nan
+    p, n = sign_flip(differences), len(differences)
+    return {"difference": mean, "low": low, "high": high, "p": p, "n_scenarios": n}
 
 
 def length(results: Results) -> Table:
     """Correlation of raw length and score, over models and over briefs."""
-    own = results.briefs[(results.briefs["judge"] == results.judge) & ~results.briefs["is_copy"]]
-    own = own[own["condition"].isin(results.at_benchmark)].dropna(subset=["words_raw", "counted"])
+    own = results.own_briefs
+    own = own[~own["is_copy"] & own["condition"].isin(results.at_benchmark)]
+    own = own.dropna(subset=["words_raw", "counted"])
     if not len(own):
         raise NotEnoughError("no brief with words and a score")
-    means = own.groupby("condition", observed=True)[["words_raw", "counted"]].mean()
-    rows = [
-        ("conditions, mean length and mean score", "Pearson", linear_correlation(*_pair(means)), len(means)),
-        ("conditions, mean length and mean score", "Spearman", rank_correlation(*_pair(means)), len(means)),
-        ("briefs", "Pearson", linear_correlation(*_pair(own)), len(own)),
+    pair = own[["words_raw", "counted"]]
+    means = pair.groupby(own["condition"], observed=True).mean()
+    cells = pair.groupby([own["condition"], own["scenario_id"]], observed=True)
+    within = pair - cells.transform("mean")
+    over = "conditions, mean length and mean score"
+    kinds: list[tuple[str, Literal["pearson", "spearman"], pd.DataFrame]] = [
+        (over, "pearson", means),
+        (over, "spearman", means),
+        ("briefs", "pearson", pair),
+        ("briefs, within condition and scenario", "pearson", within),
     ]
-    cell = [own["condition"], own["scenario_id"]]
-    within = own[["words_raw", "counted"]] - own.groupby(cell, observed=True)[
-        ["words_raw", "counted"]
-    ].transform("mean")
-    rows.append(
-        ("briefs, within condition and scenario", "Pearson", linear_correlation(*_pair(within)), len(within))
-    )
-    frame = pd.DataFrame(rows, columns=["over", "correlation", "value", "n"])
+    rows = [
+        {
+            "over": name,
+            "correlation": method.title(),
+            "value": correlation(each["words_raw"], each["counted"], method),
+            "n": len(each),
+        }
+        for name, method, each in kinds
+    ]
     return Table(
         "Raw length and score",
         (
@@ -59,7 +63,7 @@ def length(results: Results) -> Table:
             Column("value", "value", "signed"),
             Column("n", "n", "count"),
         ),
-        frame,
+        pd.DataFrame(rows),
         (
             "Words before the cut; conditions at the benchmark's cap and effort.",
             (
@@ -68,10 +72,6 @@ def length(results: Results) -> Table:
             ),
         ),
     )
-
-
-def _pair(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    return frame["words_raw"], frame["counted"]
 
 
 def effort(results: Results) -> Table:
@@ -85,21 +85,15 @@ def effort(results: Results) -> Table:
             continue
         for level in sorted(levels, key=_LEVELS.index):
             if level != base and {levels[level], levels[base]} <= set(means.index):
-                shift = paired(results, means, levels[base], levels[level])
                 names = {"model": model, "word_cap": cap, "effort": level, "against": base}
+                shift = paired(results, means, levels[base], levels[level])
                 rows.append({**names, "condition": levels[level], **shift})
     if not rows:
         raise NotEnoughError("no model was run at two efforts (+experiment=effort)")
-    return Table(
-        "Reasoning effort: change of the score",
-        (
-            *of_kind("text", model="model", word_cap="cap", effort="effort", against="against"),
-            Column("condition", "", "text"),
-            *_PAIR_COLUMNS,
-        ),
-        pd.DataFrame(rows),
-        ("Mean over scenarios of the paired difference. p: exact sign-flip test, not corrected.",),
-    )
+    columns = of_kind("text", model="model", word_cap="cap", effort="effort", against="against", condition="")
+    note = "Mean over scenarios of the paired difference. p: exact sign-flip test, not corrected."
+    frame = pd.DataFrame(rows)
+    return Table("Reasoning effort: change of the score", (*columns, *_PAIR_COLUMNS), frame, (note,))
 
 
 def cap(results: Results) -> Table:
@@ -107,27 +101,19 @@ def cap(results: Results) -> Table:
     means = results.scenario_means()
     rows: list[dict[str, object]] = []
     for model, level, own in _groups(results, ["model", "harness", "effort"]):
-        capped = own.loc[own["word_cap"] == results.word_cap, "condition"]
-        free = own.loc[own["word_cap"].isna(), "condition"]
-        if not len(capped) or not len(free) or not {capped.iloc[0], free.iloc[0]} <= set(means.index):
-            continue
-        pair = capped.iloc[0], free.iloc[0]
-        rows.append(
-            {
-                "model": model,
-                "effort": level,
-                "condition": pair[0],
-                "capped": means.loc[pair[0]].mean(),
-                "uncapped": means.loc[pair[1]].mean(),
-                **paired(results, means, *pair),
-            }
-        )
+        capped = own.loc[own["word_cap"] == results.word_cap, "condition"].head(1).tolist()
+        free = own.loc[own["word_cap"].isna(), "condition"].head(1).tolist()
+        pair = [*capped, *free]
+        if capped and free and {*pair} <= set(means.index):
+            names = {"model": model, "effort": level, "condition": pair[0]}
+            scores = dict(zip(("capped", "uncapped"), means.loc[pair].mean(axis=1), strict=True))
+            rows.append({**names, **scores, **paired(results, means, pair[0], pair[1])})
     if not rows:
         raise NotEnoughError("no model was run with the benchmark's cap and without one (+experiment=cap)")
     frame = pd.DataFrame(rows).sort_values("capped", ascending=False, ignore_index=True)
-    frame["rank_capped"] = frame["capped"].rank(ascending=False, method="min")
-    frame["rank_uncapped"] = frame["uncapped"].rank(ascending=False, method="min")
-    correlation = rank_correlation(frame["capped"], frame["uncapped"])
+    for name in ("capped", "uncapped"):
+        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
+    of_ranks = correlation(frame["capped"], frame["uncapped"])
     higher = int((frame["difference"] > 0).sum())
     notes = [
         (
@@ -135,8 +121,8 @@ def cap(results: Results) -> Table:
             "without the cap. p: exact sign-flip test, not corrected."
         )
     ]
-    if not np.isnan(correlation):
-        notes.append(f"Spearman's rank correlation of the two scores: {correlation:.2f}, n {len(frame)}.")
+    if not np.isnan(of_ranks):
+        notes.append(f"Spearman's rank correlation of the two scores: {of_ranks:.2f}, n {len(frame)}.")
     return Table(
         "The word cap",
         (

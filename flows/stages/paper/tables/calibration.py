@@ -20,14 +20,10 @@ from flows.stages.paper.calibration import (
     usable,
 )
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Table, of_kind
+from flows.stages.paper.table import NAMED, Column, Table, of_kind
 from flows.stages.paper.tables.experts import labelled, raters
 
 _HALF = 0.5
-_ASSUMED = (
-    "It assumes that the judge errs on all briefs as on the labelled ones, which holds for a random sample "
-    "(staffbench agreement sheet draws one)."
-)
 
 
 def alternative_annotators(results: Results) -> Table:
@@ -45,31 +41,25 @@ def alternative_annotators(results: Results) -> Table:
         rate = tested["rejected"].mean()
         passes = None if not len(tested) else "yes" if rate >= _HALF else "no"
         whole = {"rater": "all", "n": found["n"].sum(), "winning_rate": rate, "stands_in": passes}
-        means = tested[["advantage", "rater_wins"]].mean()
-        rows.append({"judge": judge, **whole, **means})
         found["rater"] = found["rater"].str.removeprefix("rater ")
         found["rejected"] = found["rejected"].map({1.0: "yes", 0.0: "no"})
-        rows += [{"judge": judge, **row} for row in found.to_dict("records")]
+        means = tested[["advantage", "rater_wins"]].mean()
+        rows += [{"judge": judge, **row} for row in ({**whole, **means}, *found.to_dict("records"))]
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
-    few = (
-        []
-        if len(panel) >= FEWEST_RATERS
-        else [f"The authors ask for {FEWEST_RATERS} raters; here are {len(panel)}."]
-    )
-    columns = (
-        *of_kind("text", judge="judge", rater="rater left out"),
-        Column("n", "items", "count"),
-        *of_kind("share", advantage="judge wins or ties", rater_wins="rater wins or ties"),
-        Column("p", "p", "p"),
-        Column("rejected", "judge as good", "text"),
-        Column("winning_rate", "winning rate", "share"),
-        Column("stands_in", "may stand in", "text"),
-    )
-    return Table(
+    few = f"The authors ask for {FEWEST_RATERS} raters; here are {len(panel)}."
+    return Table.of(
         "May a judge stand in for an expert?",
-        columns,
-        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
+        (
+            *of_kind("text", judge="judge", rater="rater left out"),
+            Column("n", "items", "count"),
+            *of_kind("share", advantage="judge wins or ties", rater_wins="rater wins or ties"),
+            Column("p", "p", "p"),
+            Column("rejected", "judge as good", "text"),
+            Column("winning_rate", "winning rate", "share"),
+            Column("stands_in", "may stand in", "text"),
+        ),
+        rows,
         (
             (
                 "Alternative annotator test (Calderon, Reichart and Dror 2025): each rater is left out in "
@@ -79,7 +69,7 @@ def alternative_annotators(results: Results) -> Table:
             ),
             "Winning rate: share of the raters for whom that holds. From half on, the judge may stand in.",
             f"A rater with fewer than {FEWEST_ITEMS} shared items is not tested. Items count as independent.",
-            *few,
+            *([] if len(panel) >= FEWEST_RATERS else [few]),
         ),
     )
 
@@ -107,14 +97,17 @@ def _rates(results: Results, judge: str) -> dict[str, dict[str, float]]:
 
 def judge_errors(results: Results) -> Table:
     """Each judge's error rates by severity, against the experts' majority."""
-    rows: list[dict[str, object]] = []
-    for judge in results.judges:
-        for name, rates in _rates(results, judge).items():
-            why = usable(rates)
-            informed = rates["sensitivity"] + rates["specificity"] - 1
-            rows.append(
-                {"judge": judge, "class": name.replace("_", " "), **rates, "informed": informed, "why": why}
-            )
+    rows = [
+        {
+            "judge": judge,
+            "class": name.replace("_", " "),
+            **rates,
+            "informed": rates["sensitivity"] + rates["specificity"] - 1,
+            "why": usable(rates),
+        }
+        for judge in results.judges
+        for name, rates in _rates(results, judge).items()
+    ]
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
     return Table(
@@ -140,44 +133,31 @@ def judge_errors(results: Results) -> Table:
 def corrected_scores(results: Results) -> Table:
     """Scores corrected for the judge's errors on labelled items, beside the raw ones."""
     rates = _rates(results, results.judge)
-    if not any(one["n_failed"] + one["n_passed"] for one in rates.values()):
+    n = int(sum(one["n_failed"] + one["n_passed"] for one in rates.values()))
+    if not n:
         raise NotEnoughError("the judge of the tables graded no labelled item")
-    own = results.verdicts
-    graded = own[(own["judge"] == results.judge) & own["passed"].notna()]
+    graded = results.own_verdicts.dropna(subset="passed")
     graded = _classed(results, graded[results.on_scored_briefs(graded)])
     found = parts(graded, results.brief_codes(graded))
     rows: list[dict[str, object]] = []
-    for condition in results.order:
-        own = found.get(condition)
-        if own is None:
-            continue
+    for condition in filter(found.__contains__, results.order):
+        own = found[condition]
         faults = {
             name: usable(rates[name]) if name in rates else "no labels"
             for name in map(str, own.possible.columns)
         }
         why = "; ".join(f"{name.replace('_', ' ')}: {fault}" for name, fault in faults.items() if fault)
         value, low, high = (np.nan,) * 3 if why else corrected(own, rates)
-        rows.append(
-            {
-                "condition": condition,
-                "name": results.names[condition],
-                "score": own.score,
-                "corrected": value,
-                "low": low,
-                "high": high,
-                "change": value - own.score,
-                "n_scenarios": len(own.gained),
-                "why": why or None,
-            }
-        )
-    frame = pd.DataFrame(rows)
+        numbers = {"score": own.score, "corrected": value, "low": low, "high": high}
+        more = {"change": value - own.score, "n_scenarios": len(own.gained), "why": why or None}
+        rows.append({"condition": condition, **numbers, **more})
+    frame = results.named(pd.DataFrame(rows))
     for name in ("score", "corrected"):
         frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
-    n = int(sum(one["n_failed"] + one["n_passed"] for one in rates.values()))
     return Table(
         "Scores corrected for the judge's errors",
         (
-            *of_kind("text", condition="", name="model"),
+            *NAMED,
             Column("score", "score"),
             Column("rank_score", "rank", "count"),
             *of_kind("number", corrected="corrected", low="low", high="high"),
@@ -195,6 +175,9 @@ def corrected_scores(results: Results) -> Table:
                 "Interval: 95%, t. It adds the variance of resampled scenarios and that of error rates drawn "
                 f"from what the labels leave open, 2,000 draws each; from {FEWEST_SCENARIOS} scenarios on."
             ),
-            _ASSUMED,
+            (
+                "It assumes that the judge errs on all briefs as on the labelled ones, which holds for a "
+                "random sample (staffbench agreement sheet draws one)."
+            ),
         ),
     )

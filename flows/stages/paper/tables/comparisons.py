@@ -1,22 +1,32 @@
-"""Paired comparisons of conditions, and the ranks that they support."""
+"""Whether ranks hold: paired comparisons of conditions, and scores under a grid of severity weights."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Mapping
+from itertools import combinations, product
 
+import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import NotEnoughError, Results
-from flows.stages.paper.statistics import holm
-from flows.stages.paper.table import Column, Table, of_kind
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
+from flows.stages.paper.statistics import correlation, holm
+from flows.stages.paper.table import NAMED, Column, Table, of_kind
 from flows.stages.paper.tables.ablations import paired
 
 _LEVEL = 0.05
+GRID = {
+    "important": (4.0, 5.5, 7.0, 9.0),
+    "slightly_important": (1.0, 2.0, 3.5),
+    "detrimental": (-4.0, -5.5, -7.0, -9.0),
+}
+"""Weights tried for MA-Bench's severities without a published weight."""
 
 
 def comparisons(results: Results) -> Table:
     """Every pair of the benchmark's conditions on their shared scenarios, corrected over all pairs."""
     frame = _pairs(results)
+    for name in ("first", "second"):
+        frame[f"{name}_name"] = frame[name].map(results.names)
     return Table(
         "Paired comparisons",
         (
@@ -47,10 +57,7 @@ def _pairs(results: Results) -> pd.DataFrame:
             for first, second in combinations(names, 2)
         ]
     )
-    frame["p_holm"] = holm(frame["p"])
-    frame["first_name"] = frame["first"].map(results.names)
-    frame["second_name"] = frame["second"].map(results.names)
-    return frame
+    return frame.assign(p_holm=holm(frame["p"]))
 
 
 def _smallest(frame: pd.DataFrame) -> str:
@@ -67,33 +74,23 @@ def groups(results: Results) -> Table:
     """For each condition the ranks that it may have, and whether it can be told from the best."""
     pairs = _pairs(results)
     clear = pairs[(pairs["p_holm"] < _LEVEL) & pairs["difference"].notna()]
-    better = clear["first"].where(clear["difference"] > 0, clear["second"])
-    worse = clear["second"].where(clear["difference"] > 0, clear["first"])
-    rows = results.board[results.board["at_benchmark"] & results.board["score"].notna()].reset_index(
-        drop=True
-    )
-    leader = rows.loc[0, "condition"]
-    against = pairs[pairs["first"] == leader].copy()
-    against["p_leader"] = holm(against["p"])
-    against = against.set_index("second")
-    frame = pd.DataFrame(
-        {
-            "condition": rows["condition"],
-            "name": rows["condition"].map(results.names),
-            "score": rows["score"],
-            "rank": rows["score"].rank(ascending=False, method="min"),
-            "best_rank": [1 + int((worse == name).sum()) for name in rows["condition"]],
-            "worst_rank": [len(rows) - int((better == name).sum()) for name in rows["condition"]],
-            "behind": -rows["condition"].map(against["difference"]),
-            "p_leader": rows["condition"].map(against["p_leader"]),
-        }
-    )
-    with_leader = frame["p_leader"].isna() | (frame["p_leader"] >= _LEVEL)
-    frame["with_leader"] = with_leader.map({True: "yes", False: "no"})
+    ahead = clear["difference"] > 0
+    better = clear["first"].where(ahead, clear["second"]).value_counts()
+    worse = clear["second"].where(ahead, clear["first"]).value_counts()
+    board = results.board[results.board["at_benchmark"] & results.board["score"].notna()]
+    frame = results.named(board[["condition", "score"]].reset_index(drop=True))
+    names = frame["condition"].astype(object)
+    against = pairs[pairs["first"] == names[0]].set_index("second")
+    frame["rank"] = frame["score"].rank(ascending=False, method="min")
+    frame["best_rank"] = 1 + names.map(worse).fillna(0)
+    frame["worst_rank"] = len(frame) - names.map(better).fillna(0)
+    frame["behind"] = -names.map(against["difference"])
+    frame["p_leader"] = names.map(pd.Series(holm(against["p"]), against.index))
+    frame["with_leader"] = (frame["p_leader"] < _LEVEL).map({True: "no", False: "yes"})
     return Table(
         "Groups that can't be told apart",
         (
-            *of_kind("text", condition="", name="model"),
+            *NAMED,
             Column("score", "score"),
             *of_kind("count", rank="rank", best_rank="best rank", worst_rank="worst rank"),
             Column("behind", "against the best", "signed"),
@@ -103,7 +100,7 @@ def groups(results: Results) -> Table:
         frame,
         (
             (
-                f"Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
+                "Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
                 f"all pairs tells apart at {_LEVEL:g}."
             ),
             (
@@ -113,3 +110,100 @@ def groups(results: Results) -> Table:
             _smallest(pairs),
         ),
     )
+
+
+def weights_grid(results: Results) -> Table:
+    """Rank stability and largest changes of the benchmark's conditions, for each set of severity weights."""
+    own = results.verdicts_once
+    own = own[own["condition"].isin(results.at_benchmark) & own["passed"].notna()]
+    present = set(own["severity"].dropna().unique())
+    if not results.weights or not present:
+        raise NotEnoughError("items have points of their own")
+    counts = _counts(results, own)
+    if counts.empty:
+        raise NotEnoughError("no brief has a score")
+    base = _score(counts, results.weights)
+    order = base.rank(ascending=False, method="min")
+    rows: list[dict[str, object]] = []
+    for name, weights in _sets(results, present):
+        scores = _score(counts, weights)
+        ranks = scores.rank(ascending=False, method="min")
+        moved = (ranks - order).abs()
+        rows.append(
+            {
+                "weights": name,
+                **{f"weight_{severity}": weights[severity] for severity in results.weights},
+                "rank_correlation": correlation(base, scores),
+                "largest_move": moved.max(),
+                "n_moved": (moved > 0).sum(),
+                "largest_change": (scores - base).abs().max(),
+                "best": results.names[str(scores.idxmax())] if scores.notna().any() else None,
+                "best_score": scores.max(),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    varied = frame[frame["weights"] == "grid"]
+    steady = varied["rank_correlation"].min()
+    return Table(
+        "Severity weights",
+        (
+            Column("weights", "weights", "text"),
+            *(
+                Column(
+                    f"weight_{name}",
+                    f"{name.replace('_', ' ')}{' (assumed)' if name in results.assumed else ''}",
+                )
+                for name in results.weights
+            ),
+            Column("rank_correlation", "Spearman with the first"),
+            *of_kind("count", n_moved="conditions moved", largest_move="largest move, places"),
+            Column("largest_change", "largest change of a score"),
+            Column("best", "best", "text"),
+            Column("best_score", "its score"),
+        ),
+        frame,
+        (
+            (
+                "First row: the weights of the other tables. Grid: every combination of values for the "
+                "assumed weights. Scores are unclamped."
+            ),
+            *([] if np.isnan(steady) else [f"Lowest rank correlation in the grid: {steady:.3f}."]),
+        ),
+    )
+
+
+def _sets(results: Results, present: set[str]) -> list[tuple[str, Mapping[str, float]]]:
+    """Return named sets of weights; only the assumed ones that items have are varied."""
+    weights = dict(results.weights)
+    varied = {name: GRID[name] for name in results.assumed if name in GRID and name in present}
+    found: list[tuple[str, Mapping[str, float]]] = [
+        ("used", weights),
+        ("equal", {name: float(np.sign(value)) for name, value in weights.items()}),
+        ("no wrong moves", {name: max(value, 0.0) for name, value in weights.items()}),
+        ("wrong moves doubled", {name: value * (2 if value < 0 else 1) for name, value in weights.items()}),
+    ]
+    if varied:
+        found += [
+            ("grid", {**weights, **dict(zip(varied, values, strict=True))})
+            for values in product(*varied.values())
+        ]
+    return found
+
+
+def _counts(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Count, by brief and severity, the graded items and those that count (met, or made)."""
+    graded = verdicts[verdicts["passed"].notna()]
+    graded = graded[results.on_scored_briefs(graded)]
+    counted = np.where(graded["is_error"], 1 - graded["passed"], graded["passed"])
+    key = ["condition", *BRIEF, "severity"]
+    table = graded[key].assign(counted=counted).groupby(key, observed=True)["counted"]
+    return pd.DataFrame(table.agg(["size", "sum"]).unstack("severity").fillna(0))
+
+
+def _score(counts: pd.DataFrame, weights: Mapping[str, float]) -> pd.Series:
+    """Return the score by condition: over seeds, then scenarios."""
+    names = list(counts["sum"].columns)
+    points = np.array([weights[name] for name in names])
+    gained = counts["sum"].to_numpy(float) @ points
+    possible = pd.Series(counts["size"].to_numpy(float) @ np.maximum(points, 0), counts.index)
+    return over_scenarios(gained / possible.where(possible > 0))

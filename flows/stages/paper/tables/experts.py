@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from flows.stages.paper.results import NotEnoughError, Results
-from flows.stages.paper.statistics import (
-    FEWEST_CLUSTERS,
-    Cells,
-    count_cells,
-    panel_agreement,
-    percentiles,
-    pooled,
-    resampled,
-)
+from flows.stages.paper.statistics import FEWEST_CLUSTERS, Cells, count_cells, panel_agreement, percentiles
 from flows.stages.paper.table import Column, Table, of_kind
 from flows.stages.paper.tables.judges import ITEM, agreement_row
 
@@ -53,32 +44,31 @@ def experts(results: Results) -> Table:
     """Each judge against the majority, and the panel's agreement with and without it (table 2)."""
     wide = labelled(results)
     panel = raters(wide)
-    alone = panel_agreement(wide[panel].to_numpy(float))
-    rows: list[dict[str, object]] = [
-        {"who": f"panel of {len(panel)}", "n": len(wide), **_panel(alone)},
-    ]
+
+    def of_panel(ratings: pd.DataFrame) -> dict[str, float]:
+        names = ("panel_kappa", "panel_ac1", "panel_alpha")
+        return dict(zip(names, panel_agreement(ratings.to_numpy(float)), strict=True))
+
+    rows = [{"who": f"panel of {len(panel)}", "n": len(wide), **of_panel(wide[panel])}]
     for judge in results.judges:
-        if judge not in wide:
-            continue
-        cells = count_cells(wide["majority"], wide[judge], wide["scenario_id"])
-        if not len(cells.both_passed):
-            continue
-        joined = panel_agreement(wide.loc[wide[judge].notna(), [*panel, judge]].to_numpy(float))
-        rows.append({"who": judge, **agreement_row(cells), **_panel(joined)})
+        if judge in wide:
+            cells = count_cells(wide["majority"], wide[judge], wide["scenario_id"])
+            if len(cells.counts):
+                joined = of_panel(wide.loc[wide[judge].notna(), [*panel, judge]])
+                rows.append({"who": judge, **agreement_row(cells), **joined})
     ties = int(wide["majority"].isna().sum())
-    columns = (
-        Column("who", "judge", "text"),
-        Column("n", "items", "count"),
-        *of_kind("share", agreement="agreement with the majority", agreement_low="low"),
-        Column("agreement_high", "high", "share"),
-        *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
-        *of_kind("number", panel_kappa="Fleiss kappa of the panel", panel_ac1="panel's AC1"),
-        Column("panel_alpha", "panel's alpha"),
-    )
-    return Table(
+    return Table.of(
         "Agreement with experts",
-        columns,
-        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
+        (
+            Column("who", "judge", "text"),
+            Column("n", "items", "count"),
+            *of_kind("share", agreement="agreement with the majority", agreement_low="low"),
+            Column("agreement_high", "high", "share"),
+            *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
+            *of_kind("number", panel_kappa="Fleiss kappa of the panel", panel_ac1="panel's AC1"),
+            Column("panel_alpha", "panel's alpha"),
+        ),
+        rows,
         (
             (
                 "First row: the experts alone. Below: each judge against their majority, and the panel's "
@@ -90,53 +80,35 @@ def experts(results: Results) -> Table:
     )
 
 
-def _panel(values: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("panel_kappa", "panel_ac1", "panel_alpha"), values, strict=True))
-
-
 def candidate_judges(results: Results) -> Table:
     """Each judge, each of its repeats and what their majority gains, against the experts (table 11)."""
     wide = labelled(results)
     keys = wide.set_index(ITEM).index
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for judge in results.judges:
         if judge not in wide:
             continue
-        own = results.repeats[results.repeats["judge"] == judge]
-        runs = (
-            own.astype({"condition": object})
-            .set_index([*ITEM, "repeat"])["passed"]
-            .unstack("repeat")
-            .reindex(keys)
-        )
-        repeats = [runs[number].reset_index(drop=True) for number in runs.columns]
-        rows.append(
-            {
-                "judge": judge,
-                "which": "verdicts",
-                **_against(wide, wide[judge]),
-                **_gain(wide, wide[judge], repeats),
-            }
-        )
-        rows += [
-            {"judge": judge, "which": f"repeat {number}", **_against(wide, run)}
-            for number, run in zip(runs.columns, repeats, strict=True)
-        ]
-    rows = [row for row in rows if row["n"]]
+        own = results.repeats[results.repeats["judge"] == judge].astype({"condition": object})
+        runs = own.set_index([*ITEM, "repeat"])["passed"].unstack("repeat").reindex(keys)
+        repeats = {f"repeat {number}": run.reset_index(drop=True) for number, run in runs.items()}
+        for which, verdicts in {"verdicts": wide[judge], **repeats}.items():
+            cells = count_cells(wide["majority"], verdicts, wide["scenario_id"])
+            if len(cells.counts):
+                gain = _gain(wide, verdicts, list(repeats.values())) if which == "verdicts" else {}
+                rows.append({"judge": judge, "which": which, **_against(cells), **gain})
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
-    columns = (
-        *of_kind("text", judge="judge", which="verdicts"),
-        Column("n", "items", "count"),
-        Column("agreement", "agreement", "share"),
-        *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
-        *of_kind("share", sensitivity="failed found", specificity="passed found"),
-        *of_kind("signed", gain="kappa gained by the majority", gain_low="low", gain_high="high"),
-    )
-    return Table(
+    return Table.of(
         "Judges against the experts' majority",
-        columns,
-        pd.DataFrame(rows).reindex(columns=[column.name for column in columns]),
+        (
+            *of_kind("text", judge="judge", which="verdicts"),
+            Column("n", "items", "count"),
+            Column("agreement", "agreement", "share"),
+            *of_kind("number", kappa="kappa", kappa_low="low", kappa_high="high", ac1="AC1"),
+            *of_kind("share", sensitivity="failed found", specificity="passed found"),
+            *of_kind("signed", gain="kappa gained by the majority", gain_low="low", gain_high="high"),
+        ),
+        rows,
         (
             (
                 "Failed found: share of the items failed by the majority that the judge fails too "
@@ -151,15 +123,13 @@ def candidate_judges(results: Results) -> Table:
     )
 
 
-def _against(wide: pd.DataFrame, verdicts: pd.Series) -> dict[str, float]:
+def _against(cells: Cells) -> dict[str, float]:
     """Return the agreement with the experts' majority."""
-    cells = count_cells(wide["majority"], verdicts, wide["scenario_id"])
-    total = pooled(cells)
-    failed, passed = total.only_second + total.both_failed, total.both_passed + total.only_first
+    a, b, c, d = cells.pooled.each
     return {
         **agreement_row(cells),
-        "sensitivity": float(total.both_failed / failed) if failed else np.nan,
-        "specificity": float(total.both_passed / passed) if passed else np.nan,
+        "sensitivity": float(d / (c + d)) if c + d else np.nan,
+        "specificity": float(a / (a + b)) if a + b else np.nan,
     }
 
 
@@ -175,7 +145,7 @@ def _gain(wide: pd.DataFrame, majority: pd.Series, repeats: list[pd.Series]) -> 
         return np.asarray(view(first).kappa - np.mean([view(one).kappa for one in others], axis=0))
 
     # Equal seeds: each draw takes the same scenarios for the majority and the repeats.
-    low, high = (
-        percentiles(gain(resampled)) if len(first.both_passed) >= FEWEST_CLUSTERS else (np.nan, np.nan)
-    )
-    return {"gain": float(gain(pooled)), "gain_low": low, "gain_high": high}
+    ends = (np.nan, np.nan)
+    if len(first.counts) >= FEWEST_CLUSTERS:
+        ends = percentiles(gain(lambda cells: cells.resampled))
+    return {"gain": float(gain(lambda cells: cells.pooled)), "gain_low": ends[0], "gain_high": ends[1]}

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Kind, Table, of_kind, slug
+from flows.stages.paper.results import BRIEF, POOLED, NotEnoughError, Results
+from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 from flows.stages.paper.tables.main import severities, tiers
 
-POOLED = "all"
 MODES = ("omission", "partial", "incorrect", "unsupported")
 UNSTATED = "unstated"
 DETRIMENTAL = ("detrimental", "critically_detrimental")
-
-_OPPORTUNITIES: tuple[tuple[str, str, Kind], ...] = (("", "made", "share"), ("_n", "opportunities", "count"))
 
 
 def rates(results: Results, verdicts: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -31,91 +28,73 @@ def rates(results: Results, verdicts: pd.DataFrame, keys: list[str]) -> pd.DataF
     return frame.merge(ends, on=keys, how="left")
 
 
-def _by_condition(results: Results, verdicts: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return `rates` by group for each condition, and pooled over the benchmark's conditions."""
-    own = rates(results, verdicts, ["condition", by])
-    pooled = rates(results, verdicts[verdicts["condition"].isin(results.at_benchmark)], [by])
-    pooled["condition"] = POOLED
-    frame = pd.concat([pooled, own.astype({"condition": object})], ignore_index=True)
-    order = [POOLED, *results.order]
-    frame["_place"] = frame["condition"].map({name: place for place, name in enumerate(order)})
-    frame["name"] = frame["condition"].map({POOLED: POOLED, **results.names})
-    return frame.sort_values(["_place", by], ignore_index=True)
+def _rate_table(results: Results, title: str, verdicts: pd.DataFrame, by: Column) -> Table:
+    """Return `rates` by a class of items for each condition, and pooled over the benchmark's conditions."""
+    pooled = rates(results, verdicts[verdicts["condition"].isin(results.at_benchmark)], [by.name])
+    own = rates(results, verdicts, ["condition", by.name]).astype({"condition": object})
+    frame = pd.concat([pooled.assign(condition=POOLED), own], ignore_index=True)
+    return Table(
+        title,
+        (
+            *NAMED,
+            by,
+            *of_kind("share", rate="passed", low="low", high="high"),
+            *of_kind("count", n_passed="passed", n="of", n_ungraded="ungraded"),
+        ),
+        results.in_order(frame, ["condition", by.name]),
+        (
+            (
+                "Requirements only, pooled over verdicts. The rate weights verdicts alike. The interval is "
+                "over the scenarios' own rates, so it weights scenarios alike."
+            ),
+            "All: pooled over the conditions at the benchmark's cap and effort.",
+        ),
+    )
 
 
-_RATE_COLUMNS = (
-    *of_kind("share", rate="passed", low="low", high="high"),
-    *of_kind("count", n_passed="passed", n="of", n_ungraded="ungraded"),
-)
-_RATE_NOTES = (
-    (
-        "Requirements only, pooled over verdicts. The rate weights verdicts alike. The interval is over the "
-        "scenarios' own rates, so it weights scenarios alike."
-    ),
-    "All: pooled over the conditions at the benchmark's cap and effort.",
-)
+def _requirements(results: Results) -> pd.DataFrame:
+    own = results.verdicts_once
+    return own[~own["is_error"]]
 
 
 def tier_rates(results: Results) -> Table:
     """Pass rates of requirements by tier (figure 3)."""
     if not tiers(results):
         raise NotEnoughError("items without tiers")
-    frame = _by_condition(results, _requirements(results), "tier")
-    head = (Column("condition", "", "text"), Column("name", "model", "text"), Column("tier", "tier", "count"))
-    return Table("Requirements passed by tier", (*head, *_RATE_COLUMNS), frame, _RATE_NOTES)
+    by = Column("tier", "tier", "count")
+    return _rate_table(results, "Requirements passed by tier", _requirements(results), by)
 
 
 def step_rates(results: Results) -> Table:
     """Pass rates of requirements by step, long form (appendix G)."""
-    requirements = _requirements(results)
-    if not requirements["step"].notna().any():
+    own = _requirements(results)
+    if not own["step"].notna().any():
         raise NotEnoughError("items without steps")
-    frame = _by_condition(results, requirements, "step")
-    head = (Column("condition", "", "text"), Column("name", "model", "text"), Column("step", "step", "text"))
-    return Table("Requirements passed by mission-analysis step", (*head, *_RATE_COLUMNS), frame, _RATE_NOTES)
+    by = Column("step", "step", "text")
+    return _rate_table(results, "Requirements passed by mission-analysis step", own, by)
 
 
 def failure_modes(results: Results) -> Table:
     """How failed requirements failed, and the wrong moves made (appendix H)."""
     own = results.verdicts_once
-    frames = [_modes(_pooled(results, own)), _modes(own)]
-    frame = pd.concat([one.astype({"condition": object}) for one in frames], ignore_index=True)
-    place = {name: number for number, name in enumerate([POOLED, *results.order])}
-    frame = frame.sort_values("condition", key=lambda names: names.map(place), ignore_index=True)
-    frame["name"] = frame["condition"].map({POOLED: POOLED, **results.names})
-    is_of_severities = own["severity"].isin(DETRIMENTAL).any()
-    classes = DETRIMENTAL if is_of_severities else ("any",)
+    at_benchmark = own[own["condition"].isin(results.at_benchmark)]
+    pooled = at_benchmark.assign(condition=pd.Categorical([POOLED]).take(np.zeros(len(at_benchmark), int)))
+    frame = pd.concat([_modes(pooled), _modes(own)], ignore_index=True)
+    classes = DETRIMENTAL if own["severity"].isin(DETRIMENTAL).any() else ("any",)
+    columns = [Column(f"share_{mode}", mode, "share") for mode in (*MODES, UNSTATED)]
+    for name in classes:
+        head = "penalties" if name == "any" else name.replace("_", " ")
+        columns.append(Column(f"wrong_{name}", f"{head} made", "share"))
+        columns.append(Column(f"wrong_{name}_n", f"{head} opportunities", "count"))
     return Table(
         "Failure modes",
-        (
-            *of_kind("text", condition="", name="model"),
-            Column("n_failed", "failed requirements", "count"),
-            *(Column(f"share_{mode}", mode, "share") for mode in (*MODES, UNSTATED)),
-            *(
-                Column(
-                    f"wrong_{name}{part}",
-                    f"{name.replace('_', ' ')} {head}".replace("any", "penalties"),
-                    kind,
-                )
-                for name in classes
-                for part, head, kind in _OPPORTUNITIES
-            ),
-        ),
-        frame,
+        (*NAMED, Column("n_failed", "failed requirements", "count"), *columns),
+        results.in_order(frame, ["condition"]),
         (
             "Shares of failed requirements by mode; unstated: the judge was not asked for a mode.",
             "Made: share of the opportunities for a wrong move in which the judge flagged it.",
             "All: pooled over the conditions at the benchmark's cap and effort.",
         ),
-    )
-
-
-def _pooled(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
-    own = verdicts[verdicts["condition"].isin(results.at_benchmark)]
-    return own.assign(
-        condition=pd.Categorical.from_codes(
-            np.zeros(len(own), dtype=np.int8), dtype=pd.CategoricalDtype([POOLED])
-        )
     )
 
 
@@ -127,9 +106,7 @@ def _modes(verdicts: pd.DataFrame) -> pd.DataFrame:
     frame["n_failed"] = counts.sum(axis=1)
     for mode in (*MODES, UNSTATED):
         frame[f"share_{mode}"] = counts[mode] / frame["n_failed"].replace(0, np.nan)
-    errors = verdicts.loc[
-        verdicts["is_error"] & verdicts["passed"].notna(), ["condition", "severity", "passed"]
-    ]
+    errors = verdicts[verdicts["is_error"] & verdicts["passed"].notna()]
     for name in (*DETRIMENTAL, "any"):
         chosen = errors if name == "any" else errors[errors["severity"] == name]
         avoided = chosen.groupby("condition", observed=True)["passed"]
@@ -138,47 +115,46 @@ def _modes(verdicts: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index()
 
 
-def lost_points(results: Results) -> pd.DataFrame:
+def _lost(results: Results) -> pd.DataFrame:
     """Return the verdicts that lost points, with `lost` as a share of the brief's positive points.
 
-    The sum of `lost` over a brief is 1 minus its unclamped score. Only briefs with a score.
+    The sum of `lost` over a brief is 1 minus its unclamped score. Only briefs with a score. Wrong moves are
+    a group of their own in tiers and steps.
     """
-    own = results.verdicts[["condition", *BRIEF, "step", "tier", "severity", "is_error", "points", "passed"]]
-    own = own[(results.verdicts["judge"] == results.judge) & own["passed"].notna()]
+    own = results.own_verdicts[
+        ["condition", *BRIEF, "step", "tier", "severity", "is_error", "points", "passed"]
+    ]
+    own = own[own["passed"].notna()]
     own = own[results.on_scored_briefs(own)]
     brief = results.brief_codes(own)
     total = np.bincount(brief, weights=own["points"].where(~own["is_error"], 0.0))
-    lost = (own["passed"] == 0).to_numpy()
-    return own[lost].assign(lost=own["points"][lost].abs() / total[brief[lost]])
+    failed = (own["passed"] == 0).to_numpy()
+    if not failed.any():
+        raise NotEnoughError("no scored brief lost a point")
+    lost = own[failed].astype(dict.fromkeys(("condition", "scenario_id", "severity", "step"), object))
+    lost["lost"] = lost["points"].abs() / total[brief[failed]]
+    lost["tier"] = lost["tier"].map(lambda tier: "none" if pd.isna(tier) else f"{int(tier)}")
+    is_error = lost["is_error"]
+    lost["tier"] = lost["tier"].where(~is_error, "wrong moves")
+    lost["step"] = lost["step"].where(lost["step"].notna(), "none").where(~is_error, "wrong moves")
+    none = np.where(is_error, "wrong moves", "none")
+    lost["severity"] = lost["severity"].where(lost["severity"].notna(), none)
+    return lost
 
 
 def _mean_lost(results: Results, lost: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return the mean loss by condition (row) and group (column): over seeds, then scenarios."""
-    briefs = results.briefs[(results.briefs["judge"] == results.judge) & results.briefs["score"].notna()]
     place = ["condition", "scenario_id"]
     sums = lost.groupby([*place, by], observed=True)["lost"].sum().unstack(by)
-    n_briefs = briefs.groupby(place, observed=True).size()
+    briefs = results.own_briefs
+    n_briefs = briefs[briefs["score"].notna()].groupby(place, observed=True).size()
     means = sums.reindex(n_briefs.index).fillna(0).div(n_briefs, axis=0)
     return means.groupby("condition", observed=True).mean()
 
 
-def _grouped(lost: pd.DataFrame) -> pd.DataFrame:
-    """Add the groups: wrong moves are one of their own in tiers and steps."""
-    lost = lost.copy()
-    for name in ("condition", "scenario_id", "severity", "step"):
-        lost[name] = lost[name].astype(object)
-    tier = lost["tier"].map(lambda tier: "none" if pd.isna(tier) else f"{int(tier)}")
-    lost["tier"] = tier.where(~lost["is_error"], "wrong moves")
-    lost["step"] = lost["step"].where(lost["step"].notna(), "none").where(~lost["is_error"], "wrong moves")
-    lost["severity"] = lost["severity"].where(
-        lost["severity"].notna(), np.where(lost["is_error"], "wrong moves", "none")
-    )
-    return lost
-
-
 def missing_credit(results: Results) -> Table:
     """Share of the missing credit by tier, step and severity, over the benchmark's conditions."""
-    lost = _grouped(lost_points(results))
+    lost = _lost(results)
     lost = lost[lost["condition"].isin(results.at_benchmark)]
     if not len(lost):
         raise NotEnoughError("no scored brief lost a point")
@@ -209,34 +185,18 @@ def missing_credit(results: Results) -> Table:
 
 def missing_credit_by_model(results: Results) -> Table:
     """Share of the missing credit by tier and severity, for each condition."""
-    lost = _grouped(lost_points(results))
-    if not len(lost):
-        raise NotEnoughError("no scored brief lost a point")
-    columns: list[Column] = []
-    parts: list[pd.DataFrame] = []
-    names = {"tier": [*map(str, tiers(results)), "wrong moves"], "severity": severities(results)}
-    for by, groups in names.items():
+    lost = _lost(results)
+    columns = [*NAMED, Column("lost", "lost, of a score of 1")]
+    frame = pd.DataFrame({"lost": _mean_lost(results, lost, "tier").sum(axis=1)})
+    groups = {"tier": [*map(str, tiers(results)), "wrong moves"], "severity": severities(results)}
+    for by, names in groups.items():
         means = _mean_lost(results, lost, by)
-        total = means.sum(axis=1)
-        if by == "tier":
-            parts.append(total.rename("lost").to_frame())
-        shares = means.reindex(columns=groups, fill_value=0.0).div(total.replace(0, np.nan), axis=0)
-        for group in groups:
-            name = f"{by}_{slug(group)}"
-            head = f"tier {group}" if group.isdigit() else group.replace("_", " ")
-            columns.append(Column(name, head, "share"))
-        parts.append(shares.set_axis([f"{by}_{slug(group)}" for group in groups], axis=1))
-    frame = pd.concat(parts, axis=1).reset_index()
-    place = {name: number for number, name in enumerate(results.order)}
-    frame = frame.sort_values("condition", key=lambda own: own.map(place), ignore_index=True)
-    frame["name"] = frame["condition"].map(results.names)
-    head = (
-        *of_kind("text", condition="", name="model"),
-        Column("lost", "lost, of a score of 1"),
-    )
-    return Table("Where each condition's points went", (*head, *columns), frame)
-
-
-def _requirements(results: Results) -> pd.DataFrame:
-    own = results.verdicts_once
-    return own[~own["is_error"]]
+        shares = means.reindex(columns=names, fill_value=0.0).div(
+            means.sum(axis=1).replace(0, np.nan), axis=0
+        )
+        for name in names:
+            frame[f"{by}_{slug(name)}"] = shares[name]
+            head = f"tier {name}" if name.isdigit() else name.replace("_", " ")
+            columns.append(Column(f"{by}_{slug(name)}", head, "share"))
+    frame = results.in_order(frame.reset_index(), ["condition"])
+    return Table("Where each condition's points went", columns, frame)

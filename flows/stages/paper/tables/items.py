@@ -72,19 +72,9 @@ def _discrimination(results: Results, verdicts: pd.DataFrame) -> pd.DataFrame:
     for scenario, own in verdicts.groupby("scenario_id", observed=True):
         brief, _ = pd.factorize(results.brief_codes(own))
         item, names = pd.factorize(own["item_id"])
-        passed = np.full((brief.max() + 1, len(names)), np.nan)
-        passed[brief, item] = own["passed"]
-        known = ~np.isnan(passed)
-        filled = np.where(known, passed, 0.0)
-        n_rest = known.sum(axis=1, keepdims=True) - known
-        rest = np.divide(
-            filled.sum(axis=1, keepdims=True) - filled,
-            n_rest,
-            out=np.full(passed.shape, np.nan),
-            where=n_rest > 0,
-        )
-        rest = np.where(known, rest, np.nan)
-        values = [_correlation(passed[:, at], rest[:, at]) for at in range(passed.shape[1])]
+        wide = pd.Series(own["passed"].to_numpy(), [brief, item]).unstack()
+        rest = wide.rsub(wide.sum(axis=1), axis=0).div(wide.count(axis=1) - 1, axis=0)
+        values = [_correlation(wide[at].to_numpy(), rest[at].to_numpy()) for at in wide]
         parts.append(
             pd.DataFrame({"scenario_id": scenario, "item_id": names.astype(object), "discrimination": values})
         )
@@ -101,10 +91,6 @@ def _correlation(item: np.ndarray, rest: np.ndarray) -> float:
 
 def _disagreement(results: Results) -> pd.DataFrame:
     """Return the share of briefs on which judges differ, of those that several graded."""
-    if len(results.judges) < 2:  # noqa: PLR2004 -- disagreement takes two
-        return pd.DataFrame({"scenario_id": [], "item_id": [], "disagreement": []}).astype(
-            {"scenario_id": object, "item_id": object, "disagreement": float}
-        )
     wide = results.by_judge
     passed = wide[results.judges].to_numpy()
     n = (~np.isnan(passed)).sum(axis=1)

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family
-from flows.stages.paper.statistics import Cells, cluster_interval, count_cells, pooled, rank_correlation
-from flows.stages.paper.table import Column, Table, of_kind, slug
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family, over_scenarios
+from flows.stages.paper.statistics import Cells, correlation, count_cells
+from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 
 ITEM = ["condition", *BRIEF, "item_id"]
 _AGREEMENT = (
@@ -25,11 +25,8 @@ _NOTE = (
 
 def agreement_row(cells: Cells) -> dict[str, float]:
     """Return the agreement of two raters with intervals over scenarios."""
-    total = pooled(cells)
-    agreement, kappa = (
-        cluster_interval(cells, lambda own: own.agreement),
-        cluster_interval(cells, lambda own: own.kappa),
-    )
+    total = cells.pooled
+    agreement, kappa = cells.interval(lambda own: own.agreement), cells.interval(lambda own: own.kappa)
     return {
         "n": float(total.n),
         "agreement": float(total.agreement),
@@ -43,34 +40,22 @@ def agreement_row(cells: Cells) -> dict[str, float]:
     }
 
 
-def side_by_side(results: Results) -> pd.DataFrame:
-    """Return the verdicts with one column per judge; copies of the same text are left out."""
-    if len(results.judges) < 2:  # noqa: PLR2004 -- agreement takes two
+def _need_two(results: Results) -> None:
+    if len(results.judges) < 2:  # noqa: PLR2004 -- a comparison
         raise NotEnoughError("one judge only (+experiment=judges)")
-    return results.by_judge
-
-
-def _common_means(results: Results, first: str, second: str) -> pd.DataFrame:
-    """Return each condition's mean under two judges, over the briefs that both scored."""
-    wide = results.briefs.pivot_table(
-        index=["condition", *BRIEF], columns="judge", values="counted", aggfunc="first", observed=True
-    )
-    if not {first, second} <= set(wide.columns):
-        return pd.DataFrame(columns=[first, second])
-    both = wide[[first, second]].dropna()
-    means = both.groupby(["condition", "scenario_id"], observed=True).mean()
-    return means.groupby("condition", observed=True).mean()
 
 
 def judge_agreement(results: Results) -> Table:
     """Agreement of each pair of judges on common items, rank correlation and leniency (table 1)."""
-    wide = side_by_side(results)
+    _need_two(results)
+    wide = results.by_judge
     rows: list[dict[str, object]] = []
     for first, second in combinations(results.judges, 2):
         cells = count_cells(wide[first], wide[second], wide["scenario_id"])
-        if not len(cells.both_passed):
+        if not len(cells.counts):
             continue
-        means = _common_means(results, first, second)
+        means = over_scenarios(results.brief_scores[[first, second]].dropna())
+        offset = means[second] - means[first]
         both = wide.loc[wide[first].notna() & wide[second].notna(), ["condition", *BRIEF]]
         rows.append(
             {
@@ -78,9 +63,9 @@ def judge_agreement(results: Results) -> Table:
                 "second": second,
                 **agreement_row(cells),
                 "n_briefs": len(np.unique(results.brief_codes(both))),
-                "rank_correlation": rank_correlation(means[first], means[second]),
-                "offset": (means[second] - means[first]).mean() if len(means) else np.nan,
-                "offset_spread": (means[second] - means[first]).std(),
+                "rank_correlation": correlation(means[first], means[second]),
+                "offset": offset.mean(),
+                "offset_spread": offset.std(),
             }
         )
     if not rows:
@@ -108,7 +93,8 @@ def judge_agreement(results: Results) -> Table:
 
 def judge_agreement_by_group(results: Results) -> Table:
     """Agreement of each pair of judges by tier, severity and polarity."""
-    wide = side_by_side(results)
+    _need_two(results)
+    wide = results.by_judge
     polarity = pd.Series(np.where(wide["is_error"], "wrong moves", "requirements"), dtype="category")
     wide = wide.assign(polarity=polarity)
     rows: list[dict[str, object]] = []
@@ -116,54 +102,38 @@ def judge_agreement_by_group(results: Results) -> Table:
         for by in ("tier", "severity", "polarity"):
             for group, own in wide.groupby(by, observed=True):
                 cells = count_cells(own[first], own[second], own["scenario_id"])
-                if len(cells.both_passed):
+                if len(cells.counts):
                     label = f"{group:g}" if by == "tier" else str(group).replace("_", " ")
                     names = {"first": first, "second": second, "by": by, "group": label}
                     rows.append({**names, **agreement_row(cells)})
     if not rows:
         raise NotEnoughError("no two judges graded the same briefs")
-    head = (*of_kind("text", first="judge", second="other judge", by="by", group="group"),)
+    head = of_kind("text", first="judge", second="other judge", by="by", group="group")
     return Table("Agreement of judges by class of item", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
+
+
+def _common(results: Results) -> pd.DataFrame:
+    """Return the scores by judge of the briefs that all of them scored."""
+    _need_two(results)
+    common = results.brief_scores.dropna()
+    if not len(common):
+        raise NotEnoughError("no brief has a score by every judge")
+    return common
 
 
 def scores_by_judge(results: Results) -> Table:
     """Each condition's score under each judge, on the briefs that all of them scored (table 12)."""
-    if len(results.judges) < 2:  # noqa: PLR2004 -- a comparison
-        raise NotEnoughError("one judge only (+experiment=judges)")
-    wide = results.briefs.pivot_table(
-        index=["condition", *BRIEF], columns="judge", values="counted", aggfunc="first", observed=True
-    )
-    common = wide.reindex(columns=results.judges).dropna()
-    if not len(common):
-        raise NotEnoughError("no brief has a score by every judge")
-    means = (
-        common.groupby(["condition", "scenario_id"], observed=True).mean().groupby("condition", observed=True)
-    )
-    frame = means.mean()
-    n_briefs = common.groupby("condition", observed=True).size()
+    common = _common(results)
+    means = over_scenarios(common).sort_values(results.judge, ascending=False)
+    frame = pd.DataFrame({"n_briefs": common.groupby("condition", observed=True).size()}).loc[means.index]
     columns: list[Column] = []
     for judge in results.judges:
-        frame[f"rank {judge}"] = frame[judge].rank(ascending=False, method="min")
+        frame[f"score_{slug(judge)}"] = means[judge]
+        frame[f"rank_{slug(judge)}"] = means[judge].rank(ascending=False, method="min")
         columns += [Column(f"score_{slug(judge)}", judge), Column(f"rank_{slug(judge)}", "rank", "count")]
-    frame = frame.sort_values(results.judge, ascending=False)
-    frame["n_briefs"] = n_briefs
-    frame = frame.rename(
-        columns={
-            **{judge: f"score_{slug(judge)}" for judge in results.judges},
-            **{f"rank {judge}": f"rank_{slug(judge)}" for judge in results.judges},
-        }
-    ).reset_index()
-    frame["name"] = frame["condition"].map(results.names)
-    head = (
-        *of_kind("text", condition="", name="model"),
-        Column("n_briefs", "briefs", "count"),
-    )
-    return Table(
-        "Scores under each judge",
-        (*head, *columns),
-        frame,
-        ("On the briefs that every judge scored. The first judge is that of the other tables.",),
-    )
+    note = "On the briefs that every judge scored. The first judge is that of the other tables."
+    head = (*NAMED, Column("n_briefs", "briefs", "count"))
+    return Table("Scores under each judge", (*head, *columns), results.named(frame.reset_index()), (note,))
 
 
 def retest(results: Results) -> Table:
@@ -172,51 +142,28 @@ def retest(results: Results) -> Table:
         raise NotEnoughError("no judge was asked more than once (+experiment=test_retest)")
     rows: list[dict[str, object]] = []
     for judge, own in results.repeats.groupby("judge", observed=True):
-        wide = own.set_index([*ITEM, "repeat"])["passed"].unstack("repeat").reset_index()
-        numbers = [column for column in wide.columns if isinstance(column, int | np.integer)]
-        for first, second in combinations(numbers, 2):
+        wide = own.set_index([*ITEM, "repeat"])["passed"].unstack("repeat").reset_index("scenario_id")
+        for first, second in combinations(wide.columns.drop("scenario_id"), 2):
             cells = count_cells(wide[first], wide[second], wide["scenario_id"])
-            if len(cells.both_passed):
+            if len(cells.counts):
                 rows.append({"judge": judge, "first": first, "second": second, **agreement_row(cells)})
-    head = (
-        Column("judge", "judge", "text"),
-        *of_kind("count", first="repeat", second="other repeat"),
-    )
+    head = (Column("judge", "judge", "text"), *of_kind("count", first="repeat", second="other repeat"))
     return Table("Repeats of the same judge", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
 
 
 def self_preference(results: Results) -> Table:
     """How much more a judge gives a condition than the other judges do, where families match."""
-    if len(results.judges) < 2:  # noqa: PLR2004 -- a comparison
-        raise NotEnoughError("one judge only (+experiment=judges)")
-    wide = results.briefs.pivot_table(
-        index=["condition", "model", *BRIEF],
-        columns="judge",
-        values="counted",
-        aggfunc="first",
-        observed=True,
-    )
-    common = wide.reindex(columns=results.judges).dropna()
-    if not len(common):
-        raise NotEnoughError("no brief has a score by every judge")
-    means = common.groupby(["condition", "model", "scenario_id"], observed=True).mean()
-    means = means.groupby(["condition", "model"], observed=True).mean()
-    rows: list[dict[str, object]] = []
+    means = over_scenarios(_common(results))
+    models = results.estimates.drop_duplicates("condition").set_index("condition")["model"]
+    parts: list[pd.DataFrame] = []
     for judge in results.judges:
         excess = means[judge] - means.drop(columns=judge).mean(axis=1)
-        for (condition, model), value in zip(means.index, excess, strict=True):
-            same = family(str(model)) == family(judge) and judge not in results.stand_ins
-            rows.append(
-                {
-                    "judge": judge,
-                    "condition": condition,
-                    "name": results.names[condition],
-                    "same_family": "yes" if same else "no",
-                    "excess": value,
-                    "beyond_leniency": value - excess.mean(),
-                }
-            )
-    frame = pd.DataFrame(rows).sort_values(["same_family", "beyond_leniency"], ascending=False)
+        part = pd.DataFrame({"excess": excess, "beyond_leniency": excess - excess.mean()}).reset_index()
+        same = part["condition"].map(models).map(family) == family(judge)
+        same &= judge not in results.stand_ins
+        parts.append(part.assign(judge=judge, same_family=np.where(same, "yes", "no")))
+    frame = results.named(pd.concat(parts))
+    frame = frame.sort_values(["same_family", "beyond_leniency"], ascending=False)
     notes = [
         (
             "Excess: the judge's score minus the mean of the other judges', on the same briefs. Beyond "
@@ -224,10 +171,10 @@ def self_preference(results: Results) -> Table:
         ),
         "A family is the first word of a label (gpt, claude). Same family is a reason to look, no proof.",
     ]
-    for judge, own in frame.groupby("judge", observed=True):
-        same = own.loc[own["same_family"] == "yes", "beyond_leniency"]
-        if len(same):
-            notes.append(f"{judge}: own family {same.mean():+.3f} beyond leniency, n {len(same)}.")
+    own = frame[frame["same_family"] == "yes"].groupby("judge")["beyond_leniency"]
+    notes += [
+        f"{judge}: own family {each.mean():+.3f} beyond leniency, n {len(each)}." for judge, each in own
+    ]
     return Table(
         "Judges and writers of the same family",
         (

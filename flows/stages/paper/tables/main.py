@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.statistics import rank_correlation
-from flows.stages.paper.table import Column, Table, of_kind, slug
+from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
+from flows.stages.paper.statistics import correlation
+from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 
 
 def main_results(results: Results) -> Table:
     """Score with interval, the same under each other judge, and the unweighted shares; best first."""
     frame = results.board.copy()
     frame["rank"] = frame["score"].where(frame["at_benchmark"]).rank(ascending=False, method="min")
-    others = [judge for judge in results.judges if judge != results.judge]
-    scores = results.estimates.pivot_table(index="condition", columns="judge", values="score", observed=True)
     columns: list[Column] = []
-    for judge in others:
-        name = f"score_{slug(judge)}"
-        frame[name] = frame["condition"].map(scores[judge]) if judge in scores else np.nan
-        columns.append(Column(name, f"score, {judge}"))
+    for judge in results.judges[1:]:
+        own = results.estimates[results.estimates["judge"] == judge].set_index("condition")["score"]
+        frame[f"score_{slug(judge)}"] = frame["condition"].map(own)
+        columns.append(Column(f"score_{slug(judge)}", f"score, {judge}"))
+    weights = ", ".join(f"{name} {results.weights[name]:g}" for name in results.assumed)
+    assumed = f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."
     return Table(
         "Main results",
         (
@@ -47,7 +47,7 @@ def main_results(results: Results) -> Table:
                 "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
                 "in a brief. Least and most possible: the score if every missing verdict failed, or passed."
             ),
-            *_assumed(results),
+            *([assumed] if results.assumed else []),
             (
                 "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
                 "and does not say how they score; the table refusals has both rankings."
@@ -56,25 +56,17 @@ def main_results(results: Results) -> Table:
     )
 
 
-def _assumed(results: Results) -> list[str]:
-    if not results.assumed:
-        return []
-    weights = ", ".join(f"{name} {results.weights[name]:g}" for name in results.assumed)
-    return [f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."]
-
-
 def weighted_unweighted(results: Results) -> Table:
     """Ranks by the weighted score and by the share of items right."""
     own = results.board[results.board["at_benchmark"]]
-    frame = own[["condition", "model", "effort", "word_cap", "score", "correct"]].dropna(
-        subset=["score", "correct"]
-    )
+    frame = own.dropna(subset=["score", "correct"]).copy()
     if len(frame) < 2:  # noqa: PLR2004 -- a ranking compares
         raise NotEnoughError("a ranking takes two conditions with a score")
     frame["rank"] = frame["score"].rank(ascending=False, method="min")
     frame["rank_correct"] = frame["correct"].rank(ascending=False, method="min")
     frame["change"] = frame["rank"] - frame["rank_correct"]
-    correlation = rank_correlation(frame["score"], frame["correct"])
+    found = correlation(frame["score"], frame["correct"])
+    shown = "undefined" if np.isnan(found) else f"{found:.2f}"
     return Table(
         "Weighted and unweighted ranking",
         (
@@ -86,37 +78,33 @@ def weighted_unweighted(results: Results) -> Table:
             *of_kind("count", rank_correct="rank by correct", change="places gained unweighted"),
         ),
         frame,
-        (f"Spearman's rank correlation of score and correct: {_shown(correlation)}, n {len(frame)}.",),
+        (f"Spearman's rank correlation of score and correct: {shown}, n {len(frame)}.",),
     )
 
 
 def refusals(results: Results) -> Table:
     """Both rankings: a refused brief without a score, and with 0."""
-    own = results.briefs[results.briefs["judge"] == results.judge]
+    own = results.own_briefs.set_index(["condition", "scenario_id"])
     refused = own["status"] == "refused"
     if not refused.any():
         raise NotEnoughError("no brief was refused")
-    frame = own.groupby("condition", observed=True).agg(n_briefs=("seed", "size"))
-    frame["n_refused"] = refused.groupby(own["condition"], observed=True).sum()
+    by_condition = refused.groupby("condition", observed=True)
+    frame = pd.DataFrame({"n_briefs": by_condition.size(), "n_refused": by_condition.sum()})
     for name, value in (("unscored", np.nan), ("zero", 0.0)):
-        counted = own["counted"].mask(refused, value)
-        means = counted.groupby([own["condition"], own["scenario_id"]], observed=True).mean()
-        frame[name] = means.groupby("condition", observed=True).mean()
+        frame[name] = over_scenarios(own["counted"].mask(refused, value))
         frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
-    frame = frame.sort_values("unscored", ascending=False).reset_index()
-    frame["name"] = frame["condition"].map(results.names)
     differ = (frame["rank_unscored"] != frame["rank_zero"]).any()
     return Table(
         "Refusals as missing, and as 0",
         (
-            *of_kind("text", condition="", name="model"),
+            *NAMED,
             *of_kind("count", n_briefs="briefs", n_refused="refused"),
             Column("unscored", "score, refusals unscored"),
             Column("rank_unscored", "rank", "count"),
             Column("zero", "score, refusals 0"),
             Column("rank_zero", "rank", "count"),
         ),
-        frame,
+        results.named(frame.sort_values("unscored", ascending=False).reset_index()),
         ("The rankings differ." if differ else "The rankings are the same.",),
     )
 
@@ -124,8 +112,10 @@ def refusals(results: Results) -> Table:
 def generation(results: Results) -> Table:
     """Raw words, briefs cut at the cap, and refusals (table 5)."""
     briefs = results.briefs.drop_duplicates(["condition", *BRIEF])
+    statuses = {f"n_{status}": briefs["status"] == status for status in ("refused", "empty", "error")}
     frame = (
-        briefs.groupby("condition", observed=True)
+        briefs.assign(**statuses)
+        .groupby("condition", observed=True)
         .agg(
             model=("model", "first"),
             effort=("effort", "first"),
@@ -136,13 +126,10 @@ def generation(results: Results) -> Table:
             most=("words_raw", "max"),
             n_cut=("cut", "sum"),
             n_cut_by_provider=("cut_by_provider", "sum"),
+            **{name: (name, "sum") for name in statuses},
         )
         .reset_index()
     )
-    statuses = pd.crosstab(briefs["condition"].astype(str), briefs["status"].astype(str))
-    for status in ("refused", "empty", "error"):
-        counts = statuses[status] if status in statuses else pd.Series(0, index=statuses.index)
-        frame[f"n_{status}"] = frame["condition"].astype(str).map(counts)
     frame["effort"] = frame["effort"].astype(str).replace("default", "provider's default")
     frame = frame.sort_values(["model", "effort", "word_cap"])
     return Table(
@@ -165,6 +152,11 @@ def generation(results: Results) -> Table:
 def corpus(results: Results) -> Table:
     """Documents, characters and items by scenario, severity and tier (table 3, figure 4)."""
     items = results.verdicts.drop_duplicates(["scenario_id", "item_id"])
+
+    def counted(chosen: pd.DataFrame, column: str | None = None) -> pd.Series:
+        own = chosen.groupby("scenario_id", observed=True)
+        return (own[column].sum() if column else own.size()).reindex(frame.index, fill_value=0)
+
     frame = items.groupby("scenario_id", observed=True).agg(n_items=("item_id", "size"))
     sources = results.sources.set_index("scenario_id").reindex(frame.index.astype(object))
     frame["n_documents"], frame["n_characters"] = (sources[name].to_numpy(float) for name in sources)
@@ -172,27 +164,22 @@ def corpus(results: Results) -> Table:
         Column("scenario_id", "scenario", "text"),
         *of_kind("count", n_documents="documents", n_characters="characters", n_items="items"),
     ]
-    kinds = {"severity": list(severities(results)), "tier": tiers(results)}
-    for by, groups in kinds.items():
-        for group in groups:
-            name = f"{by}_{slug(str(group))}"
-            chosen = items[items[by] == group]
-            frame[name] = (
-                chosen.groupby("scenario_id", observed=True).size().reindex(frame.index, fill_value=0)
-            )
-            head = f"tier {group}" if by == "tier" else str(group).replace("_", " ")
-            columns.append(Column(name, head, "count"))
+    groups: list[tuple[str, object, str]] = [
+        *(("severity", name, name.replace("_", " ")) for name in severities(results)),
+        *(("tier", tier, f"tier {tier}") for tier in tiers(results)),
+    ]
+    for by, group, head in groups:
+        name = f"{by}_{slug(str(group))}"
+        frame[name] = counted(items[items[by] == group])
+        columns.append(Column(name, head, "count"))
     if not results.weights:
-        for name, wanted in (("n_required", False), ("n_penalties", True)):
-            chosen = items[items["is_error"] == wanted].groupby("scenario_id", observed=True)
-            frame[name] = chosen.size().reindex(frame.index, fill_value=0)
-            frame[f"{name}_points"] = chosen["points"].sum().reindex(frame.index, fill_value=0)
-        columns += [
-            Column("n_required", "required", "count"),
-            Column("n_required_points", "points"),
-            Column("n_penalties", "penalties", "count"),
-            Column("n_penalties_points", "points"),
-        ]
+        for name, head, wanted in (
+            ("n_required", "required", False),
+            ("n_penalties", "penalties", True),
+        ):
+            chosen = items[items["is_error"] == wanted]
+            frame[name], frame[f"{name}_points"] = counted(chosen), counted(chosen, "points")
+            columns += [Column(name, head, "count"), Column(f"{name}_points", "points")]
     frame = frame.reset_index().sort_values("scenario_id")
     total = frame.drop(columns="scenario_id").sum(skipna=False)
     frame = pd.concat([frame, pd.DataFrame([{"scenario_id": "all", **total}])], ignore_index=True)
@@ -212,7 +199,3 @@ def severities(results: Results) -> list[str]:
 def tiers(results: Results) -> list[int]:
     """Tiers that items have, in order."""
     return sorted(int(tier) for tier in results.verdicts["tier"].dropna().unique())
-
-
-def _shown(value: float) -> str:
-    return "undefined" if np.isnan(value) else f"{value:.2f}"

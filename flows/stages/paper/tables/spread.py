@@ -7,28 +7,22 @@ import pandas as pd
 
 from flows.common.text import plural
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
-from flows.stages.paper.table import Column, Table, of_kind
+from flows.stages.paper.table import NAMED, Column, Table, of_kind
 
 
 def scenarios(results: Results) -> Table:
     """Mean score and spread over seeds, for each condition and scenario."""
-    own = results.briefs[results.briefs["judge"] == results.judge]
-    grouped = own.groupby(["condition", "scenario_id"], observed=True)["counted"]
-    frame = grouped.agg(
-        mean="mean", spread="std", least="min", most="max", n="count", n_all="size"
-    ).reset_index()
-    place = {name: number for number, name in enumerate(results.order)}
-    frame["name"] = frame["condition"].map(results.names)
-    frame["_place"] = frame["condition"].map(place).astype(int)
-    frame = frame.sort_values(["_place", "scenario_id"], ignore_index=True)
+    grouped = results.own_briefs.groupby(["condition", "scenario_id"], observed=True)["counted"]
+    frame = grouped.agg(mean="mean", spread="std", least="min", most="max", n="count", n_all="size")
     return Table(
         "Scores by scenario",
         (
-            *of_kind("text", condition="", name="model", scenario_id="scenario"),
+            *NAMED,
+            Column("scenario_id", "scenario", "text"),
             *of_kind("number", mean="mean", spread="spread over seeds", least="min", most="max"),
             *of_kind("count", n="briefs", n_all="of"),
         ),
-        frame,
+        results.in_order(frame.reset_index(), ["condition", "scenario_id"]),
         ("Spread: standard deviation over the seeds of a scenario; a dash for a single seed.",),
     )
 
@@ -38,18 +32,18 @@ def variance(results: Results) -> Table:
     own = results.briefs[results.briefs["condition"].isin(results.at_benchmark) & ~results.briefs["is_copy"]]
     cube = _cube(own, results.judges)
     parts = components(cube)
-    total = sum(max(value, 0.0) for value in parts.values())
+    frame = pd.DataFrame({"source": list(parts), "variance": list(parts.values())})
+    positive = frame["variance"].clip(lower=0)
+    total = sum(positive)
     if total <= 0:
         raise NotEnoughError("scores do not vary")
-    frame = pd.DataFrame(
-        {
-            "source": list(parts),
-            "variance": list(parts.values()),
-            "share": [max(value, 0.0) / total for value in parts.values()],
-        }
-    )
-    frame["deviation"] = np.sqrt(frame["variance"].clip(lower=0))
+    frame["share"], frame["deviation"] = positive / total, np.sqrt(positive)
     models, scenarios_, seeds, judges = cube.shape
+    rest = (
+        "The rest: how judges differ by brief."
+        if judges > 1
+        else "With one judge it includes the judge's noise."
+    )
     return Table(
         "Where the variance of a brief's score comes from",
         (
@@ -60,16 +54,11 @@ def variance(results: Results) -> Table:
         frame,
         (
             (
-                f"Random effects by the method of moments (ANOVA) over "
-                f"{models} conditions, {scenarios_} scenarios, {plural(seeds, 'seed')} and "
-                f"{plural(judges, 'judge')}, with every brief in common. An estimate below 0 counts as 0."
+                f"Random effects by the method of moments (ANOVA) over {models} conditions, {scenarios_} "
+                f"scenarios, {plural(seeds, 'seed')} and {plural(judges, 'judge')}, with every brief in "
+                "common. An estimate below 0 counts as 0."
             ),
-            "Seed: what differs between briefs of one condition on one scenario. "
-            + (
-                "The rest: how judges differ by brief."
-                if judges > 1
-                else "With one judge it includes the judge's noise."
-            ),
+            f"Seed: what differs between briefs of one condition on one scenario. {rest}",
         ),
     )
 
