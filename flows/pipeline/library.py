@@ -22,7 +22,7 @@ from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.pages.charts import drawn
 from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.readers.guarded import read_guarded
 from flows.schema.document import Document, Packet
 from flows.schema.rows import as_row
@@ -142,7 +142,7 @@ class Benchmark:
             StaffbenchError: the scenario or an override is invalid, a report is asked for, which is a Word
                 file, or the judge can't be used. An item that it could not grade has a status that says so.
         """
-        from flows.pipeline.work.grade_one import grade_one  # slow import
+        from flows.pipeline.work.judging import grade_one  # slow import
 
         given = [f"benchmark={self.name}", *self.overrides, *overrides]
         point = compose_points(self.project, given, multirun=False)[0]
@@ -152,7 +152,7 @@ class Benchmark:
             raise ConfigError(self.name, what, "a benchmark of briefs", "use staffbench grade")
         scenario = self.scenario(scenario_id)
         cap = settings.word_cap.words
-        brief = truncate(scenario_id, 1, text, cap, completion=None, cut_by_provider=False)
+        brief = truncate(scenario_id, 1, text, cap)
         at = replace(point, settings=replace(settings, results=str(self.project / settings.results)))
         with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop in this thread
             judged = pool.submit(lambda: asyncio.run(grade_one(self.project, at, scenario, brief))).result()

@@ -23,36 +23,21 @@ class BriefStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One brief as graded: cut at the word cap, with both word counts.
-
-    Attributes:
-        scenario_id: the scenario.
-        seed: number of the repeat, from 1.
-        status: the outcome of the request.
-        text: the text after the cut; None unless written or empty.
-        words_raw: words before the cut; None if there is no text.
-        words_kept: words after the cut; None if there is no text.
-        cut: True if the word cap removed text.
-        cut_by_provider: True if the reply stopped at the provider's output limit.
-        word_counter: version of the counting rule.
-        completion: key of the stored reply; None for briefs written elsewhere.
-        detail: why there is no text, or what the reader left out of the file, such as hidden text; may
-            be empty.
-        report: sha256 of the report file in the report store; None if there is no file.
-    """
+    """One brief as graded: cut at the word cap, with both word counts."""
 
     scenario_id: str
-    seed: int
+    seed: int  # number of the repeat, from 1
     status: BriefStatus
-    text: str | None
-    words_raw: int | None
-    words_kept: int | None
-    cut: bool
-    cut_by_provider: bool
-    word_counter: str
-    completion: str | None
+    text: str | None  # the text after the cut; None unless written or empty
+    words_raw: int | None  # words before the cut; None if there is no text
+    words_kept: int | None  # words after the cut; None if there is no text
+    cut: bool  # True if the word cap removed text
+    cut_by_provider: bool  # True if the reply stopped at the provider's output limit
+    word_counter: str  # version of the counting rule
+    completion: str | None  # key of the stored reply; None for briefs written elsewhere
+    # Why there is no text, or what the reader left out of the file, such as hidden text; may be empty.
     detail: str = ""
-    report: str | None = None
+    report: str | None = None  # sha256 of the report file in the report store; None if there is no file
 
     @property
     def brief_id(self) -> str:

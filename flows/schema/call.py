@@ -8,7 +8,7 @@ from typing import Any
 
 from flows.common.digests import canonical_json
 from flows.common.errors import ConfigError
-from flows.schema.completion import Completion, CompletionStatus, Message, Request
+from flows.schema.completion import Completion, Message, Request
 from flows.schema.settings import Effort, ModelSettings, Retry
 
 CHARACTERS_PER_TOKEN = 4
@@ -39,23 +39,6 @@ def render(template: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(fill, template)
 
 
-def effort_fields(model: ModelSettings, effort: Effort) -> Mapping[str, Any]:
-    """Return the request fields for `effort` from the model's preset.
-
-    Raises:
-        ConfigError: the model does not support that effort.
-    """
-    fields = model.efforts.get(effort.value)
-    if fields is None:
-        raise ConfigError(
-            f"effort={effort.value}",
-            f"{model.label} does not take this effort",
-            "one of " + ", ".join(model.efforts),
-            "choose one of them; effort=default sends nothing and is recorded as the provider's default",
-        )
-    return fields
-
-
 def build_call(
     model: ModelSettings,
     effort: Effort,
@@ -72,7 +55,7 @@ def build_call(
         effort: the reasoning effort.
         messages: the rendered prompt.
         seed: number of the repeat, from 1.
-        output_tokens: output limit to send; None for none.
+        output_tokens: tokens that a reply may need; None for the model's own limit.
         response_format: JSON schema for the reply; sent only if the model supports one.
 
     Raises:
@@ -82,10 +65,18 @@ def build_call(
         raise ConfigError(
             f"model {model.label}", "no name of a model", remedy="set model.name=... (or judge.name=...)"
         )
-    parameters: dict[str, Any] = {**model.parameters, **effort_fields(model, effort)}
-    if output_tokens is not None:
-        limit = model.output_tokens
-        parameters[model.max_tokens_field] = output_tokens if limit is None else min(output_tokens, limit)
+    fields = model.efforts.get(effort.value)
+    if fields is None:
+        raise ConfigError(
+            f"effort={effort.value}",
+            f"{model.label} does not take this effort",
+            "one of " + ", ".join(model.efforts),
+            "choose one of them; effort=default sends nothing and is recorded as the provider's default",
+        )
+    parameters: dict[str, Any] = {**model.parameters, **fields}
+    limits = [limit for limit in (output_tokens, model.output_tokens) if limit is not None]
+    if limits:
+        parameters[model.max_tokens_field] = min(limits)
     if model.send_seed:
         parameters["seed"] = seed
     if response_format is not None and model.structured_output:
@@ -103,14 +94,19 @@ def build_call(
     )
 
 
+ASKED_AGAIN: Mapping[Retry, frozenset[str]] = {
+    Retry.none: frozenset(),
+    Retry.unparsed: frozenset({"unparsed"}),
+    Retry.failed: frozenset({"error", "unparsed"}),
+    Retry.partial: frozenset({"error", "unparsed", "partial"}),
+    Retry.refused: frozenset({"error", "unparsed", "refused"}),
+}
+"""Statuses of calls, briefs and verdicts that `retry` asks again."""
+
+
 def stands(completion: Completion, retry: Retry) -> bool:
     """Whether a stored completion is final; otherwise the request is sent again."""
-    again = {
-        CompletionStatus.error: retry not in (Retry.none, Retry.unparsed),
-        CompletionStatus.partial: retry is Retry.partial,
-        CompletionStatus.refused: retry is Retry.refused,
-    }
-    return not again.get(completion.status, False)
+    return completion.status.value not in ASKED_AGAIN[retry]
 
 
 def estimated_input_tokens(request: Request) -> int:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from flows.common.digests import canonical_json, sha256_bytes, sha256_text
@@ -16,15 +17,10 @@ PROTOCOL_VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image in a turn.
+    """An image in a turn."""
 
-    Attributes:
-        media: `image/png` or `image/jpeg`.
-        data: the file's bytes.
-    """
-
-    media: str
-    data: bytes = field(repr=False)
+    media: str  # `image/png` or `image/jpeg`
+    data: bytes = field(repr=False)  # the file's bytes
 
     @property
     def sha256(self) -> str:
@@ -34,38 +30,23 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call requested by the model.
+    """A tool call requested by the model."""
 
-    Attributes:
-        call_id: the provider's id of this call, repeated in its answer.
-        name: the tool's name, as the model wrote it.
-        arguments: JSON as the model wrote it; may be malformed.
-    """
-
-    call_id: str
-    name: str
-    arguments: str
+    call_id: str  # the provider's id of this call, repeated in its answer
+    name: str  # the tool's name, as the model wrote it
+    arguments: str  # JSON as the model wrote it; may be malformed
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat.
+    """One turn of a chat."""
 
-    Attributes:
-        role: `system`, `user`, `assistant` or `tool`.
-        content: its text; may be empty if there are tool calls.
-        images: shown after the text, in order; only in user and tool turns.
-        tool_calls: calls requested by an assistant turn.
-        tool_call_id: the call that a tool turn answers; None for other roles.
-        carried: fields of an assistant turn that the provider requires back unchanged, such as signed
-            reasoning.
-    """
-
-    role: str
-    content: str
-    images: tuple[Image, ...] = ()
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str | None = None
+    role: str  # `system`, `user`, `assistant` or `tool`
+    content: str  # its text; may be empty if there are tool calls
+    images: tuple[Image, ...] = ()  # shown after the text, in order; only in user and tool turns
+    tool_calls: tuple[ToolCall, ...] = ()  # calls requested by an assistant turn
+    tool_call_id: str | None = None  # the call that a tool turn answers; None for other roles
+    # Fields of an assistant turn that the provider requires back unchanged, such as signed reasoning.
     carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def keyed(self) -> list[Any]:
@@ -73,7 +54,7 @@ class Message:
 
         A text-only turn has only role and text, which keeps old keys valid.
         """
-        found: list[Any] = [self.role, sha256_text(self.content)]
+        found: list[Any] = [self.role, _digest(self.content)]
         if self.images or self.tool_calls or self.tool_call_id is not None or self.carried:
             found.append(
                 {
@@ -86,27 +67,23 @@ class Message:
         return found
 
 
+@lru_cache(maxsize=64)
+def _digest(text: str) -> str:
+    """Return its SHA-256. A packet is in the requests of all models and seeds: it is hashed once for many."""
+    return sha256_text(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that is sent for one completion.
+    """Everything that is sent for one completion."""
 
-    Attributes:
-        transport: one of `Transport`: `openai_http`, `litellm` or `gguf`.
-        model: the provider's name of the model.
-        api_base: address of the endpoint, or path of a GGUF file; None for the provider's default.
-        messages: the rendered prompt.
-        parameters: all other request fields as sent: the mapped effort, output limit, seed if supported,
-            response format.
-        seed: number of the repeat, from 1; part of the key whether or not it is sent.
-        protocol: `PROTOCOL_VERSION`.
-    """
-
-    transport: str
-    model: str
-    api_base: str | None
-    messages: tuple[Message, ...]
+    transport: str  # one of `Transport`: `openai_http`, `litellm` or `gguf`
+    model: str  # the provider's name of the model
+    api_base: str | None  # address of the endpoint, or path of a GGUF file; None for the provider's default
+    messages: tuple[Message, ...]  # the rendered prompt
+    # All other request fields as sent: the mapped effort, output limit, seed if supported, response format.
     parameters: Mapping[str, Any]
-    seed: int
+    seed: int  # number of the repeat, from 1; part of the key whether or not it is sent
     protocol: str = PROTOCOL_VERSION
 
     @property
@@ -152,58 +129,35 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One try of a call.
+    """One try of a call."""
 
-    Attributes:
-        started_at: UTC, ISO 8601.
-        seconds: duration.
-        outcome: `ok` or the fault: `http 429`, `timeout`, `connection`, ...
-        detail: the fault's message, shortened, with secrets removed.
-    """
-
-    started_at: str
-    seconds: float
-    outcome: str
-    detail: str = ""
+    started_at: str  # UTC, ISO 8601
+    seconds: float  # duration
+    outcome: str  # `ok` or the fault: `http 429`, `timeout`, `connection`, ...
+    detail: str = ""  # the fault's message, shortened, with secrets removed
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One stored reply.
+    """One stored reply."""
 
-    Attributes:
-        key: the request's key.
-        status: what came back.
-        text: the reply, possibly empty; None if there is none.
-        finish_reason: the provider's word.
-        provider_model: the model as the provider named it.
-        usage: tokens.
-        price_usd: cost of the call; None if a price or a count is unknown.
-        attempts: every try, in order.
-        asked: what the condition requested, such as `effort`, in addition to what was sent.
-        detail: why there is no text; empty otherwise.
-        tool_calls: requested calls, in order; the text may then be empty.
-        carried: as in `Message`, for the assistant turn made from this reply.
-        fragment: text of a reply that is `partial` or was refused midway; paid for, never graded.
-        reasoning: the `<think>` block before the text, tags included.
-        raw: the body, escaped and shortened, if it could not be used as received.
-    """
-
-    key: str
-    status: CompletionStatus
-    text: str | None
-    finish_reason: str | None
-    provider_model: str | None
+    key: str  # the request's key
+    status: CompletionStatus  # what came back
+    text: str | None  # the reply, possibly empty; None if there is none
+    finish_reason: str | None  # the provider's word
+    provider_model: str | None  # the model as the provider named it
     usage: Usage
-    price_usd: float | None
-    attempts: tuple[Try, ...]
+    price_usd: float | None  # cost of the call; None if a price or a count is unknown
+    attempts: tuple[Try, ...]  # every try, in order
+    # What the condition requested, such as `effort`, in addition to what was sent.
     asked: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    detail: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
+    detail: str = ""  # why there is no text; empty otherwise
+    tool_calls: tuple[ToolCall, ...] = ()  # requested calls, in order; the text may then be empty
+    # As in `Message`, for the assistant turn made from this reply.
     carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    fragment: str = ""
-    reasoning: str = ""
-    raw: str = ""
+    fragment: str = ""  # text of a reply that is `partial` or was refused midway; paid for, never graded
+    reasoning: str = ""  # the `<think>` block before the text, tags included
+    raw: str = ""  # the body, escaped and shortened, if it could not be used as received
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,19 +165,14 @@ class Spent:
     """What stored replies cost, whenever they were paid for.
 
     A sum with an unknown part is None, never less than it was.
-
-    Attributes:
-        calls: number of replies.
-        tokens_in, tokens_out: as counted by the provider.
-        usd: list price in US dollars.
-        seconds: duration of all tries, summed over the calls; calls may have run at once.
     """
 
-    calls: int = 0
+    calls: int = 0  # number of replies
+    # As counted by the provider.
     tokens_in: int | None = 0
     tokens_out: int | None = 0
-    usd: float | None = 0.0
-    seconds: float = 0.0
+    usd: float | None = 0.0  # list price in US dollars
+    seconds: float = 0.0  # duration of all tries, summed over the calls; calls may have run at once
 
 
 def spent_on(replies: Iterable[Completion]) -> Spent:

@@ -43,17 +43,13 @@ _OF_AGENT = ("harness", "max_steps")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a leaderboard row describes, except the judge.
+    """What a leaderboard row describes, except the judge."""
 
-    Attributes:
-        label: readable and valid as a file name. A condition that differs from its named options ends
-            in the first eight digits of its digest.
-        digest: sha256 over all settings that change a brief.
-        benchmark, model, effort, word_cap, prompt, harness: as printed; no cap is None.
-    """
-
+    # Readable and valid as a file name. A condition that differs from its named options ends in the first
+    # eight digits of its digest.
     label: str
-    digest: str
+    digest: str  # sha256 over all settings that change a brief
+    # As printed; no cap is None.
     benchmark: str
     model: str
     effort: str
@@ -64,28 +60,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge.
+    """A judge."""
 
-    Attributes:
-        label: as in `Condition`.
-        digest: sha256 over all settings that change a verdict.
-        name: the judge's label as configured.
-        effort, mode, prompt: as printed; None for the offline judge. A panel has only a prompt:
-            efforts and modes belong to its members.
-        is_stand_in: True for the offline judge, which every table marks.
-        members: labels of a panel's members; empty for any other judge.
-        harness: the form of its calls on a report, for a panel of all its members: `agent, single_call`;
-            None for the offline judge, and for benchmarks with one form.
-    """
-
-    label: str
-    digest: str
-    name: str
+    label: str  # as in `Condition`
+    digest: str  # sha256 over all settings that change a verdict
+    name: str  # the judge's label as configured
+    # As printed; None for the offline judge. A panel has only a prompt: efforts and modes belong to its
+    # members.
     effort: str | None
     mode: str | None
     prompt: str | None
-    is_stand_in: bool
-    members: tuple[str, ...] = ()
+    is_stand_in: bool  # True for the offline judge, which every table marks
+    members: tuple[str, ...] = ()  # labels of a panel's members; empty for any other judge
+    # The form of its calls on a report, for a panel of all its members: `agent, single_call`; None for the
+    # offline judge, and for benchmarks with one form.
     harness: str | None = None
 
 

@@ -28,57 +28,37 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a document, in reading order.
-
-    Attributes:
-        kind: what it is.
-        text: its text in Markdown: headings with `#`, list items with their printed numbers, pipe tables.
-            Never empty.
-        place: where it is: `paragraph 12`, `page 3`, `Stocks!A1:F20`.
-        level: heading or list depth, from 1; None if not applicable.
-    """
+    """One block of a document, in reading order."""
 
     kind: BlockKind
+    # Its text in Markdown: headings with `#`, list items with their printed numbers, pipe tables. Never
+    # empty.
     text: str
-    place: str
-    level: int | None = None
+    place: str  # where it is: `paragraph 12`, `page 3`, `Stocks!A1:F20`
+    level: int | None = None  # heading or list depth, from 1; None if not applicable
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the reader left out of the text or repaired.
+    """Something that the reader left out of the text or repaired."""
 
-    Attributes:
-        kind: a short stable identifier: `hidden_text`, `revisions`, `no_text_layer`, `uncertain_layout`,
-            `macro`, `mended_encoding`, ...
-        place: as in `Block`.
-        detail: what was found; for hidden text, the text itself.
-    """
-
+    # A short stable identifier: `hidden_text`, `revisions`, `no_text_layer`, `uncertain_layout`, `macro`,
+    # `mended_encoding`, ...
     kind: str
-    place: str
-    detail: str
+    place: str  # as in `Block`
+    detail: str  # what was found; for hidden text, the text itself
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source file, read completely.
+    """One source file, read completely."""
 
-    Attributes:
-        name: file name, as used by evidence and citations.
-        media: `docx`, `pdf`, `xlsx`, `csv`, `md`, `txt` or `eml`.
-        sha256: of the file's bytes.
-        reader: name and version of the reader, as `docx/3`; part of the packet's key.
-        blocks: in reading order.
-        notices: what was left out or repaired, in reading order.
-    """
-
-    name: str
-    media: str
-    sha256: str
-    reader: str
-    blocks: tuple[Block, ...]
-    notices: tuple[Notice, ...] = field(default=())
+    name: str  # file name, as used by evidence and citations
+    media: str  # `docx`, `pdf`, `xlsx`, `csv`, `md`, `txt` or `eml`
+    sha256: str  # of the file's bytes
+    reader: str  # name and version of the reader, as `docx/3`; part of the packet's key
+    blocks: tuple[Block, ...]  # in reading order
+    notices: tuple[Notice, ...] = field(default=())  # what was left out or repaired, in reading order
 
     @property
     def text(self) -> str:
@@ -88,16 +68,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """All documents of a scenario as one text, in order, with provenance.
-
-    Attributes:
-        scenario_id: the scenario.
-        documents: in the order of the scenario.
-        text: the text that a writer gets.
-        digest: sha256 over the text and every document's name, hash and reader version.
-    """
+    """All documents of a scenario as one text, in order, with provenance."""
 
     scenario_id: str
-    documents: tuple[Document, ...]
-    text: str
-    digest: str
+    documents: tuple[Document, ...]  # in the order of the scenario
+    text: str  # the text that a writer gets
+    digest: str  # sha256 over the text and every document's name, hash and reader version

@@ -161,56 +161,34 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgeNote:
-    """A note on a judge for readers of the table.
+    """A note on a judge for readers of the table."""
 
-    Attributes:
-        judge_id: as in the rows.
-        is_stand_in: True for the offline judge.
-        agreements: its agreement with labels; empty if not measured.
-        measured: the same as phrases.
-        n_abstained: items on which it gave no verdict by its rules, over all briefs.
-        members: labels of a panel's members; empty for other judges.
-        n_canary_missed: replies rejected because of a canary item; None without canaries.
-        self_agreement: agreement among its repeats; None if asked once.
-        place_effect: what an item's place does to its verdict; None if repeats have one order.
-    """
-
-    judge_id: str
-    is_stand_in: bool
-    agreements: tuple[Agreement, ...]
-    members: tuple[str, ...] = ()
-    n_canary_missed: int | None = None
-    self_agreement: SelfAgreement | None = None
+    judge_id: str  # as in the rows
+    is_stand_in: bool  # True for the offline judge
+    agreements: tuple[Agreement, ...]  # its agreement with labels; empty if not measured
+    members: tuple[str, ...] = ()  # labels of a panel's members; empty for other judges
+    n_canary_missed: int | None = None  # replies rejected because of a canary item; None without canaries
+    self_agreement: SelfAgreement | None = None  # agreement among its repeats; None if asked once
+    # What an item's place does to its verdict; None if repeats have one order.
     place_effect: PlaceEffect | None = None
-    measured: tuple[str, ...] = ()
-    n_abstained: int = 0
+    measured: tuple[str, ...] = ()  # the same as phrases
+    n_abstained: int = 0  # items on which it gave no verdict by its rules, over all briefs
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rows and their notes.
-
-    Attributes:
-        benchmark: its name.
-        scoring: name of the weights.
-        rows: the ranked ones, best first; then those of other coverage; rows without a score last.
-        judges: one note per judge.
-        assumptions: our own defaults that the numbers depend on.
-        model_notes: label and note of every writer and judge with a note.
-        differences: how rows differ beyond the columns, one sentence each.
-        left_out: unreliable results and why; files by their path within the benchmark's results.
-        rules: the rules by which rows were scored; None if there is no row.
-        other_refusals: the ranking if refusals were scored by the other rule, one text for each judge whose
-            ranking differs.
-    """
+    """The rows and their notes."""
 
     benchmark: str
-    scoring: str
+    scoring: str  # name of the weights
+    # The ranked ones, best first; then those of other coverage; rows without a score last.
     rows: tuple[LeaderboardRow, ...]
-    judges: tuple[JudgeNote, ...]
-    assumptions: tuple[str, ...]
-    model_notes: tuple[tuple[str, str], ...] = ()
-    differences: tuple[str, ...] = ()
+    judges: tuple[JudgeNote, ...]  # one note per judge
+    assumptions: tuple[str, ...]  # our own defaults that the numbers depend on
+    model_notes: tuple[tuple[str, str], ...] = ()  # label and note of every writer and judge with a note
+    differences: tuple[str, ...] = ()  # how rows differ beyond the columns, one sentence each
+    # Unreliable results and why; files by their path within the benchmark's results.
     left_out: tuple[str, ...] = ()
-    rules: ScoringSettings | None = None
+    rules: ScoringSettings | None = None  # the rules by which rows were scored; None if there is no row
+    # The ranking if refusals were scored by the other rule, one text for each judge whose ranking differs.
     other_refusals: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ def as_row(record: Any) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name in _names(record.__class__):
         value = getattr(record, name)
-        row[name] = value.value if isinstance(value, Enum) else value
+        row[name] = value._value_ if isinstance(value, Enum) else value  # `value` is a slow property
     return row
 
 
@@ -72,10 +72,7 @@ def _decoder(kind: Any) -> tuple[Callable[[Mapping[str, Any]], Any], dict[str, A
             defaults[name] = field.default.value if isinstance(field.default, Enum) else field.default
         elif field.default_factory is not MISSING:
             defaults[name] = field.default_factory()
-        if (words := _words(hint)) is not None:
-            names[f"words_{name}"] = words
-            value = f"words_{name}[{value}]"
-        elif (convert := _converter(hint)) is not None:
+        if (convert := _converter(hint)) is not None:
             names[f"to_{name}"] = convert
             value = f"to_{name}({value})"
         elif hint is str and name.endswith("_id"):
@@ -84,30 +81,14 @@ def _decoder(kind: Any) -> tuple[Callable[[Mapping[str, Any]], Any], dict[str, A
     return eval(f"lambda row: kind({', '.join(parts)})", names), defaults  # noqa: S307 -- built from field names only
 
 
-def _words(hint: Any) -> dict[Any, Any] | None:
-    """Return an enum's members by value, with None for None if the field is optional."""
-    inner = _without_none(hint)
-    if not (isinstance(inner, type) and issubclass(inner, Enum)):
-        return None
-    members: dict[Any, Any] = {member.value: member for member in inner}
-    return members if inner is hint else {None: None, **members}
-
-
-def _without_none(hint: Any) -> Any:
-    if get_origin(hint) not in (Union, types.UnionType):
-        return hint
-    inner = [one for one in get_args(hint) if one is not types.NoneType]
-    return inner[0] if len(inner) == 1 else hint
-
-
 def _converter(hint: Any) -> Callable[[Any], Any] | None:
     """Return a function from a column's value to the field's value; None if they are the same."""
-    inner = _without_none(hint)
-    if inner is not hint:
-        convert = _converter(inner)
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = [one for one in get_args(hint) if one is not types.NoneType]
+        convert = _converter(inner[0]) if len(inner) == 1 else None
         return convert and (lambda value: None if value is None else convert(value))
-    if (words := _words(hint)) is not None:
-        return words.__getitem__
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {member.value: member for member in hint}.__getitem__
     if isinstance(hint, type) and is_dataclass(hint):
         return lambda value: from_row(hint, value)
     if get_origin(hint) is tuple:

@@ -53,21 +53,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Dimensions(Strict):
-    """How a benchmark classes its items.
+    """How a benchmark classes its items."""
 
-    Attributes:
-        steps: areas of a brief, in order.
-        tiers: what a determination may rest on, by number from 1.
-        severities: classes of requirements, gravest first.
-        wrong_moves: classes of items that describe a wrong move.
-        optional: fields that an item may lack.
-    """
-
-    steps: tuple[str, ...]
-    tiers: tuple[str, ...]
-    severities: tuple[str, ...]
-    wrong_moves: tuple[str, ...]
-    optional: tuple[str, ...] = ()
+    steps: tuple[str, ...]  # areas of a brief, in order
+    tiers: tuple[str, ...]  # what a determination may rest on, by number from 1
+    severities: tuple[str, ...]  # classes of requirements, gravest first
+    wrong_moves: tuple[str, ...]  # classes of items that describe a wrong move
+    optional: tuple[str, ...] = ()  # fields that an item may lack
 
 
 MA_BENCH = Dimensions(
@@ -93,48 +85,34 @@ CRITERIA = Dimensions(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where the packet supports an item.
+    """Where the packet supports an item."""
 
-    Attributes:
-        document: file name of the document; empty for a criterion, which has its source in one text.
-        quote: words of the document, compared without white space; or the criterion's source text.
-    """
-
-    document: str
-    quote: str
+    document: str  # file name of the document; empty for a criterion, which has its source in one text
+    quote: str  # words of the document, compared without white space; or the criterion's source text
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One atomic pass/fail requirement.
+    """One atomic pass/fail requirement."""
 
-    Attributes:
-        item_id: unique within its rubric.
-        step, tier, severity: its classes among the benchmark's `Dimensions`; None for a criterion, or where
-            the benchmark lets items lack them.
-        requirement: the determination or wrong move in one sentence; or the criterion.
-        ground_truth: the truth, complete enough to grade without the packet; empty for a criterion, which is
-            judged by the expert's report.
-        pass_condition: when it is passed; for a wrong move, when it was not made. Empty for a criterion.
-        fail_condition: when it is failed; empty for a criterion.
-        source: evidence in the packet; at least one, at most one for a criterion.
-        rationale: why it matters to a staff; may be empty for a criterion.
-        points: points of a criterion: above 0 if required, below 0 for a penalty. None for an item, which is
-            weighted by severity.
-        wrong_move: True if the severity is one of a wrong move; None to follow MA-Bench's severities.
-    """
-
-    item_id: str
+    item_id: str  # unique within its rubric
+    # Its classes among the benchmark's `Dimensions`; None for a criterion, or where the benchmark lets items
+    # lack them.
     step: str | None
     tier: int | None
     severity: str | None
-    requirement: str
+    requirement: str  # the determination or wrong move in one sentence; or the criterion
+    # The truth, complete enough to grade without the packet; empty for a criterion, which is judged by the
+    # expert's report.
     ground_truth: str
-    pass_condition: str
-    fail_condition: str
-    source: tuple[Evidence, ...]
-    rationale: str
+    pass_condition: str  # when it is passed; for a wrong move, when it was not made. Empty for a criterion.
+    fail_condition: str  # when it is failed; empty for a criterion
+    source: tuple[Evidence, ...]  # evidence in the packet; at least one, at most one for a criterion
+    rationale: str  # why it matters to a staff; may be empty for a criterion
+    # Points of a criterion: above 0 if required, below 0 for a penalty. None for an item, which is weighted
+    # by severity.
     points: float | None = None
+    # True if the severity is one of a wrong move; None to follow MA-Bench's severities.
     wrong_move: bool | None = None
 
     def __post_init__(self) -> None:
@@ -158,20 +136,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A brief with verdicts labelled by the scenario's author before any judge saw it.
+    """A brief with verdicts labelled by the scenario's author before any judge saw it."""
 
-    Attributes:
-        name: `strong` or `weak`; for a task `oracle` (the expert's report), `fair` or `weak`.
-        text: the brief.
-        labels: item id to `passed` as in a verdict: for a wrong move, True means that the brief did not make
-            it.
-        file: the report file that `text` was read from; None for a plain-text brief.
-    """
-
-    name: str
+    name: str  # `strong` or `weak`; for a task `oracle` (the expert's report), `fair` or `weak`
     text: str
+    # Item id to `passed` as in a verdict: for a wrong move, True means that the brief did not make it.
     labels: Mapping[str, bool]
-    file: str | None = None
+    file: str | None = None  # the report file that `text` was read from; None for a plain-text brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,34 +150,20 @@ class Scenario:
     """One assignment with its documents and its rubric.
 
     A MissionReport task is one too, with criteria as items and the expert's report as reference.
-
-    Attributes:
-        scenario_id: the folder's name.
-        title: display name.
-        assignment: the instructions to the writer, before the packet.
-        documents: file names in packet order.
-        items: the rubric, in file order.
-        controls: by name; may be empty.
-        synthetic: True if events, units and people are fictitious.
-        licence: licence of the scenario's files.
-        task: the task, for a MissionReport task; None otherwise.
-        reference: text of the expert's report, used by judges; None unless a task.
-        dimensions: how its items are classed.
-        reference_file: the file that it was read from; None unless a task.
     """
 
-    scenario_id: str
-    title: str
-    assignment: str
-    documents: tuple[str, ...]
-    items: tuple[Item, ...]
-    controls: Mapping[str, Control]
-    synthetic: bool
-    licence: str
-    task: ReportTask | None = None
-    reference: str | None = None
-    reference_file: str | None = None
-    dimensions: Dimensions = MA_BENCH
+    scenario_id: str  # the folder's name
+    title: str  # display name
+    assignment: str  # the instructions to the writer, before the packet
+    documents: tuple[str, ...]  # file names in packet order
+    items: tuple[Item, ...]  # the rubric, in file order
+    controls: Mapping[str, Control]  # by name; may be empty
+    synthetic: bool  # True if events, units and people are fictitious
+    licence: str  # licence of the scenario's files
+    task: ReportTask | None = None  # the task, for a MissionReport task; None otherwise
+    reference: str | None = None  # text of the expert's report, used by judges; None unless a task
+    reference_file: str | None = None  # the file that it was read from; None unless a task
+    dimensions: Dimensions = MA_BENCH  # how its items are classed
 
 
 def classes(items: Iterable[Item], by: Literal["step", "tier", "severity"]) -> list[str]:

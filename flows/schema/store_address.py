@@ -17,17 +17,11 @@ _PREFIX = re.compile(r"[A-Za-z0-9!_.*'()+=,@/-]*")
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """Where a shared store is.
+    """Where a shared store is."""
 
-    Attributes:
-        scheme: `s3`, `gs`, `az` or `file`.
-        bucket: bucket or container; the folder, if the scheme is `file`.
-        prefix: names in the bucket begin with it; without slashes at its ends, may be empty.
-    """
-
-    scheme: str
-    bucket: str
-    prefix: str = ""
+    scheme: str  # `s3`, `gs`, `az` or `file`
+    bucket: str  # bucket or container; the folder, if the scheme is `file`
+    prefix: str = ""  # names in the bucket begin with it; without slashes at its ends, may be empty
 
     @classmethod
     def of(cls, text: str, project: Path | None = None) -> StoreAddress:

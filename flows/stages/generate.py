@@ -1,15 +1,14 @@
-"""Build requests for briefs from packets, and read briefs from replies."""
+"""Build prompts for briefs from packets, and read briefs from replies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flows.schema.brief import BriefStatus
-from flows.schema.call import build_call, render
-from flows.schema.completion import Completion, CompletionStatus, Message, Request
+from flows.schema.call import render
+from flows.schema.completion import Completion, CompletionStatus, Message
 from flows.schema.document import Packet
-from flows.schema.settings import Effort, ModelSettings, PromptSettings
+from flows.schema.settings import PromptSettings
 
 GENERATE_VERSION = "2"
 """Increment when requests are built or replies are read differently."""
@@ -17,23 +16,14 @@ GENERATE_VERSION = "2"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A writer's output for one seed, before the cut.
+    """A writer's output for one seed, before the cut."""
 
-    Attributes:
-        seed: number of the repeat.
-        status: the outcome of the request.
-        text: the complete text; None unless written or empty.
-        cut_by_provider: True if the provider stopped at its output limit.
-        completion: key of the stored reply; None without a model.
-        detail: why there is no text, or what the reader left out of the file; may be empty.
-    """
-
-    seed: int
+    seed: int  # number of the repeat
     status: BriefStatus
-    text: str | None
-    cut_by_provider: bool = False
-    completion: str | None = None
-    detail: str = ""
+    text: str | None  # the complete text; None unless written or empty
+    cut_by_provider: bool = False  # True if the provider stopped at its output limit
+    completion: str | None = None  # key of the stored reply; None without a model
+    detail: str = ""  # why there is no text, or what the reader left out of the file; may be empty
 
 
 def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
@@ -52,21 +42,6 @@ def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> t
     return Message("system", render(prompt.system, values)), Message("user", render(prompt.user, values))
 
 
-def build_request(messages: Sequence[Message], model: ModelSettings, effort: Effort, seed: int) -> Request:
-    """Build the request for one brief.
-
-    Args:
-        messages: from `build_messages`.
-        model: the writer.
-        effort: the reasoning effort.
-        seed: number of the repeat, from 1.
-
-    Raises:
-        ConfigError: the model does not support the effort.
-    """
-    return build_call(model, effort, messages, seed, output_tokens=model.output_tokens)
-
-
 def read_written(completion: Completion, seed: int) -> Written:
     """Read the brief from a stored reply. Refusals and failed calls have no text; an empty text is one.
 
@@ -74,19 +49,14 @@ def read_written(completion: Completion, seed: int) -> Written:
     condition. It is marked `cut_by_provider` and reported under the table.
     """
     match completion.status:
-        case CompletionStatus.refused:
-            return Written(
-                seed, BriefStatus.refused, None, completion=completion.key, detail=completion.detail
-            )
-        case CompletionStatus.error | CompletionStatus.partial:
-            return Written(seed, BriefStatus.error, None, completion=completion.key, detail=completion.detail)
         case CompletionStatus.complete | CompletionStatus.cut:
-            return written(
-                completion.text or "",
-                seed,
-                cut_by_provider=completion.status is CompletionStatus.cut,
-                completion=completion.key,
-            )
+            cut = completion.status is CompletionStatus.cut
+            return written(completion.text or "", seed, cut_by_provider=cut, completion=completion.key)
+        case CompletionStatus.refused:
+            status = BriefStatus.refused
+        case CompletionStatus.error | CompletionStatus.partial:
+            status = BriefStatus.error
+    return Written(seed, status, None, completion=completion.key, detail=completion.detail)
 
 
 def written(text: str, seed: int, *, cut_by_provider: bool = False, completion: str | None = None) -> Written:

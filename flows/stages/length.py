@@ -1,4 +1,4 @@
-"""Parse length limits and compare counts with them.
+"""Parse length limits, and say how counts compare with them.
 
 Only plain upper limits are read: `200 words`, `one full page`, `two pages, 350 words`, `at most 1,500
 words`, `a 250-word limit`. Anything else (`about 200 words`, `200 to 300 words`, `half a page`,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from flows.schema.length import LengthLimit, LengthMeasure, LengthUnit
+from flows.schema.length import LengthLimit, LengthUnit
 
 _COUNT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS = {name: number for number, name in enumerate(_COUNT, 1)} | {"a": 1, "an": 1, "single": 1}
@@ -72,29 +72,10 @@ def _number(text: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdigit() else None
 
 
-def measure_length(limit: LengthLimit, *, words: int | None, pages: int | None) -> tuple[LengthMeasure, ...]:
-    """Compare counts with a limit.
-
-    Args:
-        limit: the task's limit.
-        words: words of the report; None if not counted.
-        pages: pages of the report; None if not counted.
-
-    Returns:
-        One measurement per number in the limit, words first; may be empty.
-    """
-    measures: list[LengthMeasure] = []
-    if limit.words is not None:
-        measures.append(LengthMeasure(LengthUnit.words, limit.words, words))
-    if limit.pages is not None:
-        measures.append(LengthMeasure(LengthUnit.pages, limit.pages, pages))
-    return tuple(measures)
-
-
-def length_text(limit: LengthLimit, measures: tuple[LengthMeasure, ...]) -> str:
-    """Format measurements: `212 of 200 words, 12 over; pages not measured (limit 1)`."""
+def length_text(limit: LengthLimit, *, words: int | None, pages: int | None) -> str:
+    """Compare counts, None if not counted: `212 of 200 words, 12 over; pages not measured (limit 1)`."""
     parts: list[str] = []
-    for measure in measures:
+    for measure in limit.measures(words=words, pages=pages):
         unit = measure.unit.value if measure.limit != 1 else measure.unit.value.removesuffix("s")
         if measure.found is None:
             parts.append(f"{measure.unit.value} not measured (limit {measure.limit:,})")

@@ -20,7 +20,6 @@ Closing punctuation belongs to the word.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from flows.common.errors import ConfigError
 from flows.schema.brief import Brief, BriefStatus
@@ -52,9 +51,9 @@ _INSIDE = rf"[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}\-]*+"
 # letter, not at the punctuation before it, and never giving back what was taken (`*+`) keep the
 # search linear on any text, a megabyte of punctuation included.
 _WORD = re.compile(
-    rf"[{_IDEOGRAPHS}](?:(?![^\W_])[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}{_OPENING}\-]|[\uff9e\uff9f])*+"
+    rf"([{_IDEOGRAPHS}](?:(?![^\W_])[^{_SEPARATORS}{_IDEOGRAPHS}{_JOINERS}{_OPENING}\-]|[\uff9e\uff9f])*+"
     rf"|(?![{_SEPARATORS}{_IDEOGRAPHS}])[^\W_]{_INSIDE}"
-    rf"(?:(?:-(?!-)|(?<![\x00-\u058f])[{_JOINERS}]){_INSIDE})*+"
+    rf"(?:(?:-(?!-)|(?<![\x00-\u058f])[{_JOINERS}]){_INSIDE})*+)"
 )
 
 
@@ -63,33 +62,9 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def cut_words(text: str, cap: int | None) -> str:
-    """Return the longest prefix of `text` with at most `cap` words.
-
-    A text within the cap is returned unchanged; otherwise the result ends with the last kept word, including
-    its closing punctuation, without trailing white space. So
-    `count_words(cut_words(text, cap)) == min(cap, count_words(text))`, and cutting is idempotent.
-
-    Args:
-        text: the text.
-        cap: number of words to keep, from 0; None keeps everything.
-
-    Raises:
-        ConfigError: `cap` is negative.
-    """
-    _check_cap(cap)
-    if cap is None:
-        return text
-    end = 0
-    words = _WORD.finditer(text)
-    for word in islice(words, cap):
-        end = word.end()
-    return text if next(words, None) is None else text[:end]
-
-
-def _check_cap(cap: int | None) -> None:
-    if cap is not None and cap < 0:
-        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
+def has_words(text: str) -> bool:
+    """True if `text` has a word."""
+    return _WORD.search(text) is not None
 
 
 def truncate(
@@ -98,13 +73,15 @@ def truncate(
     text: str,
     cap: int | None,
     *,
-    completion: str | None,
-    cut_by_provider: bool,
+    completion: str | None = None,
+    cut_by_provider: bool = False,
     detail: str = "",
 ) -> Brief:
-    """Build the graded brief from the written text.
+    """Build the graded brief from the written text: its longest prefix with at most `cap` words.
 
-    A text without words makes an `empty` brief, which is graded like any other.
+    A text within the cap is unchanged; otherwise the brief ends with the last kept word and its closing
+    punctuation, without trailing white space: cutting again changes nothing. A text without words makes an
+    `empty` brief, which is graded like any other.
 
     Args:
         scenario_id: the scenario.
@@ -118,10 +95,11 @@ def truncate(
     Raises:
         ConfigError: `cap` is negative.
     """
-    _check_cap(cap)
-    ends = [word.end() for word in _WORD.finditer(text)]  # counts and cuts in one pass
-    words_raw = len(ends)
-    kept = text if cap is None or words_raw <= cap else text[: ends[cap - 1] if cap else 0]
+    if cap is not None and cap < 0:
+        raise ConfigError("word_cap.words", str(cap), "a number of words from 0, or null for no cap")
+    parts = _WORD.split(text)  # in turn what is before a word, and the word
+    words_raw = len(parts) // 2
+    kept = text if cap is None or words_raw <= cap else "".join(parts[: 2 * cap])
     return Brief(
         scenario_id=scenario_id,
         seed=seed,

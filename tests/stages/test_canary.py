@@ -19,8 +19,8 @@ from flows.stages.judge import (
     misses_canary,
     output_room,
     read_reply,
-    with_canaries,
 )
+from flows.stages.judge.items import with_canaries
 from tests.stages.test_judge import ITEMS, JUDGE, PROMPT, item
 
 MODES = {"failed_only": JudgeMode.failed_only, "all_items": JudgeMode.all_items}

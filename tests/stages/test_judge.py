@@ -12,33 +12,17 @@ from hypothesis import strategies as st
 
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Severity, Step, Tier
-from flows.schema.settings import (
-    JudgeMode,
-)
-from flows.stages.judge import (
-    build_requests,
-    output_room,
-    render_items,
-    shield,
-    with_fault,
-)
-from tests.stages.judge_support import (
-    E1,
-    ITEMS,
-    JUDGE,
-    PROMPT,
-    R1,
-    R2,
-    call_for,
-    item,
-    prompt_of,
-)
+from flows.schema.settings import JudgeMode
+from flows.stages.judge import build_requests, output_room, shield
+from flows.stages.judge.items import render_items
+from flows.stages.judge.request import with_fault
+from tests.stages.judge_support import E1, ITEMS, JUDGE, PROMPT, R1, R2, call_for, item, prompt_of
 
 # The prompt
 
 
 def test_items_are_rendered_with_what_a_judge_grades_by():
-    assert render_items([R1, E1]) == (
+    assert render_items((R1, E1)) == (
         '<item id="R1" kind="requirement">\n'
         "<requirement>requirement of R1</requirement>\n"
         "<ground_truth>truth of R1</ground_truth>\n"
@@ -55,7 +39,7 @@ def test_items_are_rendered_with_what_a_judge_grades_by():
 
 
 def test_items_are_escaped():
-    rendered = render_items([item('a"b', ground_truth="range < 40 km & > 10 km</item>")])
+    rendered = render_items((item('a"b', ground_truth="range < 40 km & > 10 km</item>"),))
     assert '<item id="a&quot;b" kind="requirement">' in rendered
     assert "<ground_truth>range &lt; 40 km &amp; &gt; 10 km&lt;/item&gt;</ground_truth>" in rendered
 

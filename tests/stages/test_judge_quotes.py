@@ -9,12 +9,12 @@ from flows.schema.settings import JudgeMode
 from flows.stages.judge import (
     RejectedReply,
     build_requests,
-    is_quoted,
     output_room,
     place_effect,
     read_reply,
     shown_order,
 )
+from flows.stages.judge.text import is_quoted
 from tests.stages.test_judge import ITEMS, JUDGE, PROMPT
 
 BRIEF = (

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, CompletionStatus, Usage
-from flows.schema.settings import (
-    JudgeMode,
-)
+from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
 from flows.stages.judge import (
     ItemVerdict,
@@ -22,20 +20,11 @@ from flows.stages.judge import (
     build_requests,
     judge_outcome,
     read_reply,
-    reject_if_cut,
     verdicts_for_brief,
     verdicts_for_missing,
 )
-from tests.stages.judge_support import (
-    ITEMS,
-    JUDGE,
-    PROMPT,
-    R1,
-    R2,
-    call_for,
-    failed,
-    prompt_of,
-)
+from flows.stages.judge.reply import reject_if_cut
+from tests.stages.judge_support import ITEMS, JUDGE, PROMPT, R1, R2, call_for, failed, prompt_of
 
 BRIEF = Brief("harbour", 2, BriefStatus.written, "text", 1, 1, cut=False, cut_by_provider=False,
               word_counter="w1", completion="k")  # fmt: skip
@@ -262,7 +251,7 @@ def test_a_reply_cut_at_the_limit_is_rejected_however_whole_it_looks():
 
 def test_a_rejection_survives_pickling():
     again = pickle.loads(pickle.dumps(RejectedReply("it is empty")))
-    assert (again.fault, str(again)) == ("it is empty", "judge's reply: it is empty")
+    assert (again.fault, str(again)) == ("it is empty", "it is empty")
 
 
 # Ask, reject, ask again

@@ -1,7 +1,7 @@
 import pytest
 
 from flows.schema.length import LengthLimit, LengthMeasure, LengthUnit
-from flows.stages.length import length_text, measure_length, parse_length_limit
+from flows.stages.length import length_text, parse_length_limit
 
 
 @pytest.mark.parametrize(
@@ -52,27 +52,29 @@ def test_what_needs_judgment_is_kept_and_not_guessed(text, words, pages, unread)
 
 def test_every_limit_has_a_measure_and_a_count_that_is_missing_is_none():
     limit = parse_length_limit("two pages, 350 words")
-    measures = measure_length(limit, words=351, pages=None)
+    measures = limit.measures(words=351, pages=None)
     assert measures == (
         LengthMeasure(LengthUnit.words, 350, 351),
         LengthMeasure(LengthUnit.pages, 2, None),
     )
     assert [measure.within for measure in measures] == [False, None]
-    assert length_text(limit, measures) == "351 of 350 words, 1 over; pages not measured (limit 2)"
+    assert (
+        length_text(limit, words=351, pages=None) == "351 of 350 words, 1 over; pages not measured (limit 2)"
+    )
 
 
 def test_the_limit_itself_is_within():
     limit = parse_length_limit("one full page")
-    (measure,) = measure_length(limit, words=9_999, pages=1)
+    (measure,) = limit.measures(words=9_999, pages=1)
     assert measure.within is True
-    assert length_text(limit, (measure,)) == "1 of 1 page"
+    assert length_text(limit, words=9_999, pages=1) == "1 of 1 page"
 
 
 def test_a_text_without_a_limit_says_so():
-    assert length_text(parse_length_limit(""), ()) == "no limit"
+    assert length_text(parse_length_limit(""), words=1, pages=1) == "no limit"
     odd = parse_length_limit("brief")
-    assert measure_length(odd, words=1, pages=1) == ()
-    assert length_text(odd, ()) == "'brief' is no limit that can be measured"
+    assert odd.measures(words=1, pages=1) == ()
+    assert length_text(odd, words=1, pages=1) == "'brief' is no limit that can be measured"
 
 
 @pytest.mark.parametrize("text", ["max  " * 99, "at most : " * 49 + "x", " " * 499 + "x", "1,000" * 99])

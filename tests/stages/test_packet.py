@@ -7,7 +7,8 @@ import pytest
 
 from flows.schema.document import Block, BlockKind, Document
 from flows.schema.scenario import Evidence, Item
-from flows.stages.judge.shield import escape, shield
+from flows.stages.judge import shield
+from flows.stages.judge.text import escape
 from flows.stages.packet import assemble_packet, missing_evidence, placed_text
 
 TAG = re.compile(r"<\s*/?\s*(document|packet|assignment)\b", re.IGNORECASE)

@@ -16,7 +16,7 @@ from flows.pipeline.commands.planning import text as plan_text
 from flows.pipeline.commands.planning.plan import plan
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.work.evaluations import build_evaluations
-from flows.schema.call import stands
+from flows.schema.call import build_call, stands
 from flows.schema.completion import Completion, CompletionStatus, Message, Request, Usage
 from flows.schema.settings import (
     Effort,
@@ -29,7 +29,7 @@ from flows.schema.settings import (
     Transport,
     Writer,
 )
-from flows.stages.generate import build_messages, build_request
+from flows.stages.generate import build_messages
 from flows.stages.judge import build_requests
 from flows.stages.plan import (
     Cost,
@@ -311,7 +311,7 @@ def requests_of(project, brief):
     data = project / "data" / "ma_bench"
     packet = load_packet(data / "bridge", scenario, packet_path(data, "ma_bench", "bridge"))
     messages = build_messages(scenario.assignment, packet, settings.prompt)
-    write = build_request(messages, settings.model, settings.effort.level, 1)
+    write = build_call(settings.model, settings.effort.level, messages, 1)
     judge = build_requests(scenario.items, brief, settings.judge, settings.judge_prompt, 1)[0].request
     return write, judge
 

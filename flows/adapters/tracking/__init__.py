@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,81 +26,50 @@ URI = "MLFLOW_TRACKING_URI"
 
 @dataclass(frozen=True)
 class BriefTrace:
-    """One brief with its verdicts, for MLflow's pages of traces and evaluations.
-
-    Attributes:
-        scenario_id, seed: the brief.
-        request: what was asked, in short.
-        text: the graded text; None if there is none.
-        problem: why there is no text; may be empty.
-        score: of the brief; None if it has none.
-        verdicts: item_id, class (the name of the assessment), passed, rationale, and status of each.
-    """
+    """One brief with its verdicts, for MLflow's pages of traces and evaluations."""
 
     scenario_id: str
     seed: int
-    request: str
-    text: str | None
-    problem: str
+    request: str  # what was asked, in short
+    text: str | None  # the graded text; None if there is none
+    problem: str  # why there is no text; may be empty
     score: float | None
+    # item_id, class (the name of the assessment), passed, rationale, and status of each
     verdicts: Sequence[tuple[str, str, bool | None, str, str]]
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The log entry of one condition under one judge.
+    """The log entry of one condition under one judge."""
 
-    Attributes:
-        name: name of the MLflow run.
-        key: digest of condition, judge, scoring and parameters: a run with it is updated.
-        identity: digest of the key and the scores: a run with it is left as it is.
-        params: the varied settings.
-        metrics: the results; unknown ones are left out.
-        tags: for filtering.
-        texts: small artifacts, path to content.
-        charts: Vega-Lite specifications by the path of the SVG that is drawn of each.
-        files: further artifacts: folder among the artifacts, and path.
-        tables: paths in `texts` that MLflow's page shows as tables.
-        dataset: name, digest, source and profile of the scenarios; empty for none.
-        model: name of the logged model, which stands for the condition; empty for none.
-        judge: label of the judge, and whether a model grades.
-        traces: briefs with their verdicts, as many as are to be logged.
-        n_briefs: number of all briefs.
-    """
-
-    name: str
-    key: str
-    identity: str
-    params: Mapping[str, str]
-    metrics: Mapping[str, float]
+    name: str  # of the MLflow run
+    key: str  # digest of condition, judge, scoring and parameters: a run with it is updated
+    identity: str  # digest of the key and the scores: a run with it is left as it is
+    params: Mapping[str, str]  # the varied settings
+    metrics: Mapping[str, float]  # the results; unknown ones are left out
     tags: Mapping[str, str]
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])  # small artifacts, path to content
+    # Vega-Lite specifications by the path of the SVG that is drawn of each.
     charts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    files: Mapping[str, str] = field(default_factory=dict[str, str])
-    tables: Sequence[str] = ()
-    dataset: Mapping[str, str] = field(default_factory=dict[str, str])
-    model: str = ""
-    judge: tuple[str, bool] = ("", False)
-    traces: Sequence[BriefTrace] = ()
-    n_briefs: int = 0
+    files: Mapping[str, str] = field(default_factory=dict[str, str])  # folder among the artifacts, and path
+    tables: Sequence[str] = ()  # paths in `texts` that MLflow's page shows as tables
+    dataset: Mapping[str, str] = field(default_factory=dict[str, str])  # of the scenarios; empty for none
+    model: str = ""  # name of the logged model, which stands for the condition; empty for none
+    judge: tuple[str, bool] = ("", False)  # label, and whether a model grades
+    traces: Sequence[BriefTrace] = ()  # as many as are to be logged
+    n_briefs: int = 0  # all of them
 
 
 @dataclass(frozen=True)
 class HumanLabel:
-    """What a person said of one item of one brief on MLflow's pages.
+    """What a person said of one item of one brief on MLflow's pages."""
 
-    Attributes:
-        rater: as MLflow names the person.
-        condition, scenario_id, seed, item_id: the item of the brief.
-        passed: as in a verdict.
-    """
-
-    rater: str
+    rater: str  # as MLflow names the person
     condition: str
     scenario_id: str
     seed: int
     item_id: str
-    passed: bool
+    passed: bool  # as in a verdict
 
 
 def store_uri(results: Path) -> str:
@@ -166,7 +135,7 @@ class Tracker:
         assert self._child is not None
         assert self._child.stdin is not None
         with suppress(BrokenPipeError):  # the child has failed
-            self._child.stdin.write(json.dumps(asdict(record)) + "\n")
+            self._child.stdin.write(json.dumps(record, default=vars) + "\n")  # asdict copies each verdict
             self._child.stdin.flush()
 
     def finish(self) -> tuple[int, list[str]]:
@@ -179,21 +148,14 @@ class Tracker:
         Raises:
             StoreError: the project's own store could not log them; the results are complete.
         """
-        assert self._child is not None
-        child, self._child = self._child, None
-        try:
-            answer, _ = child.communicate(timeout=self._wait_s)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.communicate()
+        ended = self._ended()
+        if ended is None:
             return 0, [_not_logged(f"no end of it after {self._wait_s:g} s")]
-        lines = answer.splitlines()
-        if child.returncode == 0 and lines:
-            found = json.loads(lines[-1])
-            return found["logged"], [
-                *([_not_logged(found["problem"])] if found["problem"] else []),
-                *found["notes"],
-            ]
+        code, answer = ended
+        if code == 0 and answer:
+            found = json.loads(answer.splitlines()[-1])
+            problems = [_not_logged(found["problem"])] if found["problem"] else []
+            return found["logged"], [*problems, *found["notes"]]
         if is_foreign():
             return 0, [_not_logged(f"see {self._log}")]
         raise StoreError(
@@ -204,14 +166,21 @@ class Tracker:
         )
 
     def close(self) -> None:
-        """Stop the child, if `finish` has not."""
+        """Let the child end, if `finish` has not."""
         if self._child is not None:
-            child, self._child = self._child, None
-            try:
-                child.communicate(timeout=self._wait_s)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.communicate()
+            self._ended()
+
+    def _ended(self) -> tuple[int, str] | None:
+        """Wait for the child; return its exit code and output, None if it did not end in time."""
+        assert self._child is not None
+        child, self._child = self._child, None
+        try:
+            answer, _ = child.communicate(timeout=self._wait_s)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return None
+        return child.returncode, answer
 
 
 def _not_logged(problem: str) -> str:

@@ -54,8 +54,7 @@ def _record(line: str) -> RunRecord:
 def _labels(results: Path, experiment: str, benchmark: str) -> None:
     from flows.adapters.tracking.traces import human_labels
 
-    opened = prepare(results, experiment)
-    labels, notes = human_labels(opened.client, opened.experiment_id, benchmark)
+    labels, notes = human_labels(prepare(results, experiment), benchmark)
     answer = {"labels": [vars(label) for label in labels], "notes": notes}
     print(json.dumps(answer))  # noqa: T201 -- the reply to the parent
 

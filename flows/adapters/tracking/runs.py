@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelOutput, Metric, Param
+from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelOutput, Metric, Param, RunTag
 from vl_convert import vegalite_to_svg
 
 from flows.adapters.tracking import RunRecord
 from flows.adapters.tracking.store import Opened
-from flows.adapters.tracking.traces import Place, log_traces
+from flows.adapters.tracking.traces import log_traces
 from flows.common.digests import sha256_text
 from flows.common.locks import locked
 
@@ -30,19 +30,12 @@ _OF_MODEL = ("score", "ci_low", "ci_high", "correct", "passed", "wrong", "n_brie
 
 @dataclass
 class Logged:
-    """What was done.
-
-    Attributes:
-        runs: ids of new and updated runs.
-        notes: what a person should know.
-        problem: why not all was logged; empty if it was.
-        traces_s: seconds spent on traces.
-    """
+    """What was done: ids of new and updated runs, notes for a person, and why not all was logged, if so."""
 
     runs: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     problem: str = ""
-    traces_s: float = 0.0
+    traces_s: float = 0.0  # spent on traces
 
 
 def log_all(
@@ -52,40 +45,40 @@ def log_all(
     logged: Logged,
 ) -> None:
     """Log records as they arrive, new runs under one parent if there are several."""
-    client, experiment_id = opened.client, opened.experiment_id
     new: list[Any] = []
-    counts = [0, 0]
+    n_traces = n_briefs = 0
     for record in records:
         with locked(opened.lock):  # another process may log the same record
-            run, is_new = _run_of(client, experiment_id, record)
+            run, is_new = _run_of(opened, record)
             if run is None:
                 continue
-            n_traces = _log_one(client, experiment_id, run, record, logged)
+            n_traces += _log_one(opened, run, record, logged)
+        n_briefs += record.n_briefs
         logged.runs.append(run.info.run_id)
         new += [run] if is_new else []
-        counts = [counts[0] + n_traces, counts[1] + record.n_briefs]
-    if counts[0] < counts[1]:
+    if n_traces < n_briefs:
         logged.notes.append(
-            f"MLflow has {counts[0]:,} of {counts[1]:,} briefs as traces (tracking.traces); its runs and "
+            f"MLflow has {n_traces:,} of {n_briefs:,} briefs as traces (tracking.traces); its runs and "
             "tables have all of them."
         )
     if len(new) > 1:
+        client, experiment_id = opened.client, opened.experiment_id
         tags = {"staffbench.kind": "sweep"}
         first = min(run.info.start_time for run in new)
         title, params = parent_run
         parent = client.create_run(experiment_id, first, tags, run_name=title).info.run_id
-        for name, value in params.items():
-            client.log_param(parent, name, value)
+        client.log_batch(parent, params=[Param(name, value) for name, value in params.items()])
         for run in new:
             client.set_tag(run.info.run_id, "mlflow.parentRunId", parent)
         client.set_terminated(parent)
 
 
-def _run_of(client: Any, experiment_id: str, record: RunRecord) -> tuple[Any | None, bool]:
+def _run_of(opened: Opened, record: RunRecord) -> tuple[Any | None, bool]:
     """Return the run to write, and whether it is new; None if it is logged as it is.
 
     A run that another process began and did not finish is finished: no one is writing it, we hold the lock.
     """
+    client, experiment_id = opened.client, opened.experiment_id
     found = client.search_runs([experiment_id], f"tags.`staffbench.key` = '{record.key}'")
     done = [run for run in found if run.info.status == "FINISHED"]
     if any(run.data.tags.get("staffbench.identity") == record.identity for run in done):
@@ -98,30 +91,27 @@ def _run_of(client: Any, experiment_id: str, record: RunRecord) -> tuple[Any | N
     return client.create_run(experiment_id, run_name=record.name, tags=tags), True
 
 
-def _log_one(client: Any, experiment_id: str, run: Any, record: RunRecord, logged: Logged) -> int:
+def _log_one(opened: Opened, run: Any, record: RunRecord, logged: Logged) -> int:
     """Write everything of a record, its identity last; return the number of its traces."""
-    run_id = run.info.run_id
+    client, run_id = opened.client, run.info.run_id
     now = int(time.time() * 1000)
     step = int(run.data.tags.get("staffbench.updates", "0"))
-    model_id = _model_of(client, experiment_id, run_id, record)
-    metrics = metric_names(record.metrics)
-    names: list[str] = list(metrics)
-    for start in range(0, max(1, len(names)), 900):  # MLflow takes 1,000 a request
-        client.log_batch(
-            run_id,
-            metrics=[
-                Metric(name, metrics[name], now, step, model_id=model_id if name in _OF_MODEL else None)
-                for name in names[start : start + 900]
-            ],
-            params=[Param(name, value) for name, value in record.params.items()] if not start else (),
-        )
+    model_id = _model_of(opened, run_id, record)
+    client.log_batch(
+        run_id,
+        metrics=[
+            Metric(name, value, now, step, model_id=model_id if name in _OF_MODEL else None)
+            for name, value in metric_names(record.metrics).items()
+        ],
+        params=[Param(name, value) for name, value in record.params.items()],
+    )
     if model_id and not (run.outputs and run.outputs.model_outputs):  # MLflow takes it once
         client.log_outputs(run_id, [LoggedModelOutput(model_id, step)])
     if record.dataset:
         context = [InputTag("mlflow.data.context", "eval")]
         client.log_inputs(run_id, [DatasetInput(Dataset(**record.dataset), context)])
-    with tempfile.TemporaryDirectory() as folder:
-        charts = {name: vegalite_to_svg(dict(spec)) for name, spec in record.charts.items()}
+    charts = {name: vegalite_to_svg(dict(spec)) for name, spec in record.charts.items()}
+    with tempfile.TemporaryDirectory() as folder:  # one upload, where log_text makes one for each
         for name, text in {**record.texts, **charts}.items():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,8 +120,7 @@ def _log_one(client: Any, experiment_id: str, run: Any, record: RunRecord, logge
     for folder, file in record.files.items():
         client.log_artifact(run_id, file, folder)
     before = time.monotonic()
-    seconds = max(0.0, _TRACES_S - logged.traces_s)
-    n_traces = log_traces(Place(client, experiment_id, run_id, model_id), record, seconds)
+    n_traces = log_traces(opened, run_id, model_id, record, max(0.0, _TRACES_S - logged.traces_s))
     logged.traces_s += time.monotonic() - before
     tables = json.dumps([{"path": path, "type": "table"} for path in record.tables])
     tags = {
@@ -139,18 +128,18 @@ def _log_one(client: Any, experiment_id: str, run: Any, record: RunRecord, logge
         **({"mlflow.loggedArtifacts": tables} if record.tables else {}),
         "traces": f"{n_traces} of {record.n_briefs} briefs",
         "staffbench.updates": str(step + 1),
-        "staffbench.identity": record.identity,
     }
-    for name, value in tags.items():
-        client.set_tag(run_id, name, value)
+    client.log_batch(run_id, tags=[RunTag(name, value) for name, value in tags.items()])
+    client.set_tag(run_id, "staffbench.identity", record.identity)
     client.set_terminated(run_id)
     return n_traces
 
 
-def _model_of(client: Any, experiment_id: str, run_id: str, record: RunRecord) -> str | None:
+def _model_of(opened: Opened, run_id: str, record: RunRecord) -> str | None:
     """Return the id of the logged model that stands for the condition."""
     if not record.model:
         return None
+    client, experiment_id = opened.client, opened.experiment_id
     name = _NOT_IN_MODELS.sub("_", record.model)
     found = client.search_logged_models([experiment_id], filter_string=f"name = '{name}'", max_results=1)
     if found:

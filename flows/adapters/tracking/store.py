@@ -41,17 +41,11 @@ _PATIENCE = {
 
 @dataclass(frozen=True)
 class Opened:
-    """An open store.
+    """An open store."""
 
-    Attributes:
-        client: MLflow's client of it.
-        experiment_id: of the experiment.
-        lock: held while a run is looked up and written.
-    """
-
-    client: Any
+    client: Any  # MLflow's
     experiment_id: str
-    lock: Path
+    lock: Path  # held while a run is looked up and written
 
 
 def prepare(results: Path, experiment: str) -> Opened:

@@ -6,7 +6,6 @@ import base64
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from mlflow.entities import (
@@ -21,6 +20,7 @@ from mlflow.entities import (
 from mlflow.entities.span import Span
 
 from flows.adapters.tracking import BriefTrace, HumanLabel, RunRecord
+from flows.adapters.tracking.store import Opened
 from flows.common.digests import canonical_json, sha256_text
 
 _PREVIEW = 1_000
@@ -30,39 +30,25 @@ _SUPERSEDED = "staffbench.superseded"
 _YES_NO = {True: True, False: False, "yes": True, "no": False, "pass": True, "fail": False}
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where traces go.
-
-    Attributes:
-        client: of the store.
-        experiment_id, run_id: the run.
-        model_id: of the logged model; None for none.
-    """
-
-    client: Any
-    experiment_id: str
-    run_id: str
-    model_id: str | None
-
-
-def log_traces(place: Place, record: RunRecord, seconds: float) -> int:
+def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRecord, seconds: float) -> int:
     """Log the traces that the run lacks, and remove those of earlier results.
 
     A trace of an earlier result on which a person said something stays, marked as superseded.
 
     Args:
-        place: where they go.
+        opened: the store.
+        run_id: the run.
+        model_id: of the logged model, if there is one.
         record: with the briefs.
         seconds: after which the rest is left out.
 
     Returns:
         The number of traces that the run has.
     """
-    client, experiment_id, run_id = place.client, place.experiment_id, place.run_id
+    client, experiment_id = opened.client, opened.experiment_id
     store = client._tracing_client.store  # noqa: SLF001 -- the public calls need a run of the traced program
     wanted = {_trace_id(run_id, one): one for one in record.traces}
-    there = {trace.info.trace_id: trace.info for trace in _traces(client, experiment_id, run_id)}
+    there = {trace.info.trace_id: trace.info for trace in _traces(opened, run_id)}
     for trace_id, info in there.items():
         if trace_id in wanted:
             continue
@@ -71,11 +57,13 @@ def log_traces(place: Place, record: RunRecord, seconds: float) -> int:
         else:
             client.delete_traces(experiment_id, trace_ids=[trace_id])
     n, until = 0, time.monotonic() + seconds
+    location = TraceLocation.from_experiment_id(experiment_id)
+    metadata = {_RUN: run_id, **({"mlflow.modelId": model_id} if model_id else {})}
     for trace_id, brief in wanted.items():
         if trace_id not in there:
             if time.monotonic() > until:
                 continue
-            info = _info(place, trace_id, brief, record)
+            info = _info(location, trace_id, brief, record, metadata)
             store.start_trace(info)
             store.log_spans(experiment_id, [_span(trace_id, info.request_time, brief)])
         n += 1
@@ -87,7 +75,9 @@ def _trace_id(run_id: str, brief: BriefTrace) -> str:
     return "tr-" + sha256_text(canonical_json([run_id, vars(brief)]))[:32]
 
 
-def _info(place: Place, trace_id: str, brief: BriefTrace, record: RunRecord) -> TraceInfo:
+def _info(
+    location: TraceLocation, trace_id: str, brief: BriefTrace, record: RunRecord, metadata: dict[str, str]
+) -> TraceInfo:
     now = int(time.time() * 1000)
     label, is_model = record.judge
     source = AssessmentSource("LLM_JUDGE" if is_model else "CODE", label)
@@ -99,7 +89,7 @@ def _info(place: Place, trace_id: str, brief: BriefTrace, record: RunRecord) -> 
             error=None if passed is not None else AssessmentError(status.upper(), rationale[:_PREVIEW]),
             rationale=f"{item_id}: {rationale}",
             source=source,
-            metadata={"item_id": item_id, "mlflow.assessment.sourceRunId": place.run_id},
+            metadata={"item_id": item_id, "mlflow.assessment.sourceRunId": metadata[_RUN]},
             **times,
         )
         for item_id, name, passed, rationale, status in brief.verdicts
@@ -107,7 +97,6 @@ def _info(place: Place, trace_id: str, brief: BriefTrace, record: RunRecord) -> 
     if brief.score is not None:
         own = AssessmentSource("CODE", f"staffbench, scoring {record.params.get('scoring', '')}")
         assessments.append(Feedback(name="score", value=brief.score, source=own, **times))
-    metadata = {_RUN: place.run_id, **({"mlflow.modelId": place.model_id} if place.model_id else {})}
     tags = {
         "mlflow.traceName": f"{brief.scenario_id}/{brief.seed}",
         "benchmark": record.params.get("benchmark", ""),
@@ -118,7 +107,7 @@ def _info(place: Place, trace_id: str, brief: BriefTrace, record: RunRecord) -> 
     }
     return TraceInfo(
         trace_id=trace_id,
-        trace_location=TraceLocation.from_experiment_id(place.experiment_id),
+        trace_location=location,
         request_time=now,
         execution_duration=None,
         state=TraceState.OK if brief.text is not None else TraceState.ERROR,
@@ -157,13 +146,12 @@ def _span(trace_id: str, start_ms: int, brief: BriefTrace) -> Span:
     )
 
 
-def _traces(client: Any, experiment_id: str, run_id: str | None = None) -> Iterator[Any]:
+def _traces(opened: Opened, run_id: str | None = None) -> Iterator[Any]:
     token: str | None = None
-    filter_string = f"metadata.`{_RUN}` = '{run_id}'" if run_id else None
     while True:
-        found = client.search_traces(
-            locations=[experiment_id],
-            filter_string=filter_string,
+        found = opened.client.search_traces(
+            locations=[opened.experiment_id],
+            filter_string=f"metadata.`{_RUN}` = '{run_id}'" if run_id else None,
             max_results=_PAGE,
             page_token=token,
             include_spans=False,
@@ -174,14 +162,14 @@ def _traces(client: Any, experiment_id: str, run_id: str | None = None) -> Itera
             return
 
 
-def human_labels(client: Any, experiment_id: str, benchmark: str) -> tuple[list[HumanLabel], list[str]]:
+def human_labels(opened: Opened, benchmark: str) -> tuple[list[HumanLabel], list[str]]:
     """Return what people said of items, and notes on what was left out.
 
     A person edits a verdict on the page, or adds a feedback with the item's id as its name.
     """
     found: dict[tuple[str, str, str, int, str], tuple[int, bool]] = {}
     skipped = {"superseded": 0, "unreadable": 0}
-    for trace in _traces(client, experiment_id):
+    for trace in _traces(opened):
         tags = trace.info.tags
         if tags.get("benchmark") != benchmark or "seed" not in tags:
             continue
@@ -200,13 +188,8 @@ def human_labels(client: Any, experiment_id: str, benchmark: str) -> tuple[list[
             if item_id not in items or not isinstance(value, bool | str) or value not in _YES_NO:
                 skipped["unreadable"] += 1
                 continue
-            place = (
-                one.source.source_id or "expert",
-                tags["condition"],
-                tags["scenario_id"],
-                int(tags["seed"]),
-                item_id,
-            )
+            rater, brief = one.source.source_id or "expert", (tags["scenario_id"], int(tags["seed"]))
+            place = (rater, tags["condition"], *brief, item_id)
             changed = one.last_update_time_ms or one.create_time_ms or 0
             if place not in found or found[place][0] <= changed:
                 found[place] = changed, _YES_NO[value]

@@ -50,7 +50,7 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
 def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen) -> int:
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.results.condition_files import judges_of
-    from flows.pipeline.work.kinds import kind_of
+    from flows.pipeline.work.evaluations import kind_of
 
     settings = compose_points(project, overrides, multirun=False)[0].settings
     benchmark, kind = settings.benchmark, kind_of(settings.benchmark)

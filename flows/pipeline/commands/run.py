@@ -78,7 +78,7 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
     # Here, since they may import Prefect, which reads the server's address when it is imported.
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.inputs.brief_table import find_table, read_brief_table
-    from flows.pipeline.work.kinds import kind_of
+    from flows.pipeline.work.evaluations import kind_of
 
     given = [override.lstrip("+~").partition("=")[0] for override in overrides]
     path = str(target.resolve()).replace("\\", "\\\\").replace("'", "\\'")

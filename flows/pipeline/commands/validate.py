@@ -18,8 +18,7 @@ from flows.pipeline.commands.own.stages import stale_stages
 from flows.pipeline.commands.own.watch import watch_files
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.task_validation import validate_tasks
-from flows.pipeline.work.evaluations import no_items
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of, no_items
 from flows.schema.document import Packet
 from flows.schema.scenario import MA_BENCH, Scenario, classes
 from flows.schema.settings import Settings

@@ -26,34 +26,23 @@ OnStep = Callable[[str, bool], None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where the value of a finished stage is.
-
-    Attributes:
-        key, address: its key and address in the object store.
-        skipped: True if an earlier run computed it.
-    """
+    """Where the value of a finished stage is, in the object store."""
 
     key: str
     address: str
-    skipped: bool
+    skipped: bool  # True if an earlier run computed it
 
 
 @dataclass(frozen=True)
 class Chain:
-    """What a chain made.
-
-    Attributes:
-        scenario_id: the scenario.
-        briefs, judged, scores, submissions: values of its stages.
-        steps: where these values are, by stage; this travels between machines.
-    """
+    """What a chain made: the values of its stages."""
 
     scenario_id: str
     briefs: Sequence[Brief]
     judged: Judged
     scores: Sequence[BriefScore]
     submissions: Sequence[Submission]
-    steps: Mapping[str, Step]
+    steps: Mapping[str, Step]  # where the values are, by stage; this travels between machines
 
 
 RunChain = Callable[[Evaluation, Scenario], Coroutine[Any, Any, Chain]]

@@ -76,8 +76,7 @@ class Crew:
             StaffbenchError: the cluster can't be started or reached.
         """
         runner = settings.runner
-        self.note = screen.fault
-        self._say = screen.say
+        self.screen = screen
         self._scheduler = open_cluster(runner, chains_at_once(settings), stack)
         host, _, port = (runner.contact or f"{own_address(self._scheduler)}:0").partition(":")
         bind = "" if runner.contact is None else "0.0.0.0"  # noqa: S104 -- a person named the address
@@ -105,9 +104,9 @@ class Crew:
             dask: Any = await Dask(self._scheduler, asynchronous=True, set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise self.lost("can't be reached") from error
-        name, prefect = secrets.token_hex(8), get_current_settings()
+        prefect = get_current_settings()
         order = Order(
-            name,
+            secrets.token_hex(8),
             versions(),
             str(context.project),
             str(context.results),
@@ -120,18 +119,18 @@ class Crew:
                 "PREFECT_LOCAL_STORAGE_PATH": str(prefect.results.local_storage_path.expanduser().absolute()),
             },
         )
+        shift = _Shift(self, dask, order, context, on_step)
         try:
             await self._check(dask, order.versions)
-            shift = _Shift(self, dask, order, context, on_step)
-            watching = asyncio.create_task(shift.watch())
+            forgetting = asyncio.create_task(shift.forget())
             try:
                 yield shift.run
             finally:
-                watching.cancel()
+                forgetting.cancel()
         finally:
             with suppress(Exception):  # a scheduler that is lost has been reported
                 async with asyncio.timeout(60):
-                    await dask.run(end, name, on_error="ignore")
+                    await dask.run(end, order.run, on_error="ignore")
             with suppress(Exception):
                 await dask.close()
 
@@ -140,7 +139,7 @@ class Crew:
         try:
             await dask.wait_for_workers(1, timeout=_PATIENCE_S)
         except TimeoutError:
-            self._say(f"Waiting for workers at {self._scheduler}")
+            self.screen.say(f"Waiting for workers at {self._scheduler}")
             await dask.wait_for_workers(1)
         found: dict[str, Any] = await dask.run(versions, on_error="return")
         for worker, has in found.items():
@@ -165,33 +164,31 @@ class _Shift:
         self._context = context
         self._on_step = on_step
         self._packets = store_packets(context)
-        self._numbers = {id(evaluation): number for number, evaluation in enumerate(context.evaluations)}
         self._waiting: set[Any] = set()
 
     async def run(self, evaluation: Evaluation, scenario: Scenario) -> Chain:
         """Run one chain on a worker, on another one where that has another version."""
-        place = evaluation.scenarios.index(scenario)
-        packet = self._packets[self._context.folder(evaluation, scenario)]
+        context = self._context
+        place = context.evaluations.index(evaluation), evaluation.scenarios.index(scenario)
+        packet = self._packets[context.folder(evaluation, scenario)]
         name = f"{scenario.scenario_id} · {evaluation.name}"
-        while True:
-            if self._context.stopping:
-                raise Stopped("run", "stopped before everything was done", remedy="the same command resumes")
-            number = self._numbers[id(evaluation)]
-            found = await self._result(name, number, place, packet)
-            if not isinstance(found, OtherVersion):
-                break
-            await self._dismiss(found)
+        while isinstance(found := await self._result(name, *place, packet), OtherVersion):
+            self._crew.screen.fault(str(found))  # of a worker that came later
+            await self._dask.retire_workers([found.where.removeprefix("worker ")], close_workers=True)
         if isinstance(found, BudgetReached):
             self._crew.leases.stop(found)  # one budget for all
         if isinstance(found, StaffbenchError):
             raise found
         for stage, step in found.items():
             self._on_step(stage, step.skipped)
-        return read_chain(self._context.objects, evaluation, scenario, found)
+        return read_chain(context.objects, evaluation, scenario, found)
 
     async def _result(self, name: str, *task: object) -> Mapping[str, Step] | StaffbenchError:
         from distributed import CancelledError, KilledWorker
 
+        stopped = Stopped("run", "stopped before everything was done", remedy="the same command resumes")
+        if self._context.stopping:
+            raise stopped
         future = self._dask.submit(work, self._order, *task, pure=False)
         self._waiting.add(future)
         try:
@@ -201,18 +198,13 @@ class _Shift:
                 name, "each worker that had it ended", remedy="see the workers' logs; is there memory enough?"
             ) from None
         except CancelledError:
-            if self._context.stopping:
-                raise Stopped("run", "stopped", remedy="the same command resumes") from None
-            raise self._crew.lost("was lost during the run") from None
+            raise (
+                stopped if self._context.stopping else self._crew.lost("was lost during the run")
+            ) from None
         finally:
             self._waiting.discard(future)
 
-    async def _dismiss(self, fault: OtherVersion) -> None:
-        """End a worker that came later and has another version."""
-        self._crew.note(str(fault))
-        await self._dask.retire_workers([fault.where.removeprefix("worker ")], close_workers=True)
-
-    async def watch(self) -> None:
+    async def forget(self) -> None:
         """Without calls to wait for, a stop forgets what waits for a worker. Runs until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_S)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from prefect import flow
@@ -23,11 +24,7 @@ from flows.common.gather import gather_then_raise
 from flows.common.text import number
 from flows.pipeline.evaluate.chain import RunChain
 from flows.pipeline.evaluate.job import JOB, Ended, Finished, Job
-from flows.pipeline.orchestration.cached_tasks import (
-    TaskRuns,
-    run_cached,
-    show_skipped,
-)
+from flows.pipeline.orchestration.cached_tasks import TaskRuns, run_cached, show_skipped
 from flows.pipeline.orchestration.flow_runs import (
     add_tags,
     log,
@@ -41,11 +38,7 @@ from flows.pipeline.results.served import other_models, replies_behind, served, 
 from flows.pipeline.results.stored import results_lock
 from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Evaluation
-from flows.pipeline.work.stages import (
-    aggregate_work,
-    packet_work,
-    take_packet,
-)
+from flows.pipeline.work.stages import aggregate_work, packet_work, take_packet
 from flows.schema.brief import BriefStatus
 from flows.schema.rows import from_row
 from flows.schema.scenario import Scenario
@@ -74,7 +67,7 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
     job = JOB.get()
     title, conditions = job.title, [evaluation.name for evaluation in job.context.evaluations]
     run_id = str(flow_run.id or "")  # none without Prefect
-    job.on_start()
+    job.signals.take()
     running = job.context.results / ".cache" / "flow_runs"
     if run_id:
         await mark_killed(running, run_id)
@@ -85,7 +78,7 @@ async def evaluate(overrides: list[str], sweep: bool) -> State[None]:  # noqa: A
         before = TaskRuns.count
         async with shown:
             packets = await _read_packets(job)
-            async with job.chains() as run:
+            async with job.chains(job.context, job.progress.step) as run:
                 results = await asyncio.gather(
                     *(_evaluate_one(job, run_id, e, packets, run) for e in job.context.evaluations),
                     return_exceptions=True,
@@ -109,7 +102,7 @@ async def _report(job: Job, title: str, run_id: str, results: Sequence[Ended | B
         else:
             finished.outcomes.append((evaluation, result))
     finished.flow_run_id = run_id
-    finished.board = job.report(finished)
+    job.report()
     if finished.board is not None and TaskRuns.enabled:
         board = finished.board.leaderboard
         table = to_markdown(board, notes(board))
@@ -132,28 +125,23 @@ def _state(finished: Finished) -> State[None]:
     return Completed(message=message)
 
 
-async def _read_packets(job: Job) -> dict[str, StaffbenchError | None]:
+async def _read_packets(job: Job) -> dict[Path, StaffbenchError | None]:
     """Read each scenario's packet once for all conditions; return the error, or None, by folder."""
-    context = job.context
-    wanted: dict[str, tuple[Evaluation, Scenario]] = {}
-    for evaluation in context.evaluations:
-        for scenario in evaluation.scenarios:
-            wanted.setdefault(str(context.folder(evaluation, scenario)), (evaluation, scenario))
-
-    skipped: Counter[str] = Counter()
+    context, skipped = job.context, Counter[str]()
+    wanted = {
+        context.folder(evaluation, scenario): (evaluation, scenario)
+        for evaluation in context.evaluations
+        for scenario in evaluation.scenarios
+    }
 
     async def read(evaluation: Evaluation, scenario: Scenario) -> StaffbenchError | None:
+        name, work = scenario.scenario_id, packet_work(context, evaluation, scenario)
         try:
-            result = await run_cached(
-                context.objects,
-                scenario.scenario_id,
-                packet_work(context, evaluation, scenario),
-                [scenario.scenario_id],
-            )
+            result = await run_cached(context.objects, name, work, [name])
             take_packet(context, evaluation, scenario)
         except StaffbenchError as error:
             return error
-        job.on_step("packet", result.skipped)
+        job.progress.step("packet", result.skipped)
         skipped.update(["packet"] * result.skipped)
         return None
 
@@ -166,20 +154,19 @@ async def _evaluate_one(
     job: Job,
     run_id: str,
     evaluation: Evaluation,
-    packets: dict[str, StaffbenchError | None],
+    packets: Mapping[Path, StaffbenchError | None],
     run: RunChain,
 ) -> Ended:
     context = job.context
     for scenario in evaluation.scenarios:
-        fault = packets[str(context.folder(evaluation, scenario))]
-        if fault is not None:
+        if (fault := packets[context.folder(evaluation, scenario)]) is not None:
             raise fault
 
     chains = await gather_then_raise([run(evaluation, scenario) for scenario in evaluation.scenarios])
     scores = [score for chain in chains for score in chain.scores]
     work = aggregate_work(evaluation, scores, [chain.steps["score"].address for chain in chains])
     result = await run_cached(context.objects, evaluation.name, work, [evaluation.name])
-    job.on_step("aggregate", result.skipped)
+    job.progress.step("aggregate", result.skipped)
     skipped = Counter(["aggregate"] * result.skipped)
     for chain in chains:
         skipped.update(stage for stage, step in chain.steps.items() if step.skipped)

@@ -1,20 +1,22 @@
-"""What the flow is given, and what it fills in."""
+"""What the flow is given, and what it fills in; signals that stop it; the name of a run."""
 
 from __future__ import annotations
 
+import asyncio
 import shlex
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+import threading
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from flows.adapters.screen import CallCounts, Progress, Screen
 from flows.adapters.tracking import Tracker
 from flows.common.errors import StaffbenchError
-from flows.pipeline.evaluate.chain import OpenChains, RunChain, in_process
+from flows.pipeline.evaluate.chain import OpenChains
 from flows.pipeline.evaluate.run_page import RunPage
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard, write_leaderboard, write_task_table
@@ -23,6 +25,7 @@ from flows.pipeline.results.run_record import run_record
 from flows.pipeline.results.settings_file import changed_keys
 from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
 from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.readers.guarded import stop_reading
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.stages.differing import changed_values
@@ -33,28 +36,16 @@ _LONGEST_PARAM = 500  # characters; MLflow rejects some thousands
 
 @dataclass(frozen=True)
 class Ended:
-    """What is kept in memory of a completed evaluation; the rest is in its files.
+    """What is kept in memory of a completed evaluation; the rest is in its files."""
 
-    Attributes:
-        n_ungraded: number of items without a verdict.
-        missing: briefs that failed, and why.
-        unjudged: by status, how many items have no verdict, and the first reason.
-    """
-
-    n_ungraded: int
-    missing: Sequence[str]
-    unjudged: Mapping[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    n_ungraded: int  # items without a verdict
+    missing: Sequence[str]  # briefs that failed, and why
+    unjudged: Mapping[str, tuple[int, str]]  # by status, how many items have no verdict, and the first reason
 
 
 @dataclass(frozen=True)
 class Board:
-    """A leaderboard and its inputs.
-
-    Attributes:
-        leaderboard: rows and notes.
-        graded: the graded conditions, unordered.
-        scenarios: the benchmark's scenarios, by id.
-    """
+    """A leaderboard, with the graded conditions (unordered) and the scenarios that it is made of."""
 
     leaderboard: Leaderboard
     graded: Sequence[Graded]
@@ -63,98 +54,101 @@ class Board:
 
 @dataclass
 class Finished:
-    """Result of a run.
-
-    Attributes:
-        outcomes: completed evaluations; some may have ungraded items.
-        faults: failed evaluations and their errors.
-        flow_run_id: Prefect's id of the run; empty before it is complete.
-        task_runs: number of task runs.
-        board: the leaderboard; None if no condition was completed.
-    """
+    """Result of a run: completed evaluations, some with ungraded items, and failed ones with their errors."""
 
     outcomes: list[tuple[Evaluation, Ended]] = field(default_factory=list[tuple[Evaluation, Ended]])
     faults: list[tuple[Evaluation, StaffbenchError]] = field(
         default_factory=list[tuple[Evaluation, StaffbenchError]]
     )
-    flow_run_id: str = ""
+    flow_run_id: str = ""  # Prefect's id of the run; empty before it is complete
     task_runs: int = 0
-    board: Board | None = None
+    board: Board | None = None  # None if no condition was completed
+
+
+class Signals:
+    """Ctrl-C and SIGTERM during a run: the first lets calls in flight finish, the second abandons them."""
+
+    def __init__(self, context: RunContext, screen: Screen) -> None:
+        self._context = context
+        self._screen = screen
+        self._run: asyncio.Task[Any] | None = None
+
+    def begin(self) -> None:
+        """Install the handlers; a second signal cancels the current task."""
+        self._run = asyncio.current_task()
+        stop_reading(stopped=False)
+        self.take()
+
+    def take(self) -> None:
+        """Install the handlers; again after Prefect has replaced ours for SIGTERM."""
+        if threading.current_thread() is threading.main_thread():  # Python allows handlers only there
+            for name in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(name, self._stop)
+
+    def _stop(self) -> None:
+        context = self._context
+        if context.stopping:
+            assert self._run is not None
+            self._run.cancel()
+            return
+        if context.evaluations[0].settings.runner.batch:
+            text = "submitted batches continue at the provider; the same command collects them."
+        else:
+            going = "stages that are running finish"
+            if context.client is not None:
+                going = "calls in flight finish and are stored"
+            text = f"{going}. Press Ctrl-C again to abandon them."
+        self._screen.say(f"Stopping: {text}")
+        stop_reading()  # a packet may take minutes, and costs nothing to read again
+        context.stop()
 
 
 @dataclass(frozen=True)
 class Job:
-    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it.
-
-    Attributes:
-        context: what to run.
-        on_start: called when the flow begins.
-        finished: filled in as evaluations end. Not the flow's return value, which Prefect would search for
-            futures, value by value.
-        on_step: called after each stage with its name and whether it was skipped.
-        log: called with each completed evaluation, its outcome and its files.
-        report: called at the end; writes and returns the leaderboard, None if it has no row.
-        title: name of the run.
-        progress: of the run.
-        chains: opens what runs the chains.
-    """
+    """Input and output of the flow. Prefect would store parameters, so `JOB` passes it."""
 
     context: RunContext
-    on_start: Callable[[], None]
-    on_step: Callable[[str, bool], None]
-    log: Callable[[Evaluation, Outcome, ResultFiles], None]
-    report: Callable[[Finished], Board | None]
     title: str
+    screen: Screen
     progress: Progress
-    chains: Callable[[], AbstractAsyncContextManager[RunChain]]
+    signals: Signals
+    chains: OpenChains
+    tracker: Tracker | None  # None without MLflow
+    page: RunPage | None  # None without `--watch`
+    # Filled in as evaluations end. As the flow's return value, Prefect would search it for futures.
     finished: Finished = field(default_factory=Finished)
 
-
-JOB: ContextVar[Job] = ContextVar("JOB")
-
-
-def build_job(
-    context: RunContext,
-    progress: Progress,
-    tracker: Tracker | None,
-    page: RunPage | None,
-    screen: Screen,
-    *,
-    title: str,
-    on_start: Callable[[], None],
-    chains: OpenChains = in_process,
-) -> Job:
-    """Build the flow's input."""
-    first = context.evaluations[0]
-    folder = context.results / first.condition.benchmark
-
-    def log(evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> None:
-        if page is not None:
-            page.estimates[evaluation.name] = outcome.estimate
-        if tracker is not None:
+    def log(self, evaluation: Evaluation, outcome: Outcome, files: ResultFiles) -> None:
+        """Show and log a completed evaluation."""
+        if self.page is not None:
+            self.page.estimates[evaluation.name] = outcome.estimate
+        if self.tracker is not None:
             most = evaluation.settings.tracking.traces
             # Shared by the conditions, so that a sweep of thousands of briefs is logged in a minute.
-            share = -(-most // len(context.evaluations))
-            tracker.log(run_record(context.project, evaluation, outcome, files, share))
+            share = -(-most // len(self.context.evaluations))
+            self.tracker.log(run_record(self.context.project, evaluation, outcome, files, share))
 
-    def report(finished: Finished) -> Board | None:
-        if not finished.outcomes:
-            return None
+    def report(self) -> None:
+        """Write the leaderboard, if it has a row."""
+        context, first = self.context, self.context.evaluations[0]
+        if not self.finished.outcomes:
+            return
+        folder, scoring = context.results / first.condition.benchmark, first.settings.scoring
         scenarios, broken = load_scenarios(context.project, first.settings, first.scenarios)
         with results_lock(context.results):
             graded, problems = load_graded(folder, scenarios)
             for problem in (*broken, *problems):
-                screen.fault(f"left out of the leaderboard: {problem}")
+                self.screen.fault(f"left out of the leaderboard: {problem}")
             if not graded:
-                return None
+                return
             named = left_out(folder, problems)
-            board = build_leaderboard(graded, scenarios, first.settings.scoring, context.objects, named)
+            board = build_leaderboard(graded, scenarios, scoring, context.objects, named)
             write_leaderboard(folder, board)
-            write_task_table(folder, board, graded, scenarios, first.settings.scoring)
-        return Board(board, graded, scenarios)
+            write_task_table(folder, board, graded, scenarios, scoring)
+        self.finished.board = Board(board, graded, scenarios)
 
-    opened = partial(chains, context, progress.step)
-    return Job(context, on_start, progress.step, log, report, title, progress, opened)
+
+JOB: ContextVar[Job] = ContextVar("JOB")
 
 
 def counts(context: RunContext) -> CallCounts:
@@ -175,7 +169,7 @@ def counts(context: RunContext) -> CallCounts:
 def expected(context: RunContext) -> dict[str, int]:
     """Return the number of runs of each stage."""
     chains = sum(len(evaluation.scenarios) for evaluation in context.evaluations)
-    packets = {str(context.folder(e, scenario)) for e in context.evaluations for scenario in e.scenarios}
+    packets = {context.folder(e, scenario) for e in context.evaluations for scenario in e.scenarios}
     each = dict.fromkeys(("generate", "truncate", "judge", "score"), chains)
     return {"packet": len(packets), **each, "aggregate": len(context.evaluations)}
 
@@ -186,13 +180,9 @@ def title_of(evaluations: Sequence[Evaluation]) -> tuple[str, dict[str, str]]:
     title = f"{first.condition.benchmark} · {first.name if number == 1 else f'{number} conditions'}"
     title += varied(evaluations)
     params = {"command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])}
-    columns = {
-        **{
-            name: [str(getattr(one.condition, name)) for one in evaluations]
-            for name in ("model", "effort", "word_cap", "prompt", "harness")
-        },
-        "judge": [one.judge.label for one in evaluations],
-    }
+    names = ("model", "effort", "word_cap", "prompt", "harness")
+    columns = {name: [str(getattr(one.condition, name)) for one in evaluations] for name in names}
+    columns["judge"] = [one.judge.label for one in evaluations]
     for name, values in columns.items():
         if len(set(values)) > 1:
             params[name] = ", ".join(dict.fromkeys(values))[:_LONGEST_PARAM]

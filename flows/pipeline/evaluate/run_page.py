@@ -24,21 +24,13 @@ _RESULTS = ("leaderboard.md", "site/index.html")
 
 @dataclass
 class RunPage:
-    """The page `run.html` of one run.
-
-    Attributes:
-        path: where it is written.
-        title: of the run.
-        progress: of the run.
-        evaluations: its conditions, in order.
-        estimates: of the finished conditions, by name.
-    """
+    """The page `run.html` of one run."""
 
     path: Path
     title: str
     progress: Progress
     evaluations: Sequence[Evaluation]
-    estimates: dict[str, Estimate] = field(default_factory=dict[str, Estimate])
+    estimates: dict[str, Estimate] = field(default_factory=dict[str, Estimate])  # of finished ones, by name
 
     def write(self, state: str = "running") -> None:
         """Write the page as of now.

@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.adapters.screen import Screen
+from flows.adapters.screen import Screen, calls_text
 from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, in_order, scored
+from flows.pipeline.results.leaderboard import board_file
 from flows.pipeline.results.task_table import published_note, task_table, transposed
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
@@ -22,7 +23,7 @@ from flows.stages.notes import main_notes, notes
 from flows.stages.table import screen_table, shown_rows, word_columns
 
 if TYPE_CHECKING:
-    from flows.pipeline.evaluate.job import Finished
+    from flows.pipeline.evaluate.job import Finished, Job
 
 
 INCOMPLETE = 4
@@ -31,6 +32,38 @@ INCOMPLETE = 4
 _SHOWN_FAILURES = 5
 _SHOWN_NOTES = 3
 _RESULTS = "results"  # the folder in conf/config.yaml
+
+
+def show_results(job: Job) -> None:
+    """Show the leaderboard, or the one brief, the paid calls and the paths of the results."""
+    from flows.pipeline.evaluate.job import counts
+    from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+    context, finished, screen = job.context, job.finished, job.screen
+    first = context.evaluations[0]
+    folder = context.results / first.condition.benchmark
+    if (found := finished.board) is not None:
+        board, scoring = found.leaderboard, first.settings.scoring
+        if not TaskRuns.enabled and len(context.evaluations) == 1:
+            name = (first.condition.label, first.judge.label)
+            entry = next(one for one in found.graded if (one.condition, one.judge) == name)
+            show_brief(screen, entry, first.scenarios[0], scoring)
+        else:
+            new = {(e.condition.label, e.judge.label) for e, _ in finished.outcomes}
+            show_board(screen, board, new, display_path(folder / board_file(folder, board.scoring)))
+            show_tasks(screen, board, found.graded, found.scenarios, scoring)
+    if context.client is not None:
+        screen.note(calls_text(counts(context)))
+    if found is not None:
+        screen.note(f"Results: {display_path(folder)}/ (tables in briefs/, verdicts/, scores/; settings/)")
+        show_hint(job, "Pages, with every brief and verdict", "report")
+
+
+def show_hint(job: Job, what: str, command: str) -> None:
+    """Say what to type next, unless the run failed."""
+    if not job.finished.faults:
+        settings = job.context.evaluations[0].settings
+        job.screen.note(f"{what}: {command_hint(command, job.context.project, settings)}")
 
 
 def show_board(

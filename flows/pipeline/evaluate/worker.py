@@ -19,7 +19,7 @@ import signal
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,8 @@ from flows.pipeline.orchestration.server import configure
 from flows.schema.rows import from_row
 
 if TYPE_CHECKING:
-    from flows.adapters.completions.stores.shared import Store
+    from pydantic import TypeAdapter
+
     from flows.adapters.completions.threaded_client import ThreadedClient
     from flows.adapters.objects import ObjectStore
     from flows.pipeline.evaluate.chain import Step
@@ -142,36 +143,34 @@ def store_packets(context: RunContext) -> dict[Path, str]:
     }
 
 
-def store_evaluations(context: RunContext) -> str:
-    """Put what the run grades into the object store; return its address."""
+@cache
+def _content() -> TypeAdapter[Any]:
+    """Return how what a run grades becomes JSON: its scenarios; settings, what was changed and ids."""
     from pydantic import TypeAdapter
 
-    scenarios = {one.scenario_id: one for evaluation in context.evaluations for one in evaluation.scenarios}
-    parts = [
-        [one.settings, sorted(one.changed), [scenario.scenario_id for scenario in one.scenarios]]
-        for one in context.evaluations
-    ]
-    value = TypeAdapter(Any).dump_python({"scenarios": scenarios, "evaluations": parts}, mode="json")
-    return context.objects.put(_CONTENT, "", value)
-
-
-def _read_evaluations(objects: ObjectStore, address: str) -> list[Evaluation]:
-    from pydantic import TypeAdapter
-
-    from flows.pipeline.work.evaluations import evaluation_of
     from flows.schema.scenario import Scenario
     from flows.schema.settings import Settings
 
-    content = _stored(objects, _CONTENT, "", address)
-    scenarios = TypeAdapter(dict[str, Scenario]).validate_json(json.dumps(content["scenarios"]))
-    settings = TypeAdapter(Settings)
+    return TypeAdapter(tuple[dict[str, Scenario], list[tuple[Settings, list[str], list[str]]]])
+
+
+def store_evaluations(context: RunContext) -> str:
+    """Put what the run grades into the object store; return its address."""
+    scenarios = {one.scenario_id: one for evaluation in context.evaluations for one in evaluation.scenarios}
+    parts = [
+        (one.settings, sorted(one.changed), [scenario.scenario_id for scenario in one.scenarios])
+        for one in context.evaluations
+    ]
+    return context.objects.put(_CONTENT, "", _content().dump_python((scenarios, parts), mode="json"))
+
+
+def _read_evaluations(objects: ObjectStore, address: str) -> list[Evaluation]:
+    from flows.pipeline.work.evaluations import evaluation_of
+
+    scenarios, parts = _content().validate_json(json.dumps(_stored(objects, _CONTENT, "", address)))
     return [
-        evaluation_of(
-            settings.validate_json(json.dumps(point)),
-            frozenset(changed),
-            tuple(scenarios[name] for name in ids),
-        )
-        for point, changed, ids in content["evaluations"]
+        evaluation_of(settings, frozenset(changed), tuple(scenarios[name] for name in ids))
+        for settings, changed, ids in parts
     ]
 
 
@@ -197,32 +196,21 @@ class _Run:
         from flows.adapters.completions.threaded_client import ThreadedClient
         from flows.pipeline.evaluate.flow import evaluate
         from flows.pipeline.orchestration.flow_runs import enter_flow_run
-        from flows.pipeline.work.run_context import RunContext
         from flows.pipeline.work.stores import Stores
 
-        project, results = Path(order.project), Path(order.results)
-        stores = Stores.at(project, results, order.store)
-        objects = stores.objects()
-        evaluations = _read_evaluations(objects, order.content)
+        project = Path(order.project)
+        stores = Stores.at(project, Path(order.results), order.store)
+        evaluations = _read_evaluations(stores.objects(), order.content)
         settings = evaluations[0].settings
         client: ThreadedClient | None = None
-        self._store: Store | None = None
-        if order.leases is not None:
-            self._store = stores.completions()
-            client = ThreadedClient(
-                Client(self._store, settings.runner, settings.budget, settings.retry, leases=order.leases)
-            )
-        self.context = RunContext(
-            project,
-            results,
-            evaluations,
-            client,
-            objects,
-            stores.reports(settings.benchmark.name),
-            stores.renders(settings.benchmark.name),
-        )
-        self._tasks: set[asyncio.Task[None]] = set()
         self._entered = ExitStack()
+        if order.leases is not None:
+            store = self._entered.enter_context(closing(stores.completions()))
+            client = ThreadedClient(
+                Client(store, settings.runner, settings.budget, settings.retry, leases=order.leases)
+            )
+        self.context = stores.context(project, evaluations, client)
+        self._chains: set[Future[Steps]] = set()
         self._base = contextvars.Context()
         self._base.run(
             enter_flow_run, order.flow_run, evaluate, {**order.prefect, "PREFECT_API_URL": url}, self._entered
@@ -233,36 +221,28 @@ class _Run:
 
     async def do(self, evaluation: int, scenario: int, packet: str) -> Steps:
         """Run one chain in the loop of the stages."""
-        done: Future[Steps] = Future()
+        chain = self._chain(self.context.evaluations[evaluation], scenario, packet)
+        future = self._base.copy().run(asyncio.run_coroutine_threadsafe, chain, self._loop)
+        self._chains.add(future)
+        future.add_done_callback(self._chains.discard)
+        return await asyncio.shield(asyncio.wrap_future(future))  # what has begun ends
 
-        def start() -> None:
-            chain = self._chain(self.context.evaluations[evaluation], scenario, packet, done)
-            self._tasks.add(task := self._loop.create_task(chain, context=self._base.copy()))
-            task.add_done_callback(self._tasks.discard)
-
-        self._loop.call_soon_threadsafe(start)
-        return await asyncio.wrap_future(done)
-
-    async def _chain(self, evaluation: Evaluation, place: int, packet: str, done: Future[Steps]) -> None:
+    async def _chain(self, evaluation: Evaluation, place: int, packet: str) -> Steps:
         from flows.pipeline.evaluate.chain import run_chain
         from flows.schema.document import Packet
 
-        try:
-            context, scenario = self.context, evaluation.scenarios[place]
-            folder = context.folder(evaluation, scenario)
-            if folder not in context.packets:
-                row = _stored(context.objects, _PACKET, folder.name, packet)
-                context.packets[folder] = from_row(Packet, row)
-            chain = await run_chain(context, evaluation, scenario, _unheard)
-            done.set_result(chain.steps)
-        except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
-            done.set_exception(error)
+        context, scenario = self.context, evaluation.scenarios[place]
+        folder = context.folder(evaluation, scenario)
+        if folder not in context.packets:
+            row = _stored(context.objects, _PACKET, folder.name, packet)
+            context.packets[folder] = from_row(Packet, row)
+        return (await run_chain(context, evaluation, scenario, lambda _stage, _skipped: None)).steps
 
     @property
     def is_over(self) -> bool:
         """True if nothing is left to do, and its flow has ended."""
         client = self.context.client
-        return not self._tasks and (client is None or client.stopped)
+        return not self._chains and (client is None or client.stopped)
 
     def close(self) -> None:
         """Let calls in flight end, and close everything."""
@@ -273,18 +253,12 @@ class _Run:
         self.context.stop()
         if self.context.client is not None:
             asyncio.run_coroutine_threadsafe(self.context.client.aclose(), self._loop).result()
-        if self._store is not None:
-            self._store.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._base.run(self._entered.close)
         EventsWorker.drain_all(timeout=_DRAIN_S)  # this process may end now
         forget_events()  # what a lost server did not take
-
-
-def _unheard(stage: str, skipped: bool) -> None:
-    """Report no step: the flow learns of all when a chain ends."""
 
 
 _RUNS: dict[str, _Run] = {}

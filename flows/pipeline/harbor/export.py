@@ -15,7 +15,7 @@ from flows.pipeline.harbor.brief_task import brief_task
 from flows.pipeline.harbor.judge_file import named_judge
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.harbor.tasks import ExportedTask, report_task
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 
 _GRADING_AXES = ("judge_prompt", "scoring", "word_cap", "judge")
 _GRADING_KEYS = (*_GRADING_AXES, "runner", "budget", "retry")

@@ -74,7 +74,7 @@ def open_brief(scenario_id: str, seed: int, path: Path, cap: int | None) -> Open
         raise ReadError(path, f"it can't be opened ({error.strerror})", "a readable file") from error
     except ReadError as error:
         return OpenedSubmission(ReportStatus.corrupt, error.found, None)
-    brief = truncate(scenario_id, seed, text, cap, completion=None, cut_by_provider=False)
+    brief = truncate(scenario_id, seed, text, cap)
     if not brief.words_raw:
         return OpenedSubmission(ReportStatus.empty, "no word in it", None)
     return OpenedSubmission(ReportStatus.readable, "", replace(brief, detail=notices))

@@ -52,7 +52,7 @@ _DEFAULT_OVERRIDES = ("benchmark=mission_report",)
 
 
 GradeOne = Callable[[Path, Point, Scenario, Brief, Path], Coroutine[Any, Any, Sequence[Verdict]]]
-"""Grades one submission, as `flows.pipeline.work.grade_one.grade_one` does."""
+"""Grades one submission, as `flows.pipeline.work.judging.grade_one` does."""
 
 
 def verify(
@@ -168,7 +168,7 @@ def _graded(  # noqa: PLR0917 -- what `verify` is given
         fault = f"{submission.status.value}: {submission.detail}"
         return {"format_error": fault, "score": 0.0, "criteria": []}, 0.0, f"reward 0.000: {fault}"
     if grade is None:
-        from flows.pipeline.work.grade_one import grade_one as grade  # slow import
+        from flows.pipeline.work.judging import grade_one as grade  # slow import
 
     verdicts = asyncio.run(grade(project, point, scenario, submission.brief, report))
     # A reward has no bounds beside it, so every item must be graded.

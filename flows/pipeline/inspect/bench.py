@@ -22,8 +22,8 @@ from flows.pipeline.inspect.record import ConditionRecord
 from flows.pipeline.results.settings_file import settings_of
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.evaluations import build_evaluations
-from flows.pipeline.work.grade_one import context_of
 from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.pipeline.work.stores import context_of
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
 

@@ -29,9 +29,8 @@ from flows.pipeline.results.record import CARRIED, Outcome, write_results
 from flows.pipeline.results.served import other_models, served, writer_spent
 from flows.pipeline.results.settings_file import SECTIONS
 from flows.pipeline.results.stored import load_graded, results_lock
-from flows.pipeline.work.evaluations import evaluation_of
+from flows.pipeline.work.evaluations import evaluation_of, kind_of
 from flows.pipeline.work.judging import Judged
-from flows.pipeline.work.kinds import kind_of
 from flows.pipeline.work.run_context import Evaluation, Submission
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import spent_together

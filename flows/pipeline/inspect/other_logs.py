@@ -14,7 +14,7 @@ from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import ConfigError, StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.common.text import plural
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.schema.condition import file_name
 from flows.schema.settings import Settings
 

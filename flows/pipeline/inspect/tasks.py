@@ -51,7 +51,7 @@ def ma_bench(benchmark: str = "ma_bench", **arguments: Any) -> Task:
     bench = _open(benchmark, **arguments)
     from flows.pipeline.inspect.models import config_of
     from flows.pipeline.work.stages import take_packet
-    from flows.stages.generate import build_request
+    from flows.schema.call import build_call
 
     settings = bench.evaluation.settings
     samples: list[Sample] = []
@@ -59,7 +59,7 @@ def ma_bench(benchmark: str = "ma_bench", **arguments: Any) -> Task:
     for scenario in bench.evaluation.scenarios:
         packet = take_packet(bench.context, bench.evaluation, scenario)
         system, user = messages = bench.context.messages(scenario, packet, settings.prompt)
-        parameters = dict(build_request(messages, settings.model, settings.effort.level, 1).parameters)
+        parameters = dict(build_call(settings.model, settings.effort.level, messages, 1).parameters)
         chat: list[ChatMessage] = [
             ChatMessageSystem(content=system.content),
             ChatMessageUser(content=user.content),
@@ -153,7 +153,7 @@ def write_report(benchmark: str = "mission_report", **arguments: Any) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 -- the loop asks itself
         from flows.pipeline.inspect.record import dumped
-        from flows.pipeline.work.attempts import native_attempt
+        from flows.pipeline.work.report_writers import native_attempt
 
         bench = _open(benchmark, **arguments)
         context, client = bench.with_client(raises=True)

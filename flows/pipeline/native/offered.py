@@ -198,9 +198,10 @@ def offered_tools(*, images: bool) -> list[dict[str, Any]]:
             replay on another machine must send the same request.
     """
     names = [name for name in TOOLS if images or name != "view_page"]
+    schemas = {name: TOOLS[name].takes.model_json_schema() for name in names}
     return [
-        _function(name, TOOLS[name].description, _sent(TOOLS[name].takes.model_json_schema()))
-        for name in names
+        _function(name, TOOLS[name].description, _sent(schema, schema.get("$defs", {})))
+        for name, schema in schemas.items()
     ]
 
 
@@ -235,9 +236,8 @@ def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str,
     }
 
 
-def _sent(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _sent(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is sent of a schema of pydantic's: references are followed, null is left out."""
-    definitions = schema.get("$defs", {}) if definitions is None else definitions
     if "$ref" in schema:
         schema = definitions[schema["$ref"].rpartition("/")[2]]
     for choice in schema.get("anyOf", ()):

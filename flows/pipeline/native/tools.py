@@ -42,7 +42,7 @@ from flows.pipeline.native.writing import (
     unfilled,
 )
 from flows.schema.report_task import ReportFile, ReportStatus
-from flows.stages.length import length_text, measure_length, parse_length_limit
+from flows.stages.length import length_text, parse_length_limit
 
 _REPORT = "/".join(REPORT)
 
@@ -137,5 +137,4 @@ def _limit(limit: str | None, words: int, layout: Layout) -> str:
     if limit is None:
         return "Limit of length: the task states none apart from its instruction."
     parsed = parse_length_limit(limit)
-    measures = measure_length(parsed, words=words, pages=layout.pages)
-    return f"Limit of length ({limit}): {length_text(parsed, measures)}."
+    return f"Limit of length ({limit}): {length_text(parsed, words=words, pages=layout.pages)}."

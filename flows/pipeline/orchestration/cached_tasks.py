@@ -13,10 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any, TypeVar
 
 from prefect import Task, tags, task
@@ -28,66 +26,29 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.adapters.objects import ObjectStore
 from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
-from flows.pipeline.orchestration.records import RecordFolder
+from flows.pipeline.orchestration.records import records
 
 _Result = TypeVar("_Result")
 
 STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 
-_OWN_FOLDER: ContextVar[Path | None] = ContextVar("folder of a run's records", default=None)
-
-
-def records() -> RecordFolder:
-    """Prefect's cache, used as the flow's result storage."""
-    named = _OWN_FOLDER.get()
-    return _of_settings() if named is None else _folder(named)
-
-
-def keep_records_in(folder: Path) -> None:
-    """Keep the records of this context's tasks in a folder: a worker serves runs of several."""
-    _OWN_FOLDER.set(folder)
-
-
-@cache
-def _of_settings() -> RecordFolder:
-    return RecordFolder.of_settings()
-
-
-@cache
-def _folder(path: Path) -> RecordFolder:
-    return RecordFolder(basepath=str(path.expanduser().absolute()))
-
-
 class TaskRuns:
-    """Counts the task runs of this process: the server does not report when it has written them.
-
-    Attributes:
-        count: number of task runs.
-        enabled: False to run stages without Prefect, which then needs no server.
-        tagged: True to tag them, which costs a call each. Nobody filters by tags on a server of one run.
-    """
+    """The task runs of this process, counted: the server does not report when it has written them."""
 
     count = 0
-    enabled = True
-    tagged = False
+    enabled = True  # False to run stages without Prefect, which then needs no server
+    tagged = False  # tags cost a call each, and nobody filters by them on a server of one run
 
 
 @dataclass(frozen=True)
 class Work:
-    """Description of one stage run.
-
-    Attributes:
-        stage: its name.
-        inputs: everything the value depends on, including the stage's version.
-        make: computes the value, which must be JSON-serialisable.
-        is_final: False for a value that should be recomputed, such as one with failed calls.
-    """
+    """Description of one stage run."""
 
     stage: str
-    inputs: Mapping[str, Any]
-    make: Callable[[], Awaitable[Any]]
-    is_final: Callable[[Any], bool] = lambda _: True
+    inputs: Mapping[str, Any]  # everything the value depends on, including the stage's version
+    make: Callable[[], Awaitable[Any]]  # computes the value, which must be JSON-serialisable
+    is_final: Callable[[Any], bool] = lambda _: True  # False to compute it again, such as after failed calls
 
     @cached_property
     def key(self) -> str:
@@ -97,36 +58,22 @@ class Work:
 
 @dataclass(frozen=True)
 class StageResult:
-    """Result of a stage.
+    """Result of a stage."""
 
-    Attributes:
-        value: as JSON.
-        address: its digest, an input of later stages.
-        skipped: True if an earlier run computed it.
-    """
-
-    value: Any
-    address: str
-    skipped: bool
+    value: Any  # as JSON
+    address: str  # its digest, an input of later stages
+    skipped: bool  # True if an earlier run computed it
 
 
 class _Run:
-    """One execution of `work`. A plain class, so that Prefect does not inspect its fields.
-
-    Attributes:
-        work: the stage to run.
-        objects: store for its value.
-        value: its result; None before it ends.
-        error: the error it raised.
-        started: True once Prefect has called it.
-    """
+    """One execution of `work`, and what it left. A plain class: Prefect does not inspect its fields."""
 
     def __init__(self, work: Work, objects: ObjectStore) -> None:
         self.work = work
         self.objects = objects
-        self.value: Any = None
+        self.started = False  # True once Prefect has called it
+        self.result: StageResult | None = None
         self.error: StaffbenchError | None = None
-        self.started = False
 
 
 async def _enter(run: Task[..., Any], name: str, argument: Any, names: Sequence[str] = ()) -> State[Any]:
@@ -142,8 +89,7 @@ def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
 async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
     run.started = True
     try:
-        value = await run.work.make()
-        address = await _aside(run.objects, run.objects.put, run.work.stage, run.work.key, value)
+        run.result = await _make(run.objects, run.work)
     except (Stopped, BudgetReached) as error:
         run.error = error
         return Cancelled(message=str(error))
@@ -151,8 +97,12 @@ async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Pref
         # We report errors once; Prefect would print a traceback.
         run.error = error
         return Failed(message=str(error))
-    run.value = value
-    return address
+    return run.result.address
+
+
+async def _make(objects: ObjectStore, work: Work) -> StageResult:
+    value = await work.make()
+    return StageResult(value, await _aside(objects, objects.put, work.stage, work.key, value), skipped=False)
 
 
 TASKS: Mapping[str, Task[..., Any]] = {
@@ -189,26 +139,23 @@ async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequenc
         address, value = await _aside(objects, objects.find, work.stage, work.key) or (None, None)
     if value is not None and await _aside(objects, work.is_final, value):
         return StageResult(value, str(address), skipped=True)
-    run = _Run(work, objects)
     if not TaskRuns.enabled:
-        value = await work.make()
-        address = await _aside(objects, objects.put, work.stage, work.key, value)
-        return StageResult(value, address, skipped=False)
-    state: State[Any] = await _enter(TASKS[work.stage], name, run, names)
-    if state.is_failed() and not run.started:
-        # Prefect found a record that it could not read.
-        state = await _enter(_REFRESH[work.stage], name, run, names)
-    address, value = await _value(run, state)
-    skipped = state.name == "Cached"
-    if skipped and (value is None or not work.is_final(value)):
-        skipped = False
-        state = await _enter(_REFRESH[work.stage], name, run, names)
-        address, value = await _value(run, state)
-    if value is None:
-        raise StaffbenchError(
-            f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
-        )
-    return StageResult(value, address, skipped)
+        return await _make(objects, work)
+    run = _Run(work, objects)
+    for task_ in (TASKS[work.stage], _REFRESH[work.stage]):
+        state = await _enter(task_, name, run, names)
+        if run.error is not None:
+            raise run.error
+        if run.result is not None and state.is_completed():
+            return run.result
+        if run.started or not state.is_failed():  # else Prefect found a record that it could not read
+            address = str(await state.aresult())  # of another process; or raises what the task raised
+            value = await _aside(objects, objects.get, work.stage, work.key, address)
+            if value is not None and work.is_final(value):
+                return StageResult(value, address, skipped=True)
+    raise StaffbenchError(
+        f"{work.stage} · {name}", "what was stored can't be read back", remedy="check the disk"
+    )
 
 
 async def _report_done(name: str, stages: str) -> State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
@@ -234,16 +181,6 @@ async def show_skipped(name: str, skipped: Mapping[str, int]) -> None:
     if skipped and TaskRuns.enabled:
         stages = ", ".join(f"{stage} {skipped[stage]}" for stage in STAGES if stage in skipped)
         await _enter(_SKIPPED, name, stages)
-
-
-async def _value(run: _Run, state: State[Any]) -> tuple[str, Any]:
-    """Return address and value of a finished run, new or cached."""
-    if run.error is not None:
-        raise run.error
-    address = str(await state.aresult())
-    if run.value is not None:
-        return address, run.value
-    return address, await _aside(run.objects, run.objects.get, run.work.stage, run.work.key, address)
 
 
 async def _aside(objects: ObjectStore, work: Callable[..., _Result], *arguments: Any) -> _Result:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
+import httpx
 import prefect.settings
 from prefect import Flow
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
@@ -25,19 +26,17 @@ from prefect.runtime import flow_run
 from prefect.settings import temporary_settings
 from prefect.states import Crashed
 
-from flows.pipeline.orchestration.cached_tasks import keep_records_in, records
+from flows.pipeline.orchestration.records import keep_records_in, records
 
 _PROGRESS_EVERY_S = 2.0
 _LAST_S = 5.0
-_UNREACHED = (OSError, PrefectException)
+_UNREACHED = (httpx.HTTPError, OSError, PrefectException)
 
 
 async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
     """Add a line to the log of a flow run. A server that can't be reached is reported elsewhere."""
     if not flow_run_id:
         return
-    import httpx
-
     # Prefect's own handler would print the line too, and report a lost server with tracebacks.
     line = LogCreate(
         name="staffbench",
@@ -46,17 +45,15 @@ async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:
         timestamp=datetime.now(UTC),  # pyright: ignore[reportArgumentType] -- pydantic converts it
         flow_run_id=UUID(flow_run_id),
     )
-    with suppress(httpx.HTTPError, *_UNREACHED):
+    with suppress(*_UNREACHED):
         async with get_client() as client:
             await client.create_logs([line])
 
 
 async def add_tags(flow_run_id: str, names: Sequence[str]) -> None:
     """Tag the current flow run, by which the page filters. A lost server is reported elsewhere."""
-    import httpx
-
     tags = list(dict.fromkeys([*flow_run.tags, *names]))
-    with suppress(httpx.HTTPError, *_UNREACHED):
+    with suppress(*_UNREACHED):
         async with get_client() as client:
             await client.update_flow_run(UUID(flow_run_id), tags=tags)
 
@@ -72,8 +69,6 @@ async def progress_shown(flow_run_id: str, state: Callable[[], tuple[float, str]
     if not flow_run_id:
         yield
         return
-    import httpx
-
     ended = asyncio.Event()
 
     async def follow() -> None:
@@ -82,7 +77,7 @@ async def progress_shown(flow_run_id: str, state: Callable[[], tuple[float, str]
         while not is_last:
             is_last = ended.is_set()
             share, text = state()
-            with suppress(httpx.HTTPError, *_UNREACHED):
+            with suppress(*_UNREACHED):
                 if artifact is None:
                     artifact = await acreate_progress_artifact(100 * share, "progress", text)
                 else:
@@ -166,21 +161,15 @@ def _marks(folder: Path) -> list[Path]:
     return sorted(folder.glob("*-*-*-*-*"))
 
 
-async def mark_killed(folder: Path, flow_run_id: str = "") -> int:
+async def mark_killed(folder: Path, flow_run_id: str) -> None:
     """Set the flow runs of killed processes to Crashed; Prefect shows them as Running for ever.
 
     Args:
         folder: of `marked_as_running`.
         flow_run_id: the current flow run, which may be a retry of a killed one.
-
-    Returns:
-        Number of flow runs.
     """
-    import httpx
-
-    count = 0
     for path in _marks(folder):
-        with suppress(httpx.HTTPError, *_UNREACHED), path.open("r+", encoding="ascii") as file:
+        with suppress(*_UNREACHED), path.open("r+", encoding="ascii") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.name == flow_run_id:
                 continue
@@ -189,6 +178,4 @@ async def mark_killed(folder: Path, flow_run_id: str = "") -> int:
                 with suppress(PrefectException):
                     state = Crashed(message="the process was killed; found by the next run of the folder")
                     await client.set_flow_run_state(UUID(path.name), state, force=True)
-                    count += 1
             path.unlink()
-    return count

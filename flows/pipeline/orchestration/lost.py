@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from flows.common.errors import StaffbenchError
@@ -17,20 +18,33 @@ class PrefectError(StaffbenchError):
     """Prefect's server can't be reached. Results do not depend on it."""
 
 
-def has_ended() -> PrefectError:
-    """Return the error for a server that has ended."""
-    return _lost("it has ended")
+@asynccontextmanager
+async def watched(server: Server | None, is_done: Callable[[], bool]) -> AsyncGenerator[None]:
+    """Raise `PrefectError` if the server is lost during the block, and send it no more events.
 
+    Args:
+        server: the server; None for one that is not watched.
+        is_done: returns True once the block has only events left to send: it is then cancelled.
+    """
+    run = asyncio.current_task()
+    watching = asyncio.create_task(_watch(server, run, is_done)) if server and run else None
+    try:
+        yield
+    except asyncio.CancelledError:
+        if server is None or not server.has_ended or not is_done():
+            raise
+        raise _lost("it has ended") from None
+    except Exception as error:
+        import httpx
+        from prefect.exceptions import PrefectException
 
-def as_lost(error: BaseException) -> PrefectError | None:
-    """Convert an error of Prefect's client; None for any other error."""
-    import httpx
-    from prefect.exceptions import PrefectException
-
-    if not isinstance(error, httpx.HTTPError | PrefectException):
-        return None
-    forget_events()
-    return _lost(str(error).split("\n")[0] or type(error).__name__)
+        if not isinstance(error, httpx.HTTPError | PrefectException):
+            raise
+        forget_events()
+        raise _lost(str(error).split("\n")[0] or type(error).__name__) from error
+    finally:
+        if watching is not None:
+            watching.cancel()
 
 
 def _lost(found: str) -> PrefectError:
@@ -41,14 +55,7 @@ def _lost(found: str) -> PrefectError:
     )
 
 
-async def watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bool]) -> None:
-    """Stop Prefect from sending events to a server that has ended. Runs until cancelled.
-
-    Args:
-        server: the server.
-        run: the task that runs the flow; it is cancelled once only events are left to send.
-        is_done: returns True from then on.
-    """
+async def _watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bool]) -> None:
     while True:
         await asyncio.sleep(_LOOK_EVERY_S)
         if await asyncio.to_thread(lambda: server.has_ended):

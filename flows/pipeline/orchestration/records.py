@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import os
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,13 +31,6 @@ class RecordFolder(LocalFileSystem):
     """Task records in one folder, by key. Used as a flow's `result_storage`."""
 
     _block_type_name = "staffbench records"
-
-    @classmethod
-    def of_settings(cls) -> RecordFolder:
-        """Open the folder that `PREFECT_LOCAL_STORAGE_PATH` names, also if Prefect was imported before."""
-        named = os.environ.get("PREFECT_LOCAL_STORAGE_PATH")
-        path = Path(named) if named else get_current_settings().results.local_storage_path
-        return cls(basepath=str(path.expanduser().absolute()))
 
     def _resolve_path(self, path: str) -> Path:
         """Join folder and key. Keys are digests or random names, so none leads out of the folder."""
@@ -86,3 +81,22 @@ def _record(path: Path) -> dict[str, Any]:
     if kind != (_SERIALIZER, None, True):
         raise ValueError(f"no record of ours at {path}")
     return {"metadata": cast("dict[str, Any]", metadata), "result": result}
+
+
+_OWN_FOLDER: ContextVar[Path | None] = ContextVar("folder of a run's records", default=None)
+
+
+def keep_records_in(folder: Path) -> None:
+    """Keep the records of this context's tasks in a folder: a worker serves runs of several."""
+    _OWN_FOLDER.set(folder)
+
+
+def records() -> RecordFolder:
+    """Return where a flow keeps its results: by `PREFECT_LOCAL_STORAGE_PATH`, also if it was set late."""
+    return _opened(_OWN_FOLDER.get() or os.environ.get("PREFECT_LOCAL_STORAGE_PATH"))
+
+
+@cache
+def _opened(folder: Path | str | None) -> RecordFolder:
+    path = Path(folder or get_current_settings().results.local_storage_path)
+    return RecordFolder(basepath=str(path.expanduser().absolute()))

@@ -89,13 +89,11 @@ class Server:
         if self._process is not None:
             return self._process.poll() is not None
         parts = urllib.parse.urlsplit(self.url)
+        address = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            address = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
             socket.create_connection(address, timeout=1).close()
-        except ConnectionRefusedError:
-            return True
-        except OSError:  # it may be reachable through a proxy only
-            return False
+        except OSError as error:  # another one: it may be reachable through a proxy only
+            return isinstance(error, ConnectionRefusedError)
         return False
 
     def start(self) -> None:
@@ -153,12 +151,9 @@ class Server:
         )
 
     def release(self, flow_run_id: str = "", task_runs: int = 0) -> None:
-        """Let an embedded server end once it has written its events. Returns at once.
+        """Let an embedded server end once it has written that many task runs of a flow run. Returns at once.
 
-        Args:
-            flow_run_id: flow run whose task runs must be written first; if empty, the server ends after
-                some seconds.
-            task_runs: number of those task runs.
+        Without a flow run it ends after some seconds.
         """
         if self._process is not None and self._process.stdin is not None:
             with suppress(OSError):  # it has ended already
@@ -186,11 +181,10 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def _check_address(url: str) -> None:
-    try:
+    is_valid = False
+    with suppress(ValueError):
         parts = urllib.parse.urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_valid = False
     if not is_valid or not url.isprintable() or " " in url:
         raise ConfigError(
             "PREFECT_API_URL", repr(url), "http://HOST:PORT/api", "unset it to use an embedded server"
@@ -200,11 +194,9 @@ def _check_address(url: str) -> None:
 def _bypass_proxies() -> None:
     """Exclude 127.0.0.1 from proxies, which Prefect's client would use for the embedded server."""
     names = ("no_proxy", "NO_PROXY")
-    before = [os.environ[name] for name in names if name in os.environ]
+    before = next((os.environ[name] for name in names if name in os.environ), "")
     for name in names:
-        hosts = os.environ.get(
-            name, before[0] if before else ""
-        )  # a new variable would hide the other's value
+        hosts = os.environ.get(name, before)  # a new variable would hide the other's value
         if hosts != "*" and "127.0.0.1" not in (host.strip() for host in hosts.split(",")):
             hosts = f"{hosts},127.0.0.1" if hosts else "127.0.0.1"
         os.environ[name] = hosts
@@ -225,11 +217,10 @@ def _open_log(log: Path) -> BinaryIO:
 
 def _failed_start(log: Path) -> StaffbenchError:
     """Explain why the server ended while starting, from the end of its log."""
-    tail, free = "", _MIN_FREE_BYTES
+    tail, free, database = "", _MIN_FREE_BYTES, home() / "prefect.db"
     with suppress(OSError):
         tail = log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:].lower()
         free = shutil.disk_usage(home()).free  # on a full disk the log is empty too
-    database = home() / "prefect.db"
     is_full = any(message in tail for message in ("no space left", "disk is full", "quota exceeded"))
     if is_full or free < _MIN_FREE_BYTES:
         return StoreError(database, "the disk is full", remedy="free disk space")

@@ -14,7 +14,7 @@ from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.results.verdict_rows import VerdictRows
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
 from flows.schema.report_task import ReportFacts

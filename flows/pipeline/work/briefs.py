@@ -11,17 +11,18 @@ from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
-from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import local_inputs, write_local
 from flows.schema.brief import Brief
+from flows.schema.call import build_call
 from flows.schema.document import Packet
 from flows.schema.rows import as_row, from_rows
 from flows.schema.scenario import MA_BENCH, Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeKind, JudgeSettings, ProtocolName, Writer
-from flows.stages.generate import GENERATE_VERSION, Written, build_request, read_written
-from flows.stages.judge.shield import shield
-from flows.stages.truncate import WORD_COUNTER, count_words, truncate, without_text
+from flows.stages.generate import GENERATE_VERSION, Written, read_written
+from flows.stages.judge import shield
+from flows.stages.truncate import WORD_COUNTER, has_words, truncate, without_text
 
 _NO_WORD_VERSION = "1"  # of the rule for briefs without a word, which are graded without a judge
 
@@ -47,12 +48,12 @@ class Briefs(BenchmarkKind):
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
         """Write a brief for each seed, as `Written` rows."""
-        settings = evaluation.settings
+        settings, project = evaluation.settings, context.project
         seeds = range(1, settings.seeds + 1)
         if settings.model.writer is Writer.remote:
             messages = context.messages(scenario, packet, settings.prompt)
             level = settings.effort.level
-            requests = [build_request(messages, settings.model, level, seed) for seed in seeds]
+            requests = [build_call(settings.model, level, messages, seed) for seed in seeds]
             asked = {"effort": level.value, "seed_sent": settings.model.send_seed}
 
             async def make() -> list[dict[str, Any]]:
@@ -62,27 +63,24 @@ class Briefs(BenchmarkKind):
                 pairs = zip(outcomes, seeds, strict=True)
                 return [as_row(read_written(outcome.completion, seed)) for outcome, seed in pairs]
 
-            inputs: dict[str, Any] = {
-                "version": GENERATE_VERSION,
-                "requests": [request.key for request in requests],
-            }
+            inputs: dict[str, Any] = {"requests": [request.key for request in requests]}
         else:
             inputs = {
-                "version": GENERATE_VERSION,
                 "scenario": scenario.scenario_id,
-                **local_inputs(context.project, settings, scenario, packet),
+                **local_inputs(project, settings, scenario, packet),
             }
 
             async def make() -> list[dict[str, Any]]:
-                each = [
-                    await asyncio.to_thread(write_local, context.project, settings, scenario, packet, seed)
+                return [
+                    as_row(await asyncio.to_thread(write_local, project, settings, scenario, packet, seed))
                     for seed in seeds
                 ]
-                return [as_row(row) for row in each]
 
-        retry = settings.retry
         return Work(
-            "generate", inputs, make, lambda rows: not should_retry(retry, [row["status"] for row in rows])
+            "generate",
+            {"version": GENERATE_VERSION, **inputs},
+            make,
+            lambda rows: not should_retry(settings.retry, [row["status"] for row in rows]),
         )
 
     def read(
@@ -95,23 +93,21 @@ class Briefs(BenchmarkKind):
         """Cut the briefs at the word cap."""
         name, cap = scenario.scenario_id, evaluation.settings.word_cap.words
 
+        def cut(row: Written) -> Brief:
+            if row.text is None:
+                return without_text(name, row.seed, row.status, row.detail, completion=row.completion)
+            return truncate(
+                name,
+                row.seed,
+                row.text,
+                cap,
+                completion=row.completion,
+                cut_by_provider=row.cut_by_provider,
+                detail=row.detail,
+            )
+
         async def make() -> list[dict[str, Any]]:
-            return [
-                as_row(
-                    without_text(name, row.seed, row.status, row.detail, completion=row.completion)
-                    if row.text is None
-                    else truncate(
-                        name,
-                        row.seed,
-                        row.text,
-                        cap,
-                        completion=row.completion,
-                        cut_by_provider=row.cut_by_provider,
-                        detail=row.detail,
-                    )
-                )
-                for row in from_rows(Written, wrote.value)
-            ]
+            return [as_row(cut(row)) for row in from_rows(Written, wrote.value)]
 
         inputs = {
             "scenario": name,
@@ -125,18 +121,10 @@ class Briefs(BenchmarkKind):
         """Implement the interface."""
         return from_rows(Brief, read)
 
-    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002 -- interface
-        """Return nothing: a brief is its text."""
-        return []
-
-    def files(self, context: RunContext) -> Files:  # noqa: ARG002 -- interface
-        """Return a function that gives no file: a brief is its text."""
-        return no_file
-
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Return a reason for a brief without a word, in which no wrong move can be found either."""
         # The offline judge's rules give the same verdicts.
-        if judge.kind is JudgeKind.offline or brief.text is None or count_words(shield(brief.text)[0]):
+        if judge.kind is JudgeKind.offline or brief.text is None or has_words(shield(brief.text)[0]):
             return None
         if brief.cut_by_provider:
             return "empty brief: it was stopped at the output limit before a word was written"
@@ -145,8 +133,3 @@ class Briefs(BenchmarkKind):
     def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
         """Implement the interface."""
         return {} if judge.kind is JudgeKind.offline else {"no_word": [_NO_WORD_VERSION, WORD_COUNTER]}
-
-
-async def no_file(_: Brief) -> bytes | None:
-    """Return no file, for a brief that is text."""
-    return None

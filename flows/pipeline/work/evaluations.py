@@ -1,19 +1,38 @@
-"""Build the evaluations of a run, with their scenarios, from composed points."""
+"""Build the evaluations of a run, with their scenarios, from composed points; the kinds of benchmarks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flows.adapters.config.compose import Point
 from flows.common.errors import ConfigError, Problems, ScenarioError, StaffbenchError
 from flows.pipeline.inputs.brief_table import find_table, read_brief_table
-from flows.pipeline.work.kinds import kind_of
-from flows.pipeline.work.run_context import Evaluation
+from flows.pipeline.work.briefs import Briefs
+from flows.pipeline.work.reports import Reports
+from flows.pipeline.work.run_context import BenchmarkKind, Evaluation
 from flows.schema.condition import condition_of, judge_of, members_of
 from flows.schema.scenario import Scenario
-from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Settings, Writer
+from flows.schema.settings import (
+    BenchmarkSettings,
+    JudgeKind,
+    JudgeMode,
+    JudgeSettings,
+    ProtocolName,
+    Settings,
+    Writer,
+)
+
+if TYPE_CHECKING:
+    from flows.adapters.config.compose import Point  # slow import
+
+KINDS: Mapping[ProtocolName, BenchmarkKind] = {kind.name: kind for kind in (Briefs(), Reports())}
+
+
+def kind_of(benchmark: BenchmarkSettings) -> BenchmarkKind:
+    """Return the implementation of the benchmark's protocol."""
+    return KINDS[benchmark.protocol]
 
 
 def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation]:
@@ -22,8 +41,15 @@ def build_evaluations(project: Path, points: Sequence[Point]) -> list[Evaluation
     Each member of a panel is an evaluation of its own, once, before the panel's.
 
     Raises:
+        ConfigError: the points differ in what a run has once, such as its store and limits.
         Problems: invalid scenarios, or points that can't be run together.
     """
+    for name in ("results", "store", "runner", "budget", "tracking", "scoring", "benchmark", "retry"):
+        first = getattr(points[0].settings, name)
+        if any(getattr(point.settings, name) != first for point in points):
+            raise ConfigError(
+                name, "differs within one sweep", "one value for all its conditions", "run them separately"
+            )
     loaded: dict[Path, Scenario] = {}
     problems: list[StaffbenchError] = []
     requested: list[Evaluation] = []

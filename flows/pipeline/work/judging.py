@@ -1,26 +1,31 @@
-"""The judge stage: one judge, a panel, or one judge with repeats."""
+"""The judge stage, in a run and outside one: one judge, a panel, or one judge with repeats."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flows.adapters.completions.client import Client, check_key
+from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.common.digests import sha256_file
 from flows.common.errors import Stopped
 from flows.common.gather import gather_then_raise
 from flows.pipeline.native.judging import AGENT_VERSION
 from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import rubric_digest
+from flows.pipeline.work.evaluations import evaluation_of
 from flows.pipeline.work.remote_judge import REPLIES, ask_about, time_limit
 from flows.pipeline.work.run_context import Evaluation, Files, RunContext
 from flows.pipeline.work.stages import should_retry
+from flows.pipeline.work.stores import Stores, context_of
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, Spent, spent_on
-from flows.schema.condition import judge_fields, quorum_of
+from flows.schema.condition import quorum_of
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeKind
@@ -34,8 +39,11 @@ from flows.stages.judge import (
     verdicts_for_missing,
     verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION, abstention, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, ItemGrade, abstention, grade_offline
 from flows.stages.offline.reference import REFERENCE_VERSION
+
+if TYPE_CHECKING:
+    from flows.adapters.config.compose import Point  # slow import
 
 _FORMAT = "2"  # of what the stage stores
 _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: VerdictStatus.error}
@@ -43,24 +51,14 @@ _NO_TEXT = {BriefStatus.refused: VerdictStatus.refused, BriefStatus.error: Verdi
 
 @dataclass(frozen=True)
 class Judged:
-    """Verdicts of one judge on the briefs of one scenario.
+    """Verdicts of one judge on the briefs of one scenario."""
 
-    Attributes:
-        verdicts: the final verdicts, on every item of every brief.
-        repeats: number of the repeat and a verdict of it; empty for a judge without repeats.
-        hidden: by seed, the kinds of hidden characters that were removed from the brief for the judge;
-            briefs without any are omitted.
-        n_canary_missed: replies rejected because of a canary; None without canaries.
-        spent: what the judge's replies cost, rejected ones included.
-        answered_by: number of the judge's replies by the model that the endpoint named; empty for a panel,
-            whose members have their own.
-    """
-
-    verdicts: Sequence[Verdict]
-    repeats: Sequence[tuple[int, Verdict]]
-    hidden: Mapping[int, Sequence[str]]
-    n_canary_missed: int | None
-    spent: Spent
+    verdicts: Sequence[Verdict]  # the final ones, on every item of every brief
+    repeats: Sequence[tuple[int, Verdict]]  # number and verdict; empty for a judge without repeats
+    hidden: Mapping[int, Sequence[str]]  # kinds of hidden characters, by seed of a brief with any
+    n_canary_missed: int | None  # replies rejected because of a canary; None without canaries
+    spent: Spent  # on the judge's replies, rejected ones included
+    # Number of replies by the model that the endpoint named; empty for a panel, whose members have their own.
     answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
@@ -106,21 +104,23 @@ def judge_work(
             [_grade(context, evaluation, scenario, brief, files) for brief in briefs]
         )
         tested = judge.kind is JudgeKind.remote and judge.canaries
+        names = [reply.provider_model for reply in replies if reply.provider_model]
         return {
             "verdicts": [as_row(verdict) for grading in gradings for verdict in grading.verdicts],
             "repeats": [[number, as_row(v)] for grading in gradings for number, v in grading.repeats],
             "hidden": {seed: list(found) for seed, found in kinds.items() if found},
             "n_canary_missed": sum(grading.n_canary_missed for grading in gradings) if tested else None,
             "spent": as_row(spent_on(replies)),
-            "answered_by": dict(sum((Counter(one.answered_by) for one in gradings), Counter[str]())),
+            "answered_by": dict(Counter(names)) if judge.kind is JudgeKind.remote else {},
             # A failed vote is retried even if the other votes made a majority.
             "statuses": sorted({status for grading in gradings for status in grading.statuses}),
         }
 
+    by_reference = [] if scenario.reference is None else [REFERENCE_VERSION]
     inputs = {
         "scenario": scenario.scenario_id,
-        "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION, *_reference_version(scenario)],
-        "judge": judge_fields(judge, evaluation.settings.judge_prompt),
+        "version": [_FORMAT, OFFLINE_VERSION, JUDGE_VERSION, VOTE_VERSION, *by_reference],
+        "judge": evaluation.judge_fields,
         "voters": [voter.judge.label for voter in evaluation.voters],
         "items": rubric_digest(scenario),
         "briefs": source,
@@ -144,24 +144,19 @@ def _report_inputs(evaluation: Evaluation, scenario: Scenario) -> dict[str, Any]
     return {**found, "agent": AGENT_VERSION, "seconds": time_limit(scenario)}
 
 
-def _reference_version(scenario: Scenario) -> list[str]:
-    return [] if scenario.reference is None else [REFERENCE_VERSION]
-
-
 @dataclass(frozen=True)
 class _Grading:
     """Verdicts of one judge on one brief."""
 
     verdicts: Sequence[Verdict]
     statuses: frozenset[str]
-    repeats: Sequence[tuple[int, Verdict]] = field(default=())
+    repeats: Sequence[tuple[int, Verdict]] = ()
     n_canary_missed: int = 0
-    answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
-    @classmethod
-    def once(cls, verdicts: Sequence[Verdict]) -> _Grading:
-        """Build the grading of a judge without repeats."""
-        return cls(verdicts, frozenset(v.status.value for v in verdicts))
+
+def _once(verdicts: Sequence[Verdict]) -> _Grading:
+    """Build the grading of a judge that is not asked, or in no call."""
+    return _Grading(verdicts, frozenset(verdict.status.value for verdict in verdicts))
 
 
 async def _grade(
@@ -173,10 +168,10 @@ async def _grade(
         if evaluation.settings.judge.kind is JudgeKind.offline:
             # The same items in each seed, whether there is a report or not.
             unjudged = [_abstaining(scenario, verdict) for verdict in unjudged]
-        return _Grading.once(unjudged)
+        return _once(unjudged)
     if brief.text is None:
         reason = f"no brief: {brief.detail}" if brief.detail else "no brief"
-        return _Grading.once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
+        return _once(verdicts_for_missing(scenario.items, brief, _NO_TEXT[brief.status], reason))
     if context.stopping:
         raise Stopped("run", "stopped before everything was graded", remedy="The same command resumes.")
     match evaluation.settings.judge.kind:
@@ -189,20 +184,12 @@ async def _grade(
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
-    return _Grading.once(
-        [
-            Verdict(
-                brief.scenario_id,
-                brief.seed,
-                grade.item_id,
-                VerdictStatus.abstained if grade.passed is None else VerdictStatus.graded,
-                grade.passed,
-                grade.mode,
-                grade.reason,
-            )
-            for grade in grade_offline(scenario.items, text, scenario.reference)
-        ]
-    )
+    def verdict_of(grade: ItemGrade) -> Verdict:
+        status = VerdictStatus.abstained if grade.passed is None else VerdictStatus.graded
+        names = brief.scenario_id, brief.seed, grade.item_id
+        return Verdict(*names, status, grade.passed, grade.mode, grade.reason)
+
+    return _once([verdict_of(grade) for grade in grade_offline(scenario.items, text, scenario.reference)])
 
 
 def _abstaining(scenario: Scenario, verdict: Verdict) -> Verdict:
@@ -234,17 +221,63 @@ async def _grade_remotely(
     asked = await gather_then_raise(
         [ask_about(context, evaluation, scenario, brief, seed=number, files=files) for number in numbers]
     )
-    answered_by = sum((Counter(one.answered_by) for one in asked), Counter[str]())
     missed = sum(one.n_canary_missed for one in asked)
     repeats = [verdicts_for_brief(scenario.items, brief, one.verdicts) for one in asked]
     statuses = frozenset(verdict.status.value for verdicts in repeats for verdict in verdicts)
     if len(repeats) == 1:
-        return _Grading(repeats[0], statuses, n_canary_missed=missed, answered_by=answered_by)
+        return _Grading(repeats[0], statuses, n_canary_missed=missed)
     votes = {f"repeat {number}": verdicts for number, verdicts in zip(numbers, repeats, strict=True)}
     return _Grading(
         majority(scenario.items, brief, votes, quorum_of(judge)),
         statuses,
         [(number, v) for number, verdicts in zip(numbers, repeats, strict=True) for v in verdicts],
         missed,
-        answered_by,
     )
+
+
+async def grade_one(
+    project: Path, point: Point, scenario: Scenario, brief: Brief, report: Path | None = None
+) -> Sequence[Verdict]:
+    """Grade every item of one brief; see `grade_all`."""
+    return (await grade_all(project, point, [(scenario, brief, report)]))[0]
+
+
+async def grade_all(
+    project: Path, point: Point, briefs: Sequence[tuple[Scenario, Brief, Path | None]]
+) -> list[Sequence[Verdict]]:
+    """Grade every item of some briefs outside a run: without Prefect, tables or cache.
+
+    Args:
+        project: folder that holds `conf/`.
+        point: judge, prompt and limits; replies go to `settings.results`, an absolute path.
+        briefs: each with the rubric, for a report also the expert's text, and with the file, for page images
+            if the judge takes them; None for a brief that is text.
+
+    Raises:
+        StaffbenchError: the judge can't be used. A failed call is a verdict with that status instead.
+    """
+    if not briefs:
+        return []
+    # The briefs are there already; the writer in the settings is a default that is never called.
+    settings, scenarios = point.settings, {scenario.scenario_id: scenario for scenario, _, _ in briefs}
+    evaluation = evaluation_of(settings, point.changed, tuple(scenarios.values()))
+    context = context_of(project, Path(settings.results), [evaluation])
+    judges = [each.settings.judge for each in (evaluation, *evaluation.voters)]
+
+    async def grade(scenario: Scenario, brief: Brief, report: Path | None) -> Sequence[Verdict]:
+        async def file(_: Brief) -> bytes | None:
+            if scenario.reference is None or report is None:
+                return None
+            return await asyncio.to_thread(report.read_bytes)
+
+        work = judge_work(context, evaluation, scenario, [brief], "", files=file)
+        return judged_of(await work.make()).verdicts
+
+    async with AsyncExitStack() as stack:
+        if any(judge.kind is JudgeKind.remote for judge in judges):
+            for judge in judges:
+                check_key(judge)
+            store = stack.enter_context(closing(Stores.of(project, settings).completions()))
+            context.client = ThreadedClient(Client(store, settings.runner, settings.budget, settings.retry))
+            stack.push_async_callback(context.client.aclose)
+        return await gather_then_raise([grade(*each) for each in briefs])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +33,16 @@ from flows.stages.judge import (
     shield,
 )
 
+REPLIES: ContextVar[list[Completion]] = ContextVar("REPLIES")
+"""The judge's replies of the stage that is running: what they cost, and which models answered."""
+
 
 @dataclass(frozen=True)
 class Asked:
-    """What a judge said about one brief, once.
-
-    Attributes:
-        verdicts: on every item of the rubric.
-        n_canary_missed: replies rejected because of a canary.
-        answered_by: number of replies by the name of the model that the endpoint gave.
-    """
+    """What a judge said about one brief, once: verdicts on every item, and replies rejected for a canary."""
 
     verdicts: Sequence[ItemVerdict]
     n_canary_missed: int = 0
-    answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 async def ask_about(
@@ -74,13 +69,12 @@ async def ask_about(
         StaffbenchError: the run was stopped, a budget was reached, or the judge can't be used.
     """
     assert brief.text is not None
-    assert context.client is not None
-    settings = evaluation.settings
+    client, settings = context.client, evaluation.settings
+    assert client is not None
     judge = settings.judge
-    seconds = time_limit(scenario)
-    if judge.harness is JudgeHarness.agent:
-        return await _ask_agent(context, evaluation, scenario, brief, seed=seed, files=files)
     data = await files(brief) if judge.takes_images else None
+    if judge.harness is JudgeHarness.agent:
+        return await _ask_agent(context, evaluation, scenario, brief.text, data, seed=seed)
     pages, expert = await all_pages(context.renders, scenario, brief.brief_id, data)
     calls = build_requests(
         scenario.items,
@@ -92,21 +86,15 @@ async def ask_about(
         pages=pages,
         reference_pages=expert,
     )
-    found = await gather_then_raise(
-        [ask(context.client, judge, call, settings.retry, seconds) for call in calls]
-    )
-    names = Counter[str]()
-    for one in found:
-        names.update(one.answered_by)
+    seconds = time_limit(scenario)
+    found = await gather_then_raise([ask(client, judge, call, settings.retry, seconds) for call in calls])
     verdicts = [verdict for one in found for verdict in one.verdicts]
-    return Asked(verdicts, sum(one.n_canary_missed for one in found), dict(names))
+    return Asked(verdicts, sum(one.n_canary_missed for one in found))
 
 
 def time_limit(scenario: Scenario) -> float | None:
     """Return the seconds that a task gives its verifier; None without a limit."""
-    if scenario.task is None:
-        return None
-    return scenario.task.steps[-1].verifier_seconds
+    return None if scenario.task is None else scenario.task.steps[-1].verifier_seconds
 
 
 async def ask(
@@ -126,17 +114,15 @@ async def ask(
     """
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
     again = should_retry(retry, [VerdictStatus.unparsed.value])
-    missed, used, names = 0, 0.0, Counter[str]()
+    missed, used = 0, 0.0
     while True:
         outcome = await client.complete(call.request, judge, asked)
-        _count(names, outcome.completion)
+        REPLIES.get([]).append(outcome.completion)
         used += seconds_of(outcome.completion)
         if seconds is not None and used > seconds:
             reason = f"no reply within the task's verifier.timeout_sec, {seconds:g} s"
-            late = tuple(
-                ItemVerdict(name, VerdictStatus.error, None, reason=reason) for name in call.item_ids
-            )
-            return Asked(late, missed, dict(names))
+            late = [ItemVerdict(name, VerdictStatus.error, None, reason=reason) for name in call.item_ids]
+            return Asked(late, missed)
         missed += misses_canary(call, outcome.completion)
         found = judge_outcome(call, outcome.completion, call.attempt + 1)
         if isinstance(found, JudgeCall):
@@ -146,33 +132,30 @@ async def ask(
                 continue
             found = judge_outcome(call, outcome.completion, call.attempt)
             assert not isinstance(found, JudgeCall)
-        return Asked(found, missed, dict(names))
+        return Asked(found, missed)
 
 
 async def _ask_agent(
     context: RunContext,
     evaluation: Evaluation,
     scenario: Scenario,
-    brief: Brief,
+    text: str,
+    data: bytes | None,
     *,
     seed: int,
-    files: Files,
 ) -> Asked:
-    assert context.client is not None
-    assert brief.text is not None
     client, settings = context.client, evaluation.settings
+    assert client is not None
     judge = settings.judge
     call = build_agent_call(scenario.items, judge, settings.judge_prompt, seed, files=FILES)
     again = should_retry(settings.retry, [VerdictStatus.unparsed.value])
     asked = {"effort": judge.effort.value, "mode": judge.mode.value, "harness": judge.harness.value}
-    names = Counter[str]()
     earlier = True
-
-    def request_of(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]) -> Request:
-        parameters = {**call.request.parameters, "tools": [dict(tool) for tool in tools]}
-        return replace(call.request, messages=tuple(messages), parameters=parameters)
-
     offered: Sequence[Mapping[str, Any]] = ()
+
+    def request_of(messages: Sequence[Message]) -> Request:
+        parameters = {**call.request.parameters, "tools": [dict(tool) for tool in offered]}
+        return replace(call.request, messages=tuple(messages), parameters=parameters)
 
     async def complete(
         messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], waited: float
@@ -181,41 +164,27 @@ async def _ask_agent(
         if context.stopping:
             raise Stopped("run", "stopped while judging", remedy="The same command resumes.")
         offered = tools
-        outcome = await client.complete(
-            request_of(messages, tools), judge, {**asked, TOOL_SECONDS: round(waited, 3)}
-        )
+        timed = {**asked, TOOL_SECONDS: round(waited, 3)}
+        outcome = await client.complete(request_of(messages), judge, timed)
         earlier = outcome.earlier
-        _count(names, outcome.completion)
+        REPLIES.get([]).append(outcome.completion)
         return outcome.completion
 
-    def may_go_on(messages: Sequence[Message]) -> bool:
-        return (again and earlier) or client.knows(request_of(messages, offered))
-
-    file, expert = (await files(brief), await _expert(scenario)) if judge.takes_images else (None, None)
+    expert = await _expert(scenario) if judge.takes_images else None
     judgment = await judge_by_tools(
         complete,
         call,
         {
-            REPORT: OpenFile(shield(brief.text)[0], file),
+            REPORT: OpenFile(shield(text)[0], data),
             EXPERT: OpenFile(shield(scenario.reference or "")[0], expert),
         },
         context.renders,
         limits=Limits(max_steps=judge.max_steps, max_minutes=None, images=judge.takes_images),
         seconds=time_limit(scenario),
         max_attempts=judge.max_attempts,
-        may_go_on=may_go_on,
+        may_go_on=lambda messages: (again and earlier) or client.knows(request_of(messages)),
     )
-    return Asked(judgment.verdicts, judgment.n_canary_missed, dict(names))
-
-
-REPLIES: ContextVar[list[Completion]] = ContextVar("REPLIES")
-"""The judge's replies of the stage that is running, for what they cost."""
-
-
-def _count(names: Counter[str], completion: Completion) -> None:
-    REPLIES.get([]).append(completion)
-    if completion.provider_model:
-        names[completion.provider_model] += 1
+    return Asked(judgment.verdicts, judgment.n_canary_missed)
 
 
 async def all_pages(

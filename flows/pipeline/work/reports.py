@@ -16,15 +16,19 @@ from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES
 from flows.pipeline.inputs.scenarios import load_task, task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
-from flows.pipeline.work.attempts import native_attempt, native_inputs
-from flows.pipeline.work.report_writers import local_report, local_report_inputs
+from flows.pipeline.work.report_writers import (
+    local_report,
+    local_report_inputs,
+    native_attempt,
+    native_inputs,
+)
 from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, Files, RunContext, Submission
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import format_notices
 from flows.readers import READER_VERSIONS
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.document import Packet
-from flows.schema.report_task import ReportFacts, ReportFile, ReportStatus, Submitted
+from flows.schema.report_task import ReportFacts, ReportStatus, Submitted
 from flows.schema.rows import as_row, from_row, from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import BenchmarkSettings, JudgeSettings, ProtocolName, Writer
@@ -34,12 +38,6 @@ SUBMISSION_VERSION = "2"
 """Raise when the outcome of an attempt, or the reading or measuring of a report, changes."""
 
 _NO_REPORT = (BriefStatus.missing, BriefStatus.corrupt, BriefStatus.empty)
-_STATUSES = {
-    ReportStatus.missing: BriefStatus.missing,
-    ReportStatus.corrupt: BriefStatus.corrupt,
-    ReportStatus.empty: BriefStatus.empty,
-    ReportStatus.readable: BriefStatus.written,
-}
 
 
 class Reports(BenchmarkKind):
@@ -68,48 +66,43 @@ class Reports(BenchmarkKind):
 
     def write(self, context: RunContext, evaluation: Evaluation, scenario: Scenario, packet: Packet) -> Work:
         """Write a report for each attempt, as `Submitted` rows with their `trajectory`."""
-        settings = evaluation.settings
+        settings, store = evaluation.settings, context.reports
         seeds = range(1, settings.seeds + 1)
-        store = context.reports
         if settings.model.writer is Writer.remote:
-            retry = settings.retry
+            inputs = native_inputs(context, evaluation, scenario)
 
-            async def attempt() -> list[dict[str, Any]]:
+            async def make() -> list[dict[str, Any]]:
                 made = await gather_then_raise(
                     [native_attempt(context, evaluation, scenario, seed) for seed in seeds]
                 )
                 return [{**as_row(row), "trajectory": trajectory} for row, trajectory in made]
 
-            inputs = {"version": SUBMISSION_VERSION, **native_inputs(context, evaluation, scenario)}
-            return Work(
-                "generate",
-                inputs,
-                attempt,
-                lambda rows: (
-                    _is_kept(store, rows)
-                    and not should_retry(retry, [row[of] for row in rows for of in ("status", "ended")])
-                ),
-            )
+            def is_final(rows: Sequence[Mapping[str, Any]]) -> bool:
+                statuses = [row[of] for row in rows for of in ("status", "ended")]
+                return _is_kept(store, rows) and not should_retry(settings.retry, statuses)
+        else:
+            inputs = {
+                "scenario": scenario.scenario_id,
+                **local_report_inputs(context.project, settings, scenario, packet),
+            }
 
-        async def make() -> list[dict[str, Any]]:
-            reports = [
-                await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
-                for seed in seeds
-            ]
-            rows = [
-                Submitted(seed, BriefStatus.missing, None, detail="nothing was handed in")
-                if report is None
-                else Submitted(seed, BriefStatus.written, store.put(report))
-                for seed, report in zip(seeds, reports, strict=True)
-            ]
-            return [{**as_row(row), "trajectory": []} for row in rows]
+            async def make() -> list[dict[str, Any]]:
+                reports = [
+                    await asyncio.to_thread(local_report, context.project, settings, scenario, packet, seed)
+                    for seed in seeds
+                ]
+                rows = [
+                    Submitted(seed, BriefStatus.missing, None, detail="nothing was handed in")
+                    if report is None
+                    else Submitted(seed, BriefStatus.written, store.put(report))
+                    for seed, report in zip(seeds, reports, strict=True)
+                ]
+                return [{**as_row(row), "trajectory": []} for row in rows]
 
-        inputs = {
-            "version": SUBMISSION_VERSION,
-            "scenario": scenario.scenario_id,
-            **local_report_inputs(context.project, settings, scenario, packet),
-        }
-        return Work("generate", inputs, make, lambda rows: _is_kept(store, rows))
+            def is_final(rows: Sequence[Mapping[str, Any]]) -> bool:
+                return _is_kept(store, rows)
+
+        return Work("generate", {"version": SUBMISSION_VERSION, **inputs}, make, is_final)
 
     def read(
         self,
@@ -159,10 +152,6 @@ class Reports(BenchmarkKind):
         """Return a reason for a missing, corrupt or empty report, which scores 0 by the protocol."""
         return f"{brief.status.value} report: {brief.detail}" if brief.status in _NO_REPORT else None
 
-    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002 -- interface
-        """Return nothing: the status of a report depends only on its file."""
-        return {}
-
 
 def _is_kept(store: ReportStore, rows: Sequence[Mapping[str, Any]]) -> bool:
     """False if a report's file is missing or damaged: the stage then runs again."""
@@ -198,7 +187,9 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
             # Our reader failed: the report does not score 0, and other attempts are still scored.
             status, why = BriefStatus.error, f"the report can't be read here: {error.found}"
         else:
-            status, why = _STATUSES[file.status], file.reason or format_notices(file.notices)
+            is_readable = file.status is ReportStatus.readable
+            status = BriefStatus.written if is_readable else BriefStatus(file.status.value)
+            why = file.reason or format_notices(file.notices)
             if file.text is not None:
                 # The same call as in the tools of an attempt, so that the layout is reused.
                 layout = await context.renders.layout(path.read_bytes(), path.suffix)
@@ -207,7 +198,8 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
         scenario_id=scenario.scenario_id,
         seed=submitted.seed,
         status=status,
-        text=_text(file),
+        # Empty for an empty report, None for a missing or corrupt one.
+        text=None if file is None or file.status is ReportStatus.corrupt else file.text or "",
         words_raw=0 if status is BriefStatus.empty else words and words.counted,
         words_kept=0 if status is BriefStatus.empty else words and words.counted,
         cut=False,
@@ -238,10 +230,3 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
         detail="; ".join(dict.fromkeys(part for part in (why, submitted.detail) if part)),
     )
     return {"brief": as_row(brief), "facts": as_row(facts)}
-
-
-def _text(file: ReportFile | None) -> str | None:
-    """Return the text for the judge: empty for an empty report, None for a missing or corrupt one."""
-    if file is None or file.status is ReportStatus.corrupt:
-        return None
-    return file.text or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from flows.pipeline.native.renders import Renders
 from flows.pipeline.orchestration.cached_tasks import StageResult, Work
 from flows.schema.brief import Brief
 from flows.schema.completion import Message
-from flows.schema.condition import Condition, Judge
+from flows.schema.condition import Condition, Judge, judge_fields
 from flows.schema.document import Packet
 from flows.schema.report_task import ReportFacts
 from flows.schema.scenario import Scenario
@@ -28,33 +29,20 @@ Files = Callable[[Brief], Awaitable[bytes | None]]
 
 @dataclass(frozen=True)
 class Submission:
-    """Data of one attempt besides its brief.
-
-    Attributes:
-        facts: of the report file.
-        trajectory: the model's turns, tool calls and answers, in order; empty without a model.
-    """
+    """Data of one attempt besides its brief."""
 
     facts: ReportFacts
-    trajectory: Sequence[Mapping[str, Any]]
+    trajectory: Sequence[Mapping[str, Any]]  # turns, tool calls and answers, in order; empty without a model
 
 
 class BenchmarkKind(ABC):
-    """The parts of a run that depend on the benchmark's protocol.
-
-    Attributes:
-        name: value of `benchmark.protocol`.
-        brief: what messages call a submission.
-        suffixes: endings of the files that are submissions.
-        has_tasks: True if scenarios are tasks, which have a table of their own.
-        shows_pages: True if judges are shown a brief's pages: those that take images.
-    """
+    """The parts of a run that depend on the benchmark's protocol."""
 
     name: ClassVar[ProtocolName]
-    brief: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]]
-    has_tasks: ClassVar[bool]
-    shows_pages: ClassVar[bool]
+    brief: ClassVar[str]  # what messages call a submission
+    suffixes: ClassVar[tuple[str, ...]]  # endings of the files that are submissions
+    has_tasks: ClassVar[bool]  # scenarios are tasks, which have a table of their own
+    shows_pages: ClassVar[bool]  # judges that take images are shown a brief's pages
 
     @abstractmethod
     def scenario_ids(
@@ -89,45 +77,44 @@ class BenchmarkKind(ABC):
     def briefs(self, read: Sequence[Any]) -> list[Brief]:
         """Decode the briefs from the value of `read`."""
 
-    @abstractmethod
-    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:
+    def submissions(self, wrote: Sequence[Any], read: Sequence[Any]) -> list[Submission]:  # noqa: ARG002
         """Decode the data besides the briefs; empty if briefs are text."""
+        return []
 
-    @abstractmethod
-    def files(self, context: RunContext) -> Files:
+    def files(self, context: RunContext) -> Files:  # noqa: ARG002
         """Return a function that gives a brief's file."""
+        return _no_file
 
     @abstractmethod
     def unjudged_reason(self, brief: Brief, judge: JudgeSettings) -> str | None:
         """Reason why a brief fails every requirement without being judged; None if it is judged."""
 
-    @abstractmethod
-    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:
-        """Return the inputs of `unjudged_reason`, for the key of the judge stage."""
+    def rule_inputs(self, judge: JudgeSettings) -> dict[str, Any]:  # noqa: ARG002
+        """Return the inputs of `unjudged_reason` besides the brief, for the key of the judge stage."""
+        return {}
+
+
+async def _no_file(_: Brief) -> bytes | None:
+    return None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One condition under one judge, on its scenarios.
-
-    Attributes:
-        settings: the point.
-        condition, judge: their identities.
-        scenarios: sorted by id.
-        self_judged: True if the judge or a panel member is the writer.
-        kind: implementation of the benchmark's protocol.
-        voters: the same condition under each panel member; empty for other judges.
-        changed: sections and keys that differ from their named options, as in `Point`.
-    """
+    """One condition under one judge, on its scenarios."""
 
     settings: Settings
     condition: Condition
     judge: Judge
-    scenarios: tuple[Scenario, ...]
-    self_judged: bool
+    scenarios: tuple[Scenario, ...]  # sorted by id
+    self_judged: bool  # the judge or a panel member is the writer
     kind: BenchmarkKind
-    voters: tuple[Evaluation, ...] = ()
-    changed: frozenset[str] = frozenset()
+    voters: tuple[Evaluation, ...] = ()  # the condition under each panel member; empty for other judges
+    changed: frozenset[str] = frozenset()  # sections and keys unlike their named options, as in `Point`
+
+    @cached_property
+    def judge_fields(self) -> dict[str, Any]:
+        """The settings of the judge that can change a verdict."""
+        return judge_fields(self.settings.judge, self.settings.judge_prompt)
 
     @property
     def name(self) -> str:
@@ -137,29 +124,17 @@ class Evaluation:
 
 @dataclass
 class RunContext:
-    """The evaluations of one run and the state they share.
-
-    Attributes:
-        project: folder of the project.
-        results: folder of all output.
-        evaluations: in the order given.
-        client: gets completions; None if every model and judge is local.
-        objects: store of stage values.
-        reports: store of report files; unused if briefs are text.
-        renders: store of page counts and images.
-        packets: by scenario folder; filled by the packet stage.
-        stopping: True once the run was asked to stop.
-    """
+    """The evaluations of one run and the state they share."""
 
     project: Path
-    results: Path
+    results: Path  # folder of all output
     evaluations: Sequence[Evaluation]
-    client: ThreadedClient | None
-    objects: ObjectStore
-    reports: ReportStore
-    renders: Renders
-    packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])
-    stopping: bool = False
+    client: ThreadedClient | None  # None if every model and judge is local
+    objects: ObjectStore  # values of stages
+    reports: ReportStore  # unused if briefs are text
+    renders: Renders  # page counts and images
+    packets: dict[Path, Packet] = field(default_factory=dict[Path, Packet])  # by scenario folder
+    stopping: bool = False  # True once the run was asked to stop
     _messages: dict[tuple[str, PromptSettings], tuple[Message, ...]] = field(
         default_factory=dict[tuple[str, PromptSettings], tuple[Message, ...]]
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from flows.pipeline.inputs.packets import load_packet, packet_key, packet_path
@@ -13,6 +12,7 @@ from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import items_digest
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.brief import Brief, BriefStatus
+from flows.schema.call import ASKED_AGAIN
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
 from flows.schema.scenario import Scenario
@@ -24,24 +24,18 @@ from flows.stages.score import SCORE_VERSION, score_briefs
 
 def packet_work(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> Work:
     """Load or build the packet; the value is its digest."""
-    folder = context.folder(evaluation, scenario)
-    path = packet_path(
-        context.project / evaluation.settings.benchmark.data, evaluation.condition.benchmark, folder.name
-    )
 
     async def make() -> str:
-        packet = await asyncio.to_thread(load_packet, folder, scenario, path)
-        context.packets[folder] = packet
-        return packet.digest
+        return (await asyncio.to_thread(take_packet, context, evaluation, scenario)).digest
 
-    return Work("packet", {"key": packet_key(folder, scenario)}, make)
+    return Work("packet", {"key": packet_key(context.folder(evaluation, scenario), scenario)}, make)
 
 
 def take_packet(context: RunContext, evaluation: Evaluation, scenario: Scenario) -> Packet:
-    """Return the packet; it is loaded if the packet stage was skipped."""
+    """Return the packet, which is loaded or built once."""
     folder = context.folder(evaluation, scenario)
     if folder not in context.packets:
-        data: Path = context.project / evaluation.settings.benchmark.data
+        data = context.project / evaluation.settings.benchmark.data
         path = packet_path(data, evaluation.condition.benchmark, folder.name)
         context.packets[folder] = load_packet(folder, scenario, path)
     return context.packets[folder]
@@ -99,11 +93,4 @@ def aggregate_work(evaluation: Evaluation, scores: Sequence[BriefScore], sources
 
 def should_retry(retry: Retry, statuses: Sequence[str]) -> bool:
     """Whether any of these statuses is to be retried."""
-    again = {
-        Retry.none: set[str](),
-        Retry.unparsed: {"unparsed"},
-        Retry.failed: {"error", "unparsed"},
-        Retry.partial: {"error", "unparsed"},
-        Retry.refused: {"error", "unparsed", "refused"},
-    }[retry]
-    return not again.isdisjoint(statuses)
+    return not ASKED_AGAIN[retry].isdisjoint(statuses)

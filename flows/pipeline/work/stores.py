@@ -1,44 +1,72 @@
-"""The stores of a run: folders below its results, or a store that several machines share."""
+"""The stores of a run, folders or a store that machines share; its context; checks of the calls it makes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from flows.adapters.completions.client import check_batches, check_key
+from flows.adapters.completions.keys import check_no_secret
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.completions.stores.shared import SharedCompletionStore, Store
+from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.adapters.shared_store import open_blobs
 from flows.common.blobs import Blobs, Mirror
 from flows.common.digests import sha256_text
+from flows.common.errors import ConfigError
 from flows.pipeline.native.renders import Renders
-from flows.schema.settings import Settings
+from flows.pipeline.work.run_context import Evaluation, RunContext
+from flows.schema.settings import JudgeKind, ModelSettings, Settings, Transport, Writer
 from flows.schema.store_address import StoreAddress
 
 FILES = "files/"
 """What names of files begin with in a shared store; then follows their path in a folder of results."""
 
 
+def check_calls(points: Sequence[Settings]) -> bool:
+    """Check what can be known of the calls of a run before it begins; return whether there are any.
+
+    Raises:
+        ConfigError: a key or a model file is not there, a setting holds a secret, or a batch can't be sent.
+    """
+    remote = [(point, models) for point in points if (models := _called(point))]
+    for point, _ in remote:
+        check_key(point.model)
+        check_key(point.judge)
+    for point, models in remote:
+        for section, values in asdict(point).items():  # written to files, MLflow and Prefect
+            check_no_secret(section, values)
+        for model in models:
+            place = model.api_base or ""
+            is_file = model.transport is Transport.gguf and not place.startswith("package:")
+            if is_file and not Path(place).expanduser().is_file():
+                raise ConfigError(f"api_base={place}", "no such file", "the path of a GGUF file")
+    for point, models in remote:
+        if point.runner.batch:
+            check_batches(models, point.runner, point.budget)
+    return bool(remote)
+
+
+def _called(settings: Settings) -> list[ModelSettings]:
+    """Return the models that are called: a remote writer, a remote judge."""
+    model, judge = settings.model, settings.judge
+    called: list[ModelSettings] = [model] if model.writer is Writer.remote else []
+    return [*called, judge] if judge.kind is JudgeKind.remote else called
+
+
 @dataclass(frozen=True)
 class Stores:
-    """What a run keeps, by the settings `results` and `store`.
+    """What a run keeps, by the settings `results` and `store`."""
 
-    Attributes:
-        results: folder of all output on this machine.
-        blobs: the shared store; None if everything is kept below `results`.
-    """
-
-    results: Path
-    blobs: Blobs | None = None
+    results: Path  # folder of all output on this machine
+    blobs: Blobs | None = None  # the shared store; None if everything is kept below `results`
 
     @classmethod
     def of(cls, project: Path, settings: Settings) -> Stores:
-        """Open the stores of a run.
-
-        Raises:
-            StaffbenchError: the shared store can't be used.
-        """
+        """Open the stores of a run; see `at`."""
         return cls.at(project, project / settings.results, settings.store)
 
     @classmethod
@@ -48,8 +76,23 @@ class Stores:
         Raises:
             StaffbenchError: the shared store can't be used.
         """
-        address = None if store is None else StoreAddress.of(store, project)
-        return cls(results, None if address is None else open_blobs(address))
+        return cls(results, None if store is None else open_blobs(StoreAddress.of(store, project)))
+
+    def context(
+        self, project: Path, evaluations: Sequence[Evaluation], client: ThreadedClient | None
+    ) -> RunContext:
+        """Return the context of a run; `client` is None if every model and judge is local."""
+        own = self.results / evaluations[0].condition.benchmark
+        files, pages = own / "reports" / "files", own / "renders"
+        return RunContext(
+            project,
+            self.results,
+            evaluations,
+            client,
+            self.objects(),
+            ReportStore(files, self._mirror(files)),
+            Renders(pages, mirror=self._mirror(pages)),
+        )
 
     @property
     def cache(self) -> Path:
@@ -71,17 +114,13 @@ class Stores:
         """Return the store of stage values."""
         return ObjectStore(self.cache / "objects", self.blobs)
 
-    def reports(self, benchmark: str) -> ReportStore:
-        """Return the store of a benchmark's reports."""
-        folder = self.results / benchmark / "reports" / "files"
-        return ReportStore(folder, self._mirror(folder))
-
-    def renders(self, benchmark: str) -> Renders:
-        """Return the store of page counts and images of a benchmark's documents."""
-        folder = self.results / benchmark / "renders"
-        return Renders(folder, mirror=self._mirror(folder))
-
     def _mirror(self, folder: Path) -> Mirror | None:
         if self.blobs is None:
             return None
         return Mirror(folder, self.blobs, f"{FILES}{folder.relative_to(self.results).as_posix()}/")
+
+
+def context_of(project: Path, results: Path, evaluations: Sequence[Evaluation] = ()) -> RunContext:
+    """Return a context outside a run."""
+    objects, reports = ObjectStore(results / "objects"), ReportStore(results / "reports")
+    return RunContext(project, results, evaluations, None, objects, reports, Renders(results / "renders"))

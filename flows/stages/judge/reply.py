@@ -7,21 +7,26 @@ wrongly would pass ungraded items. So nothing is repaired or guessed; the first 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from flows.common.errors import StaffbenchError
 from flows.schema.completion import Completion, CompletionStatus
 from flows.schema.settings import JudgeMode
 from flows.schema.verdict import FailureMode, VerdictStatus
-from flows.stages.judge.quotes import is_quoted
 from flows.stages.judge.request import JudgeCall, with_fault
+from flows.stages.judge.text import is_quoted
 
 _LONGEST_QUOTE = 80  # characters of a reply that a fault quotes
+_MODES = {
+    error: [mode.value for mode in FailureMode if (mode is FailureMode.committed) == error]
+    for error in (False, True)
+}
+_HALF = re.compile("[\ud800-\udfff]")  # half of a character
 
 
-class RejectedReply(StaffbenchError):  # noqa: N818 -- not an error for the user: the judge is asked again
+class RejectedReply(Exception):  # noqa: N818 -- no error of ours: the judge is asked again
     """A reply that can't be read as verdicts.
 
     Attributes:
@@ -30,40 +35,29 @@ class RejectedReply(StaffbenchError):  # noqa: N818 -- not an error for the user
 
     def __init__(self, fault: str) -> None:
         self.fault = fault
-        super().__init__("judge's reply", fault)
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- one argument to rebuild from, not four
-        return type(self), (self.fault,)
+        super().__init__(fault)
 
 
 class MissedCanary(RejectedReply):
     """A valid reply that gets a canary item wrong."""
 
-    def __init__(self) -> None:
-        # The judge sees this text, so it must not reveal the canaries.
-        super().__init__("the gradings go against the items' own pass and fail conditions")
-
-    def __reduce__(self) -> tuple[object, tuple[()]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- nothing to rebuild from
-        return type(self), ()
+    # The judge sees this text, so it must not reveal the canaries.
+    def __init__(
+        self, fault: str = "the gradings go against the items' own pass and fail conditions"
+    ) -> None:
+        super().__init__(fault)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemVerdict:
-    """The verdict of one call on one item, without the brief.
-
-    Attributes:
-        item_id: the item.
-        status: whether it was graded.
-        passed: None unless graded. For a wrong move, True means that the brief did not make it.
-        mode: how it failed; None if it passed, was not graded, or the judge was not asked.
-        reason: the judge's explanation, or why there is no verdict; may be empty.
-    """
+    """The verdict of one call on one item, without the brief."""
 
     item_id: str
-    status: VerdictStatus
-    passed: bool | None
+    status: VerdictStatus  # whether it was graded
+    passed: bool | None  # None unless graded. For a wrong move, True means that the brief did not make it.
+    # How it failed; None if it passed, was not graded, or the judge was not asked.
     mode: FailureMode | None = None
-    reason: str = ""
+    reason: str = ""  # the judge's explanation, or why there is no verdict; may be empty
 
 
 def judge_outcome(
@@ -100,14 +94,11 @@ def _ungraded(call: JudgeCall, status: VerdictStatus, reason: str) -> tuple[Item
 
 def misses_canary(call: JudgeCall, completion: Completion) -> bool:
     """True if a complete, valid reply is rejected because of a canary."""
-    if not call.canaries or completion.status is not CompletionStatus.complete:
-        return False
-    try:
-        read_reply(call, completion.text or "")
-    except MissedCanary:
-        return True
-    except RejectedReply:
-        pass
+    if call.canaries and completion.status is CompletionStatus.complete:
+        try:
+            read_reply(call, completion.text or "")
+        except RejectedReply as rejected:
+            return isinstance(rejected, MissedCanary)
     return False
 
 
@@ -165,28 +156,26 @@ def _read(call: JudgeCall, completion_text: str) -> list[ItemVerdict]:
     if unquoted:
         more = f" and {len(unquoted) - 1} more" if len(unquoted) > 1 else ""
         raise RejectedReply(f"met is true and the quote is not in the brief for {_quoted(unquoted[0])}{more}")
-    return [_with_quote(verdict, entries[verdict.item_id]) for verdict in verdicts]
+    return [
+        replace(verdict, reason=f"\u201c{entry['quote']}\u201d {verdict.reason}".strip())
+        if (entry := entries[verdict.item_id])["met"]
+        else verdict
+        for verdict in verdicts
+    ]
 
 
 def _has_quote(entry: dict[str, Any], brief_text: str) -> bool:
     """True if an item that is met has a quote of the brief, and one that is not met needs none."""
     quote = entry["quote"]
-    if not isinstance(quote, str) or any("\ud800" <= character <= "\udfff" for character in quote):
+    if not isinstance(quote, str) or _HALF.search(quote):
         raise RejectedReply(f"quote of {_quoted(entry['id'])} is no text")
     return not entry["met"] or is_quoted(quote, brief_text)
-
-
-def _with_quote(verdict: ItemVerdict, entry: dict[str, Any]) -> ItemVerdict:
-    """Put the quote before the reason."""
-    if not entry["met"]:
-        return verdict
-    return replace(verdict, reason=f"\u201c{entry['quote']}\u201d {verdict.reason}".strip())
 
 
 def _from_failed(item_id: str, error: bool, entry: dict[str, Any] | None) -> ItemVerdict:
     if entry is None:
         return ItemVerdict(item_id, VerdictStatus.graded, passed=True)
-    names = [mode.value for mode in FailureMode if (mode is FailureMode.committed) == error]
+    names = _MODES[error]
     if entry["mode"] not in names:
         kind = "an error" if error else "a requirement"
         raise RejectedReply(
@@ -265,7 +254,7 @@ def _entries(value: Any, name: str, keys: Sequence[str], known: dict[str, bool])
             raise RejectedReply(f"reason of {_quoted(item_id)} is no text")
         if not reason.strip():
             raise RejectedReply(f"reason of {_quoted(item_id)} is empty")
-        if any("\ud800" <= character <= "\udfff" for character in reason):
+        if _HALF.search(reason):
             raise RejectedReply(f"reason of {_quoted(item_id)} holds half of a character")
         entries[item_id] = entry
     return entries

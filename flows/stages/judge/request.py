@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from flows.common.errors import ScenarioError
@@ -13,68 +13,28 @@ from flows.schema.completion import Image, Message, Request
 from flows.schema.scenario import Item
 from flows.schema.settings import JudgeMode, JudgePromptSettings, JudgeSettings
 from flows.schema.verdict import FailureMode
-from flows.stages.judge.canary import with_canaries
-from flows.stages.judge.order import shown_order
-from flows.stages.judge.shield import escape, shield
+from flows.stages.judge.items import render_items, shown_order, with_canaries
+from flows.stages.judge.text import shield
 
 _ROOM_FOR_FORMAT = 256  # tokens for the braces and keys around the entries
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
-    """One call to a judge, with what is needed to read the reply.
-
-    Attributes:
-        request: the request.
-        mode: the format of the reply.
-        items: the items, in the order shown, including canaries.
-        rejected: text added after a rejected reply; `{{fault}}` is filled in.
-        attempt: number of this attempt, from 1.
-        canaries: ids of the canary items; may be empty.
-        quoted: the brief, in which the reply's quotes must be; None if none are asked for.
-    """
+    """One call to a judge, with what is needed to read the reply."""
 
     request: Request
-    mode: JudgeMode
-    items: tuple[Item, ...]
-    rejected: str
-    attempt: int = 1
-    canaries: tuple[str, ...] = ()
-    quoted: str | None = None
+    mode: JudgeMode  # the format of the reply
+    items: tuple[Item, ...]  # the items, in the order shown, including canaries
+    rejected: str  # text added after a rejected reply; `{{fault}}` is filled in
+    attempt: int = 1  # number of this attempt, from 1
+    canaries: tuple[str, ...] = ()  # ids of the canary items; may be empty
+    quoted: str | None = None  # the brief, in which the reply's quotes must be; None if none are asked for
 
     @property
     def item_ids(self) -> tuple[str, ...]:
         """Ids of the items that get a verdict, in order: all but the canaries."""
         return tuple(item.item_id for item in self.items if item.item_id not in self.canaries)
-
-
-def render_items(items: Sequence[Item]) -> str:
-    """Render the items as elements of the prompt.
-
-    A judge sees what it needs to grade, and not the severity, points, tier, step, source or rationale.
-    """
-    return _render_items(tuple(items))
-
-
-@lru_cache(maxsize=64)
-def _render_items(items: tuple[Item, ...]) -> str:
-    """Cached, as every brief of a scenario has the same rubric."""
-    return "\n".join(_render_item(item) for item in items)
-
-
-def _render_item(item: Item) -> str:
-    kind = "error" if item.is_error else "requirement"
-    if item.is_criterion:
-        words = escape(item.requirement)
-        return f'<criterion id="{escape(item.item_id)}" kind="{kind}">\n{words}\n</criterion>'
-    parts = {
-        "requirement": item.requirement,
-        "ground_truth": item.ground_truth,
-        "pass_condition": item.pass_condition,
-        "fail_condition": item.fail_condition,
-    }
-    lines = "\n".join(f"<{name}>{escape(text)}</{name}>" for name, text in parts.items() if text)
-    return f'<item id="{escape(item.item_id)}" kind="{kind}">\n{lines}\n</item>'
 
 
 def output_room(n_items: int, judge: JudgeSettings) -> int:
@@ -85,14 +45,6 @@ def output_room(n_items: int, judge: JudgeSettings) -> int:
     """
     per_item = judge.tokens_per_item * (2 if judge.quotes else 1)  # a quote is about as long as a reason
     return per_item * n_items + judge.tokens_thinking + _ROOM_FOR_FORMAT
-
-
-def _response_format(mode: JudgeMode, *, quotes: bool) -> Mapping[str, Any]:
-    """Return the JSON schema of the reply, the same for every rubric, so a provider compiles it once."""
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "grading", "strict": True, "schema": reply_schema(mode, quotes=quotes)},
-    }
 
 
 def reply_schema(mode: JudgeMode, *, quotes: bool = False) -> dict[str, Any]:
@@ -136,8 +88,7 @@ def build_requests(
 
     With `judge.canaries`, two items with known verdicts are added to the rubric or in their own calls. With
     `judge.quotes`, each item that is met needs a quote of the brief. From the second repeat on the rubric is
-    shuffled. The
-    request does not depend on the writer or its repeat, so equal briefs are judged and paid for once.
+    shuffled. The request does not depend on the writer or its repeat, so equal briefs are paid for once.
 
     Args:
         items: the rubric, in file order.
@@ -168,6 +119,7 @@ def build_requests(
     shown_reference = {} if reference is None else {"reference": shield(reference)[0]}
     images = (*pages, *reference_pages)
     legend = _legend(len(pages), len(reference_pages)) if reference_pages else ""
+    schema = reply_schema(judge.mode, quotes=judge.quotes)  # of every rubric: a provider compiles it once
     calls: list[JudgeCall] = []
     for group in groups:
         values = {"items": render_items(group), "count": str(len(group)), "brief": brief, **shown_reference}
@@ -177,19 +129,14 @@ def build_requests(
             [Message("system", prompt.system), Message("user", render(template, values) + legend, images)],
             seed,
             output_tokens=output_room(len(group), judge),
-            response_format=_response_format(judge.mode, quotes=judge.quotes),
+            response_format={
+                "type": "json_schema",
+                "json_schema": {"name": "grading", "strict": True, "schema": schema},
+            },
         )
         own = tuple(item.item_id for item in group if item.item_id in canaries)
-        calls.append(
-            JudgeCall(
-                request,
-                judge.mode,
-                group,
-                prompt.rejected,
-                canaries=own,
-                quoted=brief if judge.quotes else None,
-            )
-        )
+        quoted = brief if judge.quotes else None
+        calls.append(JudgeCall(request, judge.mode, group, prompt.rejected, canaries=own, quoted=quoted))
     return calls
 
 
@@ -222,13 +169,11 @@ def build_agent_call(
 
 def _shown_items(items: Sequence[Item], judge: JudgeSettings) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """Return the items that a judge is shown, and the ids of the canaries among them."""
-    known: set[str] = set()
-    for item in items:
-        if item.item_id in known:
-            raise ScenarioError(f"item {item.item_id}", "duplicate id", "unique ids")
-        known.add(item.item_id)
     if not items:
         raise ScenarioError("rubric", "no items", "at least one")
+    name, count = Counter(item.item_id for item in items).most_common(1)[0]
+    if count > 1:
+        raise ScenarioError(f"item {name}", "duplicate id", "unique ids")
     return with_canaries(items) if judge.canaries else (tuple(items), ())
 
 

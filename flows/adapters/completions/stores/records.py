@@ -94,8 +94,8 @@ def encode_request(request: Request, completion: Completion) -> tuple[bytes, dic
         "tool_calls": [as_row(call) for call in completion.tool_calls],
         "carried": dict(completion.carried),
     }
-    key, status = fields.pop("key"), completion.status
-    del fields["status"]  # both stand in the record's head
+    key, status = completion.key, completion.status
+    del fields["key"], fields["status"]  # both stand in the record's head
     body = {name: value for name, value in fields.items() if value or name not in _OPTIONAL}
     try:
         return _encode("completion", key, status, {"request": sent, "completion": body}), texts

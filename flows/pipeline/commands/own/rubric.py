@@ -20,7 +20,7 @@ from flows.common.text import plural
 from flows.pipeline.commands.own.task import RUBRIC
 from flows.pipeline.evaluate.showing import display_path
 from flows.pipeline.inputs.packets import load_packet, packet_path
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.schema.document import Packet
 from flows.schema.rubric_row import FIELDS, RowFault, read_item
 from flows.schema.scenario import CRITERIA, MA_BENCH, Dimensions, Evidence, Item

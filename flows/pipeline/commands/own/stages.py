@@ -18,7 +18,7 @@ from flows.common.files import write_whole
 from flows.pipeline.inputs.packets import packet_path
 from flows.pipeline.inputs.submission_check import REPORT_WORDS_VERSION
 from flows.pipeline.native.contract import NATIVE_VERSION
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
 from flows.pipeline.work.report_writers import LOCAL_VERSION
 from flows.pipeline.work.reports import SUBMISSION_VERSION
 from flows.readers import READER_VERSIONS

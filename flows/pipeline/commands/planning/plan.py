@@ -11,7 +11,6 @@ from flows.adapters.completions.stores.shared import Store
 from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.pipeline.commands.planning.text import Calls, Planned, plan_notes, plan_row, plan_warnings
-from flows.pipeline.evaluate.run import check_shared
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inputs.submission_check import check_report
 from flows.pipeline.native.renders import Renders
@@ -23,13 +22,13 @@ from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.stores import Stores
 from flows.pipeline.work.writers import write_local
 from flows.schema.brief import BriefStatus
-from flows.schema.call import stands
+from flows.schema.call import build_call, stands
 from flows.schema.completion import Completion, Image, Request
 from flows.schema.document import Packet
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeHarness, JudgeKind, Retry, Settings, Writer
 from flows.schema.verdict import VerdictStatus
-from flows.stages.generate import Written, build_messages, build_request, read_written
+from flows.stages.generate import Written, build_messages, read_written
 from flows.stages.judge import JudgeCall, build_requests, judge_outcome
 from flows.stages.plan import (
     CHARACTERS_PER_WORD,
@@ -54,7 +53,6 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
     """
     points = compose_points(project, overrides, multirun=multirun)
     settings = points[0].settings
-    check_shared(points)
     evaluations = build_evaluations(project, points)
     # Opening a folder's store would create it.
     is_there = settings.store is not None or (project / settings.results / "completions").is_dir()
@@ -108,7 +106,7 @@ class _Planner:
             return
         packet = self._packet(found.evaluation, scenario)
         messages = build_messages(scenario.assignment, packet, settings.prompt)
-        request = build_request(messages, settings.model, settings.effort.level, seed)
+        request = build_call(settings.model, settings.effort.level, messages, seed)
         found.write.total += 1
         stored = self._answer(request, settings.retry)
         if stored is None:

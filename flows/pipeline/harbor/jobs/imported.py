@@ -18,8 +18,8 @@ from flows.pipeline.harbor.jobs.summary import job_folder, show_damage, show_par
 from flows.pipeline.harbor.jobs.tables import check_bounds, write_system
 from flows.pipeline.harbor.overrides import axis_of, layered
 from flows.pipeline.results.stored import results_lock
-from flows.pipeline.work.grade_one import context_of
-from flows.pipeline.work.kinds import kind_of
+from flows.pipeline.work.evaluations import kind_of
+from flows.pipeline.work.stores import context_of
 from flows.schema.harbor import CriterionVerdict, HarborError, Origin
 from flows.schema.scenario import Scenario
 

@@ -11,7 +11,7 @@ from flows.common.errors import ConfigError
 from flows.pipeline.harbor.jobs.kept import KeptAttempt
 from flows.pipeline.harbor.jobs.verdicts import score_row
 from flows.pipeline.harbor.judge_file import model_names
-from flows.pipeline.work.grade_one import grade_all
+from flows.pipeline.work.judging import grade_all
 from flows.schema.condition import Judge, judge_of
 from flows.schema.harbor import Outcome
 from flows.schema.scenario import Scenario

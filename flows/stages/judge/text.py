@@ -1,10 +1,11 @@
-"""Make an untrusted text safe inside a prompt: no invisible text, no forged elements."""
+"""Texts of others inside a prompt: no invisible text, no forged elements; and quotes of them in a reply."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import lru_cache
+from html import unescape
 
 from flows.schema.fence import fenced
 
@@ -29,6 +30,8 @@ _ELEMENTS = (
 )  # fmt: skip
 """Elements of a judge's prompts."""
 
+_SHORTEST = 6  # letters and digits of a part of a quote: shorter ones are in any brief
+_LEFT_OUT = re.compile(r"\.\.\.|…|\[…\]")
 _MOST_MARKS = 30  # on one letter: the bound of the Stream-Safe Text Format, Unicode Annex 15
 
 
@@ -73,3 +76,29 @@ def shield(text: str) -> tuple[str, tuple[str, ...]]:
 def _as_entities(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text if text.isascii() else fenced(text, *_ELEMENTS)
+
+
+def is_quoted(quote: str, brief_text: str) -> bool:
+    """True if every part of the quote is in the brief, in order.
+
+    Compared are letters and digits: case, marks, white space and markup don't count. `...` marks what a quote
+    leaves out. A part of fewer than six letters and digits is no evidence.
+
+    Args:
+        quote: as replied.
+        brief_text: the brief; escaped characters are read as what they stand for.
+    """
+    text = _plain(brief_text)
+    place = 0
+    for part in _LEFT_OUT.split(quote):
+        words = _plain(part)
+        if len(words) < _SHORTEST or (place := text.find(words, place)) < 0:
+            return False
+        place += len(words)
+    return True
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> str:
+    """Reduce a text to its words, joined by single spaces."""
+    return " ".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", unescape(text)).casefold()))
