@@ -22,7 +22,8 @@ _NOT_COMPARED = frozenset(
 _NAMING = frozenset({"name", "api_base", "provider"})
 """Keys that make a model what its label says: named only where the same label stands for several."""
 _PATHS = frozenset({"model.folder", "benchmark.data", "benchmark.controls"})
-_ABSENT = {"benchmark.scenarios": "all"}
+_ALL = "all"
+_ABSENT = {"benchmark.scenarios": _ALL}
 _LONGEST = 60
 
 
@@ -70,6 +71,9 @@ def differing(rows: Sequence[RowSettings]) -> list[Pairs]:
     for members in _grouped([(row.shown, *pairs.items()) for row, pairs in zip(rows, found, strict=True)]):
         for place, key in enumerate(("condition", "judge digest")):
             _name(found, members, key, [rows[number].digests[place][:8] for number in members])
+    for pairs in found:
+        if pairs.get("benchmark.scenarios") == _ALL:  # the column of scenarios says so
+            del pairs["benchmark.scenarios"]
     return [tuple((_short(key), value) for key, value in sorted(pairs.items())) for pairs in found]
 
 

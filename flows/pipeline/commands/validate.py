@@ -133,7 +133,7 @@ def _check_options(project: Path, settings: Settings, screen: Screen) -> list[St
 def _validate_scenarios(project: Path, settings: Settings, screen: Screen) -> list[StaffbenchError]:
     built, problems = load_packets(project, settings, screen)
     problems += _further_faults(project, settings, {scenario.scenario_id for scenario, _ in built}, screen)
-    rows = [("scenario", "items", "positive", "errors", "steps", "by tier", "controls")]
+    rows = [("scenario", "items", "requirements", "wrong moves", "steps", "by tier", "controls")]
     for scenario, packet in built:
         folder = project / settings.benchmark.data / scenario.scenario_id
         problems += no_items(folder, scenario, settings.benchmark.name)

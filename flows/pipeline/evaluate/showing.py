@@ -15,7 +15,7 @@ from flows.common.errors import BudgetReached, Stopped
 from flows.common.text import number, plural
 from flows.pipeline.results.graded import Graded, in_order, scored
 from flows.pipeline.results.leaderboard import board_file
-from flows.pipeline.results.task_table import published_note, task_table, transposed
+from flows.pipeline.results.task_table import narrow, published_note, task_table
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ProtocolName, ScoringSettings, Settings
@@ -107,7 +107,7 @@ def show_tasks(
     """Print the table of tasks with their scores; nothing if the scenarios are no tasks."""
     if any(scenario.task is not None for scenario in scenarios.values()):
         ordered = in_order(graded, board)
-        rows = transposed(task_table(ordered, scenarios, scoring), narrow=True)
+        rows = narrow(task_table(ordered, scenarios, scoring))
         title = f"{board.benchmark}: score on each task, mean of its attempts"
         screen.table(title, rows)
         for note in published_note(ordered, scenarios):

@@ -63,10 +63,17 @@ def _judge_words(judge: Mapping[str, Any]) -> str:
     return ", ".join([*words, f"judge call {judge.get('harness') or 'not stated'}"])
 
 
-def transposed(rows: Sequence[tuple[str, ...]], *, narrow: bool = False) -> list[tuple[str, ...]]:
-    """Transpose the table, so that each task is a column; `narrow` keeps only scores."""
-    columns = list(zip(*rows, strict=True))
-    return [columns[0], *columns[WORDS - 1 if narrow else 1 :]]
+def transposed(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Transpose the table, so that each task is a column."""
+    return list(zip(*rows, strict=True))
+
+
+def narrow(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return names and scores alone for a terminal: the longer of tasks and conditions goes down the page."""
+    published, *scores = list(zip(*rows, strict=True))[WORDS + 2 :]
+    is_published = any(cell not in ("-", "") for cell in published[1:])
+    columns = [tuple(row[0] for row in rows), *([published] if is_published else []), *scores]
+    return columns if len(columns) > len(rows) else list(zip(*columns, strict=True))
 
 
 def _facts(task: ReportTask) -> tuple[str, ...]:
