@@ -1,9 +1,11 @@
 """What the command line says of itself, and what a shell completes."""
 
 import inspect
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
@@ -133,6 +135,53 @@ def test_a_shell_is_answered(project, tmp_path, line, words):
         check=False,
     )
     assert sorted(word.strip() for word in done.stdout.splitlines()) == sorted(words), done.stderr
+
+
+TYPED = {
+    "zsh": ["zsh", "-f", "tests/support/typed.zsh"],
+    "fish": ["fish", "--no-config", "-c", "staffbench completion fish | source; complete -C $argv[1]"],
+}
+
+
+@pytest.mark.parametrize(
+    ("shell", "line", "shown"),
+    [
+        ("zsh", "staffbench rub", "staffbench rubric "),
+        ("zsh", "staffbench run mod", "staffbench run model="),
+        (
+            "zsh",
+            "cd .; A=é staffbench run -m model=weak,ext",
+            "cd .; A=é staffbench run -m model=weak,extractive ",
+        ),
+        ("zsh", "staffbench run 'model=ext", "staffbench run 'model=extractive' "),
+        (
+            "fish",
+            "staffbench rub",
+            "rubric\twrite a scenario's rubric as a spreadsheet, CSV or JSON, and read it back",
+        ),
+        ("fish", "staffbench run mod", "model="),
+        ("fish", "cd .; A=é staffbench run -m model=weak,ext", "model=weak,extractive"),
+        ("fish", "staffbench run 'model=ext", "model=extractive"),
+    ],
+)
+def test_tab_completes_in_a_real_shell(project, tmp_path, shell, line, shown):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+    done = subprocess.run(
+        [*TYPED[shell], line],
+        cwd=project,
+        env={
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "TERM": "dumb",
+            "LC_ALL": "C.UTF-8",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.splitlines() == [shown], done.stderr
 
 
 def test_the_former_name_of_track_takes_the_same_arguments():

@@ -241,7 +241,7 @@ class TrackingSettings(Strict):
     enabled: bool
     experiment: str
     # Defaults for callers that don't use `conf/`.
-    traces: CountOrZero = 1_000
+    traces: CountOrZero = 500
     wait_s: PositiveOrZero = 120.0
 
 

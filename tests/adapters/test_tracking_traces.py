@@ -190,9 +190,11 @@ def test_a_store_that_is_not_there_or_damaged_gives_no_labels(tmp_path):
         read_human_labels(tmp_path, "staffbench", "ma_bench")
 
 
-def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path):
-    _, notes = logged(tmp_path, record(n_briefs=10_200))
-    assert notes == [
-        "MLflow has 2 of 10,200 briefs as traces (tracking.traces); its runs and tables have all of them."
-    ]
-    assert asked(tmp_path, RUNS)["tags"]["traces"] == "2 of 10200 briefs"
+@pytest.mark.parametrize(
+    ("seconds", "n", "why"), [(30.0, 2, "tracking.traces"), (0.0, 0, "the time for them was over")]
+)
+def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path, seconds, n, why):
+    _, notes = logged(tmp_path, record(n_briefs=10_200, traces_s=seconds))
+    said = f"MLflow has {n} of 10,200 briefs as traces, the first seeds of each condition ({why}); "
+    assert notes == [said + "its runs and tables have all of them."]
+    assert asked(tmp_path, RUNS)["tags"]["traces"] == f"{n} of 10200 briefs"

@@ -3,10 +3,12 @@
 import http.server
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import urllib.request
+from queue import SimpleQueue
 
 import pytest
 from prefect.utilities.schema_tools import validate
@@ -35,6 +37,21 @@ def below(environment, kind, run):
     return ask(environment, f"/{kind}/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
 
 
+def python(bench, *words):
+    """What Python prints in the project's folder."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=bench.folder,
+        env=bench.environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def test_a_flow_run_has_parameters_tags_progress_board_and_link(bench):
     done = bench("run", "model=strong", "seeds=2", "tracking=none")
     assert done.code == 0, done.err
@@ -60,17 +77,7 @@ def test_a_run_that_failed_is_retried_from_what_is_stored(bench, endpoint):
     before = len(endpoint.billed)
     endpoint.script = answer
     entrypoint = f"{deployed.fn.__code__.co_filename}:deployed"
-    command = [sys.executable, "-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint]
-    done = subprocess.run(
-        command,
-        cwd=bench.folder,
-        env=bench.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    python(bench, "-m", "prefect", "flow-run", "retry", run["id"], "--entrypoint", entrypoint)
     again = newest(bench.environment)
     assert (again["id"], again["run_count"]) == (run["id"], 2)
     assert again["state"]["message"] == "every item has a verdict"
@@ -97,24 +104,35 @@ def test_a_deployments_parameters_are_checked_before_a_run_is_made(parameters, i
         validate(parameters, schema, raise_on_error=True)
 
 
-@pytest.mark.slow
-def test_an_automation_tells_of_a_run_that_failed(tmp_path, project, monkeypatch):
-    """A server that is kept running, with its feed of events; a webhook on this machine."""
-    told: list[str] = []
-    came = threading.Event()
+@pytest.fixture
+def hook():
+    """A webhook on this machine; gives its address and what it is sent."""
+    told: SimpleQueue[str] = SimpleQueue()
 
     class Hook(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
-            told.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            told.put(self.rfile.read(int(self.headers["Content-Length"])).decode())
             self.send_response(200)
             self.end_headers()
-            came.set()
 
         def log_message(self, *_):
             pass
 
-    hook = http.server.HTTPServer(("127.0.0.1", 0), Hook)
-    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/", told
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_automation_of_the_guide_tells_of_a_run_that_failed(
+    tmp_path, project, monkeypatch, endpoint, hook
+):
+    """On a server with its event services, as one that is kept running has them."""
+    address, told = hook
+    (text,) = re.findall(
+        r"```yaml\n(name: .*?)```", (project / "docs/how-to/prefect.md").read_text(), re.DOTALL
+    )
     monkeypatch.setattr(os, "environ", os.environ.copy())
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(tmp_path / "home")
@@ -125,48 +143,21 @@ def test_an_automation_tells_of_a_run_that_failed(tmp_path, project, monkeypatch
     server.start()
     try:
         server.wait()
-        environment = {**os.environ}
+        bench = Project(tmp_path, project / "conf", {**os.environ})
         code = (
             "from prefect.blocks.webhook import Webhook\n"
-            f"hook = Webhook(url='http://127.0.0.1:{hook.server_port}/', allow_private_urls=True)\n"
-            "print(hook.save('hook'))"
+            f"print(Webhook(url={address!r}, allow_private_urls=True).save('hook'))"
         )
-        block = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=True,
+        block_id = python(bench, "-c", code).split()[-1]
+        (tmp_path / "automation.yaml").write_text(
+            text.replace("block_document_id: ID", f"block_document_id: {block_id}")
         )
-        failed = {"prefect.resource.id": "prefect.flow-run.*"}
-        trigger = {
-            "type": "event",
-            "posture": "Reactive",
-            "match": failed,
-            "expect": ["prefect.flow-run.Failed"],
-        }
-        action = {
-            "type": "call-webhook",
-            "block_document_id": block.stdout.split()[-1],
-            "payload": "{{ flow_run.name }}: {{ flow_run.state.message }}",
-        }
-        ask(
-            environment,
-            "/automations/",
-            {
-                "name": "failed",
-                "trigger": {**trigger, "for_each": ["prefect.resource.id"], "threshold": 1, "within": 0},
-                "actions": [action],
-            },
-        )
-        bench = Project(tmp_path, project / "conf", environment)
-        (tmp_path / "data" / "ma_bench" / "alder" / "documents" / "01-order.txt").write_bytes(b"\xff\x00")
-        process = bench.start("run", "model=strong", "tracking=none")
-        out, err = process.communicate(timeout=500)
-        assert process.returncode == 1, out + err
-        assert came.wait(300)
-        assert told[0].startswith("ma_bench · strong-default-3000-v0 · offline: ")
+        python(bench, "-m", "prefect", "automation", "create", "--from-file", "automation.yaml")
+        answer = endpoint.script
+        endpoint.script = lambda call: answer(call) if call.body["model"] == "writer-1" else Status(401)
+        assert bench("run", *remote(endpoint, "seeds=1")).code == 1
+        sent = json.loads(told.get(timeout=300))["text"]
+        run = newest(bench.environment)
+        assert sent == f"{run['name']}: {run['state']['message']}"
     finally:
         server.stop()
-        hook.shutdown()

@@ -33,7 +33,8 @@ def test_a_run_names_who_answered_and_bounds_its_traces(tmp_path, project, monke
     with ScriptedServer(answer) as server:
         words = [*remote(server), "tracking=mlflow", "tracking.traces=1", "seeds=2"]
         assert run_here(here.folder, *words) == 0
-    assert "MLflow has 1 of 4 briefs as traces (tracking.traces)" in " ".join(capsys.readouterr().out.split())
+    said = "MLflow has 1 of 4 briefs as traces, the first seeds of each condition (tracking.traces)"
+    assert said in " ".join(capsys.readouterr().out.split())
     with closing(sqlite3.connect(here.results / "mlflow.db")) as database:
         tags = dict(database.execute("select key, value from tags").fetchall())
         metrics = dict(database.execute("select key, value from latest_metrics").fetchall())

@@ -57,6 +57,7 @@ class RunRecord:
     model: str = ""  # name of the logged model, which stands for the condition; empty for none
     judge: tuple[str, bool] = ("", False)  # label, and whether a model grades
     traces: Sequence[BriefTrace] = ()  # as many as are to be logged
+    traces_s: float = 30.0  # seconds after which the rest of them are left out
     n_briefs: int = 0  # all of them
 
 

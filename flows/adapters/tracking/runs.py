@@ -20,8 +20,6 @@ from flows.adapters.tracking.traces import log_traces
 from flows.common.digests import sha256_text
 from flows.common.locks import locked
 
-_TRACES_S = 45.0
-"""Seconds that traces may take in one command, after which the rest are left out."""
 _NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
 _NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
 _LONGEST_NAME = 250
@@ -35,7 +33,6 @@ class Logged:
     runs: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     problem: str = ""
-    traces_s: float = 0.0  # spent on traces
 
 
 def log_all(
@@ -46,20 +43,21 @@ def log_all(
 ) -> None:
     """Log records as they arrive, new runs under one parent if there are several."""
     new: list[Any] = []
-    n_traces = n_briefs = 0
+    n_traces = n_wanted = n_briefs = 0
     for record in records:
         with locked(opened.lock):  # another process may log the same record
             run, is_new = _run_of(opened, record)
             if run is None:
                 continue
-            n_traces += _log_one(opened, run, record, logged)
-        n_briefs += record.n_briefs
+            n_traces += _log_one(opened, run, record)
+        n_wanted, n_briefs = n_wanted + len(record.traces), n_briefs + record.n_briefs
         logged.runs.append(run.info.run_id)
         new += [run] if is_new else []
     if n_traces < n_briefs:
+        bound = "tracking.traces" if n_traces == n_wanted else "the time for them was over"
         logged.notes.append(
-            f"MLflow has {n_traces:,} of {n_briefs:,} briefs as traces (tracking.traces); its runs and "
-            "tables have all of them."
+            f"MLflow has {n_traces:,} of {n_briefs:,} briefs as traces, the first seeds of each condition "
+            f"({bound}); its runs and tables have all of them."
         )
     if len(new) > 1:
         client, experiment_id = opened.client, opened.experiment_id
@@ -91,7 +89,7 @@ def _run_of(opened: Opened, record: RunRecord) -> tuple[Any | None, bool]:
     return client.create_run(experiment_id, run_name=record.name, tags=tags), True
 
 
-def _log_one(opened: Opened, run: Any, record: RunRecord, logged: Logged) -> int:
+def _log_one(opened: Opened, run: Any, record: RunRecord) -> int:
     """Write everything of a record, its identity last; return the number of its traces."""
     client, run_id = opened.client, run.info.run_id
     now = int(time.time() * 1000)
@@ -119,9 +117,7 @@ def _log_one(opened: Opened, run: Any, record: RunRecord, logged: Logged) -> int
         client.log_artifacts(run_id, folder)
     for folder, file in record.files.items():
         client.log_artifact(run_id, file, folder)
-    before = time.monotonic()
-    n_traces = log_traces(opened, run_id, model_id, record, max(0.0, _TRACES_S - logged.traces_s))
-    logged.traces_s += time.monotonic() - before
+    n_traces = log_traces(opened, run_id, model_id, record)
     tables = json.dumps([{"path": path, "type": "table"} for path in record.tables])
     tags = {
         **record.tags,

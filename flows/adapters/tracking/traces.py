@@ -30,7 +30,7 @@ _SUPERSEDED = "staffbench.superseded"
 _YES_NO = {True: True, False: False, "yes": True, "no": False, "pass": True, "fail": False}
 
 
-def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRecord, seconds: float) -> int:
+def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRecord) -> int:
     """Log the traces that the run lacks, and remove those of earlier results.
 
     A trace of an earlier result on which a person said something stays, marked as superseded.
@@ -39,8 +39,7 @@ def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRec
         opened: the store.
         run_id: the run.
         model_id: of the logged model, if there is one.
-        record: with the briefs.
-        seconds: after which the rest is left out.
+        record: with the briefs, and the seconds after which the rest is left out.
 
     Returns:
         The number of traces that the run has.
@@ -56,7 +55,7 @@ def log_traces(opened: Opened, run_id: str, model_id: str | None, record: RunRec
             client.set_trace_tag(trace_id, _SUPERSEDED, "true")
         else:
             client.delete_traces(experiment_id, trace_ids=[trace_id])
-    n, until = 0, time.monotonic() + seconds
+    n, until = 0, time.monotonic() + record.traces_s
     location = TraceLocation.from_experiment_id(experiment_id)
     metadata = {_RUN: run_id, **({"mlflow.modelId": model_id} if model_id else {})}
     for trace_id, brief in wanted.items():

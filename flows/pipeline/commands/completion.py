@@ -58,4 +58,6 @@ def completion_script(shell: str) -> str:
     """Return that script."""
     from argcomplete.shell_integration import shellcode
 
-    return shellcode(["staffbench"], shell=shell)
+    # For zsh it would take the whole line, in which staffbench may follow `cd there;` or `NAME=value`.
+    script = shellcode(["staffbench"], shell=shell).replace('"$BUFFER"', '"${(j: :)words[1,CURRENT]}"')
+    return script.replace('"$CURSOR"', '"${#${(j: :)words[1,CURRENT]}}"')

@@ -32,6 +32,7 @@ from flows.stages.differing import changed_values
 
 _LONGEST_NAME = 200
 _LONGEST_PARAM = 500  # characters; MLflow rejects some thousands
+_TRACES_S = 30.0  # seconds that MLflow's traces of one command may take
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,10 @@ class Job:
         if self.page is not None:
             self.page.estimates[evaluation.name] = outcome.estimate
         if self.tracker is not None:
-            most = evaluation.settings.tracking.traces
+            n, most = len(self.context.evaluations), evaluation.settings.tracking.traces
             # Shared by the conditions, so that a sweep of thousands of briefs is logged in a minute.
-            share = -(-most // len(self.context.evaluations))
-            self.tracker.log(run_record(self.context.project, evaluation, outcome, files, share))
+            bounds = -(-most // n), _TRACES_S / n
+            self.tracker.log(run_record(self.context.project, evaluation, outcome, files, *bounds))
 
     def report(self) -> None:
         """Write the leaderboard, if it has a row."""

@@ -35,7 +35,7 @@ _ESTIMATED = (
 
 
 def run_record(
-    project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles, n_traces: int
+    project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles, n_traces: int, traces_s: float
 ) -> RunRecord:
     """Build the MLflow record of an evaluation: parameters, metrics, tags, files and traces.
 
@@ -44,7 +44,7 @@ def run_record(
         evaluation: what was run.
         outcome: its results.
         files: its tables.
-        n_traces: how many briefs are to be logged as traces; the first seeds of all scenarios come first.
+        n_traces, traces_s: how many briefs become traces, and in how many seconds; first seeds come first.
     """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate
@@ -120,6 +120,7 @@ def run_record(
         model=f"{condition.benchmark}-{condition.label}",
         judge=(judge.label, settings.judge.kind is not JudgeKind.offline),
         traces=_traces(evaluation, outcome, n_traces),
+        traces_s=traces_s,
         n_briefs=len(outcome.briefs),
         files={
             "scores": str(files.scores),
