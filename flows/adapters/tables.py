@@ -74,6 +74,11 @@ TRAJECTORIES = _schema("""
     turn:int  # from 1
     event  # JSON: what the model said and called, and what it was answered
 """)
+JUDGE_CHATS = _schema("""
+    condition judge scenario_id seed:int
+    repeat:int  # of the judge, from 1; `seed` is the report's
+    turn:int event  # as of an attempt
+""")
 VERDICTS = _schema("""
     condition judge scenario_id seed:int item_id
     step?  # these three are an item's; null for a criterion

@@ -335,3 +335,30 @@ def test_another_model_that_judges_or_writes_is_named(here):
 def renamed(say, model):
     """The same reply from an endpoint that names another model."""
     return replace(say, model=model)
+
+
+def test_its_chat_is_kept_and_shown_as_the_writers_is(here):
+    hand_in(here, "A second report.", 2)
+    with ScriptedServer(lambda call: decides(call, "C2")) as server:
+        assert run_here(here.folder, *MINE, "seeds=2", *judge(server, "judge.repeat=2")) == 0
+        (row,) = here.board()
+        place = here.own / "judge_chats" / row["condition"] / f"{row['judge_id']}.parquet"
+        first = place.read_bytes()
+        assert run_here(here.folder, *MINE, "seeds=2", *judge(server, "judge.repeat=2")) == 0
+        assert place.read_bytes() == first
+    rows = pq.read_table(place).to_pylist()
+    kinds = [json.loads(row["event"])["kind"] for row in rows if (row["seed"], row["repeat"]) == (2, 1)]
+    assert kinds == ["told", "turn", "turn", "turn"]
+    assert here("report", "benchmark=mission_report").code == 0
+    site = here.own / "site"
+    (brief,) = (site / row["condition"] / row["judge_id"]).glob("memo-01-2.html")
+    assert (
+        f'attempts/{row["condition"]}/memo-01-2.html#{row["judge_id"]}-1">its chat</a>' in brief.read_text()
+    )
+    page = (site / "attempts" / row["condition"] / "memo-01-2.html").read_text()
+    for number in (1, 2):
+        assert f'id="{row["judge_id"]}-{number}"' in page
+    assert page.count("<b>decide</b>") == 2
+    assert "<h3>Reply 3 of 3</h3>" in page
+    assert "A second report." in page
+    assert expert("memo-01")[:20] in page

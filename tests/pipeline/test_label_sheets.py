@@ -10,6 +10,7 @@ from flows.common.errors import ConfigError
 from flows.pipeline.commands.agreement import agreement
 from tests.pipeline.test_paper import rows
 from tests.support.plain_flow import run_here, without_prefect
+from tests.support.report_bench import a_report, expert, project_here
 
 
 @pytest.fixture
@@ -114,3 +115,24 @@ def test_what_can_not_be_done_is_said(graded):
         with pytest.raises(ConfigError) as error:
             agreement(graded.folder, named, Screen(), **wanted)
         assert said in str(error.value)
+
+
+def test_criteria_of_reports_are_labelled_beside_the_experts(tmp_path, project, monkeypatch):
+    here = project_here(tmp_path, project / "conf", monkeypatch)
+    mine = ["benchmark=mission_report", "benchmark.scenarios=[memo-01]"]
+    folder = here.folder / "mine" / "memo-01"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(("Route Amber is closed until 21 May.", "Nothing is known."), 1):
+        (folder / f"{number}.docx").write_bytes(a_report(text))
+    files = ["model=files", "model.folder=mine", "seeds=2", "judge=offline", "tracking=none"]
+    assert run_here(here.folder, *mine, *files) == 0
+    done = here("agreement", "sheet", "labels", *mine, "--raters", "ann", "--briefs", "2", "--shared", "2")
+    assert done.code == 0, done.err
+    path = here.folder / "labels" / "ann.xlsx"
+    book = load_workbook(path)
+    assert expert("memo-01") in {cell.value for (cell,) in book["Expert 1"].iter_rows(max_col=1)}
+    assert book["Labels"].max_row == 1 + 2 * 4
+    fill(path, right)
+    done = here("agreement", "labels", *mine)
+    assert done.code == 0, done.err
+    assert "offline against labels of ann" in done.out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flows.common.errors import ReadError
 from flows.pipeline.native.chat import FINISHED, REFUSED, Chat
@@ -56,11 +57,13 @@ class Judgment:
         verdicts: on each item, without canaries.
         n_canary_missed: decisions that were rejected because of a canary.
         seconds: recorded seconds of all calls, and of the tools before them.
+        events: of the chat, as `Chat.trajectory`.
     """
 
     verdicts: tuple[ItemVerdict, ...]
     n_canary_missed: int
     seconds: float
+    events: Sequence[Mapping[str, Any]]
 
 
 async def judge_by_tools(
@@ -114,7 +117,7 @@ async def judge_by_tools(
     found = tools.decision
     if found is None:
         found = _undecided(call, ended, chat.detail, tools, seconds)
-    return Judgment(found, tools.n_canary_missed, round(chat.seconds, 3))
+    return Judgment(found, tools.n_canary_missed, round(chat.seconds, 3), chat.trajectory)
 
 
 def _undecided(

@@ -8,7 +8,7 @@ from flows.adapters.tables import table_files
 
 BY_CONDITION = ("briefs", "reports", "trajectories")
 """Folders with one table for each condition."""
-BY_JUDGE = ("verdicts", "scores", "repeats")
+BY_JUDGE = ("verdicts", "scores", "repeats", "judge_chats")
 """Folders with a folder for each condition, and in it one table for each judge."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
+from flows.adapters.tables import BRIEFS, JUDGE_CHATS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
 from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.results.graded import SCORE_VERSIONS, items_of
@@ -185,6 +185,15 @@ def write_results(
     ]
     if repeats:
         write_table(files.repeats, REPEATS, repeats, (*_BRIEF_KEYS, "item_id", "repeat"), about)
+    chats = [
+        {**names, "scenario_id": scenario_id, "seed": seed, "repeat": number, **turn}
+        for scenario_id, judged in outcome.judged.items()
+        for seed, number, events in judged.chats
+        for turn in _turns(events)
+    ]
+    if chats:
+        path = folder / "judge_chats" / condition.label / f"{judge.label}.parquet"
+        write_table(path, JUDGE_CHATS, chats, (*_BRIEF_KEYS, "repeat", "turn"), about)
     statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
     names["scoring"] = settings.scoring.name
     scores = [
@@ -216,15 +225,16 @@ def write_submissions(
         facts = submission.facts
         place = {"condition": condition.label, "scenario_id": facts.scenario_id, "seed": facts.seed}
         reports.append({**place, "harness": condition.harness, **as_row(facts)})
-        turns += [
-            {**place, "turn": number, "event": canonical_json(event)}
-            for number, event in enumerate(submission.trajectory, 1)
-        ]
+        turns += [{**place, **turn} for turn in _turns(submission.trajectory)]
     file = f"{condition.label}.parquet"
     if reports:
         write_table(folder / "reports" / file, REPORTS, reports, _BRIEF_KEYS, about)
     if turns:
         write_table(folder / "trajectories" / file, TRAJECTORIES, turns, (*_BRIEF_KEYS, "turn"), about)
+
+
+def _turns(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"turn": number, "event": canonical_json(event)} for number, event in enumerate(events, 1)]
 
 
 def briefs_digest(briefs: Sequence[Brief]) -> str:

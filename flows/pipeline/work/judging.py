@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from flows.pipeline.native.judging import AGENT_VERSION
 from flows.pipeline.orchestration.cached_tasks import Work
 from flows.pipeline.work.digests import rubric_digest
 from flows.pipeline.work.evaluations import evaluation_of
-from flows.pipeline.work.remote_judge import REPLIES, ask_about, time_limit
+from flows.pipeline.work.remote_judge import CHATS, REPLIES, ask_about, time_limit
 from flows.pipeline.work.run_context import Evaluation, Files, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.stores import Stores, context_of
@@ -60,6 +61,8 @@ class Judged:
     spent: Spent  # on the judge's replies, rejected ones included
     # Number of replies by the model that the endpoint named; empty for a panel, whose members have their own.
     answered_by: Mapping[str, int] = field(default_factory=dict[str, int])
+    # Seed, number of the repeat, and events of each chat of an agent; a panel's members have theirs.
+    chats: Sequence[tuple[int, int, Sequence[Mapping[str, Any]]]] = ()
 
 
 def judged_of(value: dict[str, Any]) -> Judged:
@@ -71,6 +74,7 @@ def judged_of(value: dict[str, Any]) -> Judged:
         value["n_canary_missed"],
         from_row(Spent, value["spent"]),
         value["answered_by"],
+        value.get("chats", ()),  # not in what older versions stored
     )
 
 
@@ -99,7 +103,9 @@ def judge_work(
         # First, while the cache of shielded texts, which requests use too, is filled.
         kinds = {str(brief.seed): shield(brief.text)[1] for brief in briefs if brief.text is not None}
         replies: list[Completion] = []
-        REPLIES.set(replies)  # tasks that are started below add to this list
+        chats: list[tuple[int, int, Sequence[Mapping[str, Any]]]] = []
+        REPLIES.set(replies)  # tasks that are started below add to these lists
+        CHATS.set(chats)
         gradings = await gather_then_raise(
             [_grade(context, evaluation, scenario, brief, files) for brief in briefs]
         )
@@ -112,6 +118,7 @@ def judge_work(
             "n_canary_missed": sum(grading.n_canary_missed for grading in gradings) if tested else None,
             "spent": as_row(spent_on(replies)),
             "answered_by": dict(Counter(names)) if judge.kind is JudgeKind.remote else {},
+            "chats": sorted(chats, key=itemgetter(0, 1)) if judge.kind is JudgeKind.remote else [],
             # A failed vote is retried even if the other votes made a majority.
             "statuses": sorted({status for grading in gradings for status in grading.statuses}),
         }

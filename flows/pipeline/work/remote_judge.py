@@ -35,6 +35,8 @@ from flows.stages.judge import (
 
 REPLIES: ContextVar[list[Completion]] = ContextVar("REPLIES")
 """The judge's replies of the stage that is running: what they cost, and which models answered."""
+CHATS: ContextVar[list[tuple[int, int, Sequence[Mapping[str, Any]]]]] = ContextVar("CHATS")
+"""Chats of the stage that is running: seed of a report, number of the judge's repeat, and the events."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ async def ask_about(
     judge = settings.judge
     data = await files(brief) if judge.takes_images else None
     if judge.harness is JudgeHarness.agent:
-        return await _ask_agent(context, evaluation, scenario, brief.text, data, seed=seed)
+        return await _ask_agent(context, evaluation, scenario, brief, data, seed=seed)
     pages, expert = await all_pages(context.renders, scenario, brief.brief_id, data)
     calls = build_requests(
         scenario.items,
@@ -139,7 +141,7 @@ async def _ask_agent(
     context: RunContext,
     evaluation: Evaluation,
     scenario: Scenario,
-    text: str,
+    brief: Brief,
     data: bytes | None,
     *,
     seed: int,
@@ -175,7 +177,7 @@ async def _ask_agent(
         complete,
         call,
         {
-            REPORT: OpenFile(shield(text)[0], data),
+            REPORT: OpenFile(shield(brief.text or "")[0], data),
             EXPERT: OpenFile(shield(scenario.reference or "")[0], expert),
         },
         context.renders,
@@ -184,6 +186,7 @@ async def _ask_agent(
         max_attempts=judge.max_attempts,
         may_go_on=lambda messages: (again and earlier) or client.knows(request_of(messages)),
     )
+    CHATS.get([]).append((brief.seed, seed, judgment.events))
     return Asked(judgment.verdicts, judgment.n_canary_missed)
 
 

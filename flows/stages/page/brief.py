@@ -36,6 +36,7 @@ def brief_page(
     report: ReportFacts | None = None,
     pictures: Sequence[str] = (),
     beside: tuple[str | None, str | None] = (None, None),
+    has_chat: bool = False,
 ) -> str:
     """Render a brief's counts, and its text as graded beside a filterable table of verdicts.
 
@@ -53,6 +54,7 @@ def brief_page(
         report: facts about its file; None for a plain-text brief.
         pictures: paths of the pictures of its pages, from the folder of the site's folder.
         beside: file names of the pages of the brief before and after it.
+        has_chat: True if the judge's chat is on the page of the attempt.
 
     Raises:
         KeyError: an item has no verdict.
@@ -90,6 +92,7 @@ def brief_page(
         quoted=seen,
         pictures=pictures,
         beside=beside,
+        has_chat=has_chat,
         heading=heading,
         condition=condition,
         row=row,
@@ -148,6 +151,7 @@ def attempt_page(
     events: Sequence[Mapping[str, Any]],
     *,
     judges: Sequence[str] = (),
+    chats: Sequence[tuple[str, int, Sequence[Mapping[str, Any]]]] = (),
     is_imported: bool = False,
 ) -> str:
     """Render the trajectory of one attempt.
@@ -158,6 +162,7 @@ def attempt_page(
         seed: number of the attempt.
         events: rows of the trajectories table, in order; empty without that table.
         judges: labels of the judges with a page on its report.
+        chats: of judges that are agents: label, number of the repeat, and events.
         is_imported: True if the attempt was not made with our tools.
     """
     heading = f"{scenario_id}, attempt {seed}"
@@ -169,9 +174,9 @@ def attempt_page(
         condition=condition,
         page=f"{scenario_id}-{seed}.html",
         judges=judges,
+        chats=chats,
         is_imported=is_imported,
         events=events,
-        n_calls=sum(event["kind"] == "turn" for event in events),
         answered=_answered,
         answer_text=_answer_text,
     )

@@ -1,4 +1,4 @@
-"""Pages of attempts, from the trajectories table, and pictures of the pages of their reports."""
+"""Pages of attempts, from the tables of chats, and pictures of the pages of their reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from flows.adapters.tables import TRAJECTORIES, read_table
+from flows.adapters.tables import JUDGE_CHATS, TRAJECTORIES, read_table
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.results.graded import Graded
 from flows.schema.report_task import ReportFacts
@@ -28,36 +28,56 @@ def attempt_links(entry: Graded) -> Markup:
     return Markup("<br><small>attempts: {}</small>").format(Markup(", ").join(links))
 
 
+def judge_chats_file(folder: Path, entry: Graded) -> Path:
+    """Return the path of the table of a judge's chats; only judges that are agents have one."""
+    return folder / "judge_chats" / entry.condition / f"{entry.judge}.parquet"
+
+
 def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
     """Yield path and text of a page for each attempt, once per condition.
 
     Args:
         folder: `results/<benchmark>/`.
-        graded: the graded conditions; those without attempts have no such page.
+        graded: the graded conditions; those without chats of a writer or a judge have no such page.
 
     Raises:
         StoreError: a table can't be read.
     """
-    judges: dict[str, list[str]] = {}
+    by_condition: dict[str, list[Graded]] = {}
     for entry in graded:
-        # An imported report has no page of its own, only its attempt has one.
-        judges.setdefault(entry.condition, []).extend([] if entry.is_foreign else [entry.judge])
-    for entry in {entry.condition: entry for entry in graded if entry.has_attempts}.values():
-        path = folder / "trajectories" / f"{entry.condition}.parquet"
-        # The file may not have been pulled: scores do not depend on it.
-        rows = read_table(path, TRAJECTORIES)[0] if path.is_file() else []
-        events: dict[tuple[str, int], list[Any]] = {}
-        for row in sorted(rows, key=lambda row: row["turn"]):
-            events.setdefault((row["scenario_id"], row["seed"]), []).append(json.loads(row["event"]))
-        for row in entry.briefs:
-            attempt = (entry.condition, row["scenario_id"], row["seed"])
+        by_condition.setdefault(entry.condition, []).append(entry)
+    for condition, entries in by_condition.items():
+        chats = {one.judge: _chats(judge_chats_file(folder, one), JUDGE_CHATS) for one in entries}
+        if not (any(entry.has_attempts for entry in entries) or any(chats.values())):
+            continue
+        written = _chats(folder / "trajectories" / f"{condition}.parquet", TRAJECTORIES)
+        for row in entries[0].briefs:
+            place = (row["scenario_id"], row["seed"])
             page = attempt_page(
-                *attempt,
-                events.get(attempt[1:], []),
-                judges=sorted(judges[entry.condition]),
-                is_imported=entry.is_foreign,
+                condition,
+                *place,
+                written.get(place, {}).get(1, []),
+                # An imported report has no page of its own, only its attempt has one.
+                judges=sorted(entry.judge for entry in entries if not entry.is_foreign),
+                chats=[
+                    (judge, number, events)
+                    for judge, found in sorted(chats.items())
+                    for number, events in found.get(place, {}).items()
+                ],
+                is_imported=entries[0].is_foreign,
             )
-            yield "/".join(attempt_path(*attempt)), page
+            yield "/".join(attempt_path(condition, *place)), page
+
+
+def _chats(path: Path, schema: Any) -> dict[tuple[str, int], dict[int, list[Any]]]:
+    """Return the events of each chat in a table, by scenario and seed, then by repeat of the judge."""
+    # The file may not have been pulled: scores do not depend on it.
+    rows = read_table(path, schema)[0] if path.is_file() else []
+    found: dict[tuple[str, int], dict[int, list[Any]]] = {}
+    for row in sorted(rows, key=lambda row: (row.get("repeat", 1), row["turn"])):
+        repeats = found.setdefault((row["scenario_id"], row["seed"]), {})
+        repeats.setdefault(row.get("repeat", 1), []).append(json.loads(row["event"]))
+    return found
 
 
 def page_pictures(folder: Path, report: ReportFacts | None) -> list[str]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from flows.adapters.browser_libraries import chart_library, table_library
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, in_order, scored
-from flows.pipeline.results.pages.attempts import attempt_links, attempt_pages, page_pictures
+from flows.pipeline.results.pages.attempts import attempt_links, attempt_pages, judge_chats_file, page_pictures
 from flows.pipeline.results.pages.compare import compare_files
 from flows.pipeline.results.pages.charts import Drawn, drawn, own_charts
 from flows.pipeline.results.pages.tables import further_tables, is_of_tasks, origin
@@ -220,6 +220,7 @@ class _Site:
         row, entry, scenarios = condition.row, condition.entry, self.scenarios
         place = f"{row.condition}/{row.judge_id}"
         files = [brief_file(brief) for brief, _, _ in condition.briefs]
+        has_chat = judge_chats_file(self.folder, entry).is_file()
         for number, (brief, score, verdicts) in enumerate(condition.briefs):
             report = entry.reports.get((brief.scenario_id, brief.seed))
             page = brief_page(
@@ -233,6 +234,7 @@ class _Site:
                 weights=self.scoring.weights,
                 report=report,
                 pictures=page_pictures(self.folder, report),
+                has_chat=has_chat,
                 beside=(files[number - 1] if number else None, (*files, None)[number + 1]),
             )
             yield f"{place}/{files[number]}", page

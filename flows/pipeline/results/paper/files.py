@@ -93,7 +93,7 @@ def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], with
             "|---|---|---|",
             *(f"| {name} | {summary} | {', '.join(links)} |" for name, (summary, links) in sorted(entries.items())),
             "",
-            *(["## Not made", "", "| file | what it needs |", "|---|---|", *missing, ""] if missing else []),
+            *(["## Not made", "", "| file | why, and what makes it |", "|---|---|", *missing, ""] if missing else []),
         ]
     )
 
