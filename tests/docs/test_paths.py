@@ -102,6 +102,10 @@ PARTS = {
         ["pipeline.harbor", "adapters.harbor_jobs", "stages.harbor_summary"],
         [],
     ),
+    "Inspect": (
+        ["pipeline.inspect"],
+        ["pipeline/commands/run.py"],
+    ),
     "the cluster": (
         ["pipeline.orchestration.clusters", "pipeline.evaluate.crew", "pipeline.evaluate.worker"],
         ["pipeline/evaluate/run.py"],

@@ -17,7 +17,8 @@ from flows.stages.page.index import paper_page
 from flows.stages.page.markup import address
 from flows.stages.page.rubric import document_page, rubric_page
 from flows.stages.page.scenario import scenario_page
-from flows.stages.page.wording import wording
+from flows.stages.page.wording import BRIEFS, REPORTS, meanings, wording
+from flows.stages.table import _CELLS
 from tests.stages.page_support import (
     BRIEF,
     DOCUMENTS,
@@ -265,3 +266,8 @@ def test_an_interval_of_no_width_says_how_many_may_score_otherwise():
     said = "of no width, since all scored alike: up to 25.0% of all scenarios may score otherwise"
     assert said in Page(a_condition(row)).said
     assert "of no width" not in Page(a_condition()).said
+
+
+@pytest.mark.parametrize("said", [BRIEFS, REPORTS])
+def test_the_page_explains_every_column_that_a_leaderboard_can_have(said):
+    assert not set(_CELLS) - set(meanings(said, is_clamped=False))

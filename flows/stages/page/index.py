@@ -61,7 +61,7 @@ def index_page(
         board=board,
         said=said,
         main=Table(caption, _columns([said.head(name) for name in head], cells), rows),
-        meanings=[f"{said.head(name)}: {known[name]}." for name in head if name in known],
+        meanings=[f"{said.head(name)}: {known[name]}." for name in head],
         tables=[
             (heading, _plain_table(more, own_head, own_cells))
             for heading, more, (own_head, *own_cells) in tables

@@ -92,6 +92,8 @@ def meanings(said: Wording, *, is_clamped: bool) -> dict[str, str]:
         f"averaged, then the {said.scenario}s",
         "interval": f"of the score, over {said.scenario}s; of two to five {said.scenario}s only their range, "
         "which is no interval",
+        "rank": "among rows on the same scenarios in which everything was scored; a dash for others",
+        "bounds": "the score if everything missing had failed, and if it had passed",
         "correct": f"share of graded items passed, {said.requirements} and {said.errors} alike; "
         f"{_article(said.error)} is passed where it was not {said.made}",
         "passed": f"share of graded {said.requirements} passed",
