@@ -33,7 +33,8 @@ class S3:
     Attributes:
         environment: variables for obstore; the key is searched for in what a run writes.
         fault: called with method and path of each request; returns None, a key of `_FAULTS`, `reset` (it is
-            not passed on) or `lost` (it is, and the answer is lost).
+            not passed on), `lost` (it is, and the answer is lost) or `slow` (it is, and the client waits for
+            an answer until it gives up).
         requests: method and path of each request.
     """
 
@@ -129,7 +130,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(*_FAULTS[fault], [])
         if fault != "reset":
             status, data, headers = s3.send(self.command, self.path, body, self.headers.items())
-        if fault in ("reset", "lost"):
+        if fault == "slow":
+            self.connection.settimeout(60)
+            self.connection.recv(1)  # until the client hangs up
+        if fault in ("reset", "lost", "slow"):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             return self.connection.close()

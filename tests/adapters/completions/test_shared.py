@@ -258,6 +258,18 @@ def test_transient_faults_are_retried(s3, tmp_path, kind):
     assert len(server.billed) == 8
 
 
+def test_an_answer_that_comes_too_late_is_asked_for_again(s3, monkeypatch):
+    monkeypatch.setattr(shared_store, "_REQUEST_S", 1)
+    blobs = open_blobs(StoreAddress.of(s3.bucket()))
+    s3.requests.clear()
+    s3.fault = lambda _method, _path: "slow" if len(s3.requests) == 1 else None
+    assert blobs.create("a", b"one")  # the first try created it
+    assert [method for method, _ in s3.requests] == ["PUT", "PUT", "GET"]
+    s3.requests.clear()
+    assert blobs.get("a") == b"one"
+    assert [method for method, _ in s3.requests] == ["GET", "GET"]
+
+
 def test_a_store_that_stays_away_is_given_up(s3, monkeypatch):
     monkeypatch.setattr(shared_store, "PATIENCE_S", 0.5)
     address = StoreAddress.of(s3.bucket())
