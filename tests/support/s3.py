@@ -153,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one_request(self):
         try:
             super().handle_one_request()
-        except (OSError, ValueError):  # the client was killed, or a fault closed the connection
+        except (OSError, ValueError, http.client.HTTPException):  # one of both sides was killed, or a fault
             self.close_connection = True
 
     def log_message(self, *_):
