@@ -150,6 +150,11 @@ class Project:
         assert any("verdicts" in name for name in found)
         return found
 
+    def scores(self) -> list[tuple]:
+        """What runs share that paid for their replies each: times and ids of replies differ."""
+        names = ("model", "n_briefs", "n_ungraded", "score")
+        return sorted(tuple(row[name] for name in names) for row in self.board())
+
     def board(self, name: str = "leaderboard") -> list[dict]:
         return json.loads((self.results / "ma_bench" / f"{name}.json").read_text())["rows"]
 
