@@ -78,7 +78,7 @@ prefect: $(STAMP)  ## keep Prefect's server and page running
 	PREFECT_HOME=$(CURDIR)/.prefect PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
 
 cluster: $(STAMP)  ## PostgreSQL, Prefect's server on it, a Dask scheduler and two workers, on this machine
-	$(BIN)/python -m tests.support.cluster start
+	$(BIN)/python -m tests.support.cluster start $(ARGS)
 
 cluster-stop: $(STAMP)  ## end what make cluster started
 	$(BIN)/python -m tests.support.cluster stop

@@ -39,7 +39,9 @@ _LAST_PAUSE_S = 5.0
 _FAULT = re.compile(r"<Code>(?P<code>[^<]*)</Code>.*?<Message>(?P<message>[^<]*)</Message>", re.DOTALL)
 _NO_BUCKET = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist|InvalidBucketName")
 _FOR_GOOD = re.compile(r"status code: 4(?!0[89]|29)\d\d")  # not 408, 409 and 429
-_NO_CREDENTIALS = re.compile(r"169\.254\.|metadata\.google\.internal|credential", re.IGNORECASE)
+# Without credentials of another kind, a machine's own are asked for at such an address.
+_METADATA = re.compile(r"//169\.254\.|/computeMetadata/|/latest/(api/token|meta-data)|/metadata/identity/")
+_SEE = "docs/how-to/store.md names the variables"
 
 
 def open_blobs(address: StoreAddress) -> Blobs:
@@ -66,9 +68,8 @@ def open_blobs(address: StoreAddress) -> Blobs:
     except (ValueError, LookupError, TypeError):
         raise StoreError(f"{blobs.address}/{MARKER}", "not the marker of a store") from None
     if version != FORMAT:
-        raise StoreError(
-            blobs.address, f"a store of format {version}", f"format {FORMAT}", "use one version of staffbench"
-        )
+        remedy = "use one version of staffbench"
+        raise StoreError(blobs.address, f"a store of format {version}", f"format {FORMAT}", remedy)
     return blobs
 
 
@@ -161,16 +162,16 @@ class ObjectBlobs:
         self._obstore: Any = obstore
         self._exceptions: Any = exceptions
         self._given_up: StoreError | None = None
+        self._is_new = True  # it has not answered yet
         # One layer retries, as for calls: obstore does not retry conditional puts.
-        options: dict[str, Any] = {
-            "client_options": {"allow_http": True, "timeout": f"{_REQUEST_S}s", "connect_timeout": "10s"},
-            "retry_config": {"max_retries": 0},
-        }
+        client = {"allow_http": True, "timeout": f"{_REQUEST_S}s", "connect_timeout": "10s"}
+        options: dict[str, Any] = {"client_options": client, "retry_config": {"max_retries": 0}}
         kinds: dict[str, Any] = {"s3": store.S3Store, "gs": store.GCSStore, "az": store.AzureStore}
         try:
             self._store: Any = kinds[address.scheme](address.bucket, prefix=address.prefix or None, **options)
         except (ValueError, TypeError, exceptions.BaseError) as error:
-            raise ConfigError(f"store={address}", f"can't be opened: {_said(error)}") from None
+            found = f"can't be opened: {_said(error)}"
+            raise ConfigError(f"store={address}", found, remedy=_SEE) from None
 
     def get(self, name: str) -> bytes | None:
         """See `Blobs`."""
@@ -206,11 +207,8 @@ class ObjectBlobs:
 
     def names(self, prefix: str) -> Iterator[str]:
         """See `Blobs`."""
-        yield from self._do(
-            lambda: [
-                entry["path"] for page in self._obstore.list(self._store, prefix=prefix) for entry in page
-            ]
-        )
+        pages = self._do(lambda: list(self._obstore.list(self._store, prefix=prefix)))
+        yield from (entry["path"] for page in pages for entry in page)
 
     def _read(self, name: str) -> tuple[bytes, Any] | None:
         try:
@@ -235,7 +233,7 @@ class ObjectBlobs:
         end, pause = time.monotonic() + self._patience_s, _FIRST_PAUSE_S
         while True:
             try:
-                return operation()
+                found = operation()
             except (OSError, self._exceptions.BaseError) as error:
                 fault = self._lasting(error)
                 if fault is None and time.monotonic() + pause < end:
@@ -248,19 +246,21 @@ class ObjectBlobs:
                     self.address, fault, remedy="then run the same command again; paid replies are kept"
                 )
                 raise copy.copy(self._given_up) from None
+            else:
+                self._is_new = False
+                return found
 
     def _lasting(self, error: Exception) -> str | None:
         """Return what is wrong if another try would not help; None otherwise."""
-        said, kinds = _said(error), self._exceptions
+        text, said, kinds = str(error), _said(error), self._exceptions
+        for_good = _FOR_GOOD.search(text) is not None
         if isinstance(error, FileNotFoundError):
             return f"no such bucket: {said}"
         if isinstance(error, (kinds.PermissionDeniedError, kinds.UnauthenticatedError)):
             return f"access denied: {said}"
-        if _NO_CREDENTIALS.search(str(error)) and "status code" not in str(error):
-            return f"no credentials in the environment: {said}"
-        if isinstance(error, kinds.NotSupportedError) or _FOR_GOOD.search(str(error)):
-            return said
-        return None
+        if self._is_new and _METADATA.search(text) and (for_good or "status code" not in text):
+            return f"no credentials in the environment; {_SEE}: {said}"
+        return said if for_good or isinstance(error, kinds.NotSupportedError) else None
 
 
 def _said(error: Exception) -> str:

@@ -5,7 +5,6 @@ import json
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -17,18 +16,11 @@ from flows.pipeline.evaluate import worker
 from flows.pipeline.orchestration.clusters import start_cluster
 from flows.schema.settings import ClusterKind
 from tests.adapters.completions.helpers import RUNNER
-from tests.support.bench import Project, answer, remote
+from tests.support.bench import Project, answer, remote, wait_for_calls
 from tests.support.cluster import Cluster
 from tests.support.scripted_server import Say, ScriptedServer
 
 IN_FLIGHT = 6
-
-
-def wait_until(condition, seconds=180):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def slow(call):
@@ -104,6 +96,26 @@ def test_a_budget_is_one_for_all_workers(on_cluster, cluster):
         assert paid_twice(server) == 0
 
 
+def test_a_worker_and_the_flow_killed_in_one_run_lose_only_what_was_in_flight(on_cluster, cluster):
+    """The short form of the kills below."""
+    unbroken = Project(on_cluster.folder / "unbroken", on_cluster.folder / "conf", on_cluster.environment)
+    with ScriptedServer(slow) as server:
+        command = overrides(server, cluster, "seeds=20")
+        process = on_cluster.start("run", *command)
+        wait_for_calls(server, 40, process)
+        cluster.worker_process("worker-1").kill()  # its nanny starts another
+        wait_for_calls(server, 100, process)
+        process.kill()
+        process.communicate()
+        done = on_cluster("run", *command)
+        assert done.code == 0, done.err
+        check_tables(on_cluster, 20)
+        assert paid_twice(server, 20) <= 2 * IN_FLIGHT
+        plain = unbroken("run", "-m", *remote(server, "model.name=w1,w2,w3,w4", "seeds=20"))
+        assert (plain.code, plain.paid) == (0, calls_of(20)), plain.err
+        assert on_cluster.scores() == unbroken.scores()
+
+
 PARTS = ("worker-1", "scheduler", "prefect", "postgres", "flow")
 
 
@@ -123,8 +135,8 @@ def kill_and_resume(bench, cluster, parts):
     with ScriptedServer(slow) as server:
         for number, part in enumerate(parts, 1):
             command = overrides(server, cluster, f"seeds={2 * number}")
-            process, had = bench.start("run", *command), len(server.billed)
-            wait_until(lambda had=had: len(server.billed) >= had + 6)
+            had, process = len(server.billed), bench.start("run", *command)
+            wait_for_calls(server, had + IN_FLIGHT, process)
             if part == "flow":
                 process.kill()
             elif part.startswith("worker"):
@@ -157,7 +169,7 @@ def restart(cluster, part):
 def test_a_worker_that_hangs_is_replaced(on_cluster, cluster):
     with ScriptedServer(slow) as server:
         process = on_cluster.start("run", *overrides(server, cluster))
-        wait_until(lambda: len(server.billed) >= CALLS // 4)
+        wait_for_calls(server, CALLS // 4, process)
         stopped = cluster.worker_process("worker-2")
         stopped.suspend()
         _, err = process.communicate(timeout=300)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.bench import Project, remote
-from tests.support.s3 import s3_server
+from tests.support.bench import Project, answer, remote, wait_for_calls
+from tests.support.s3 import s3_process, s3_server
+from tests.support.scripted_server import Say, ScriptedServer
 
 SEEDS = "seeds=2"
 
@@ -21,27 +22,15 @@ def s3():
 def machine(tmp_path, project, prefect_environment, s3):
     """Return a function that sets up a machine with nothing on it but the scenarios."""
 
-    def new(name):
+    def new(name, store=s3):
         (tmp_path / name).mkdir()
-        environment = {**prefect_environment, **s3.environment}
+        environment = {**prefect_environment, **store.environment}
         # Prefect's records too are each machine's own.
         environment["PREFECT_LOCAL_STORAGE_PATH"] = str(tmp_path / name / "records")
         return Project(tmp_path / name, project / "conf", environment)
 
     yield new
     s3.fault = lambda _method, _path: None
-
-
-def tables(machine):
-    """The bytes of every table, by path."""
-    folder = machine.results / "ma_bench"
-    found = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix in (".parquet", ".csv", ".json", ".yaml", ".md")
-    }
-    assert any("verdicts" in name for name in found)
-    return found
 
 
 def assert_no_credentials(machine, done, s3):
@@ -68,11 +57,79 @@ def test_a_run_repeated_from_the_store_on_another_machine_pays_nothing_and_gives
     assert alone("store", "copy", address, "results").code == 0
     local = alone("run", *words)
     assert (local.code, local.paid) == (0, 0), local.err
-    assert tables(one) == tables(two) == tables(alone)
+    assert one.tables() == two.tables() == alone.tables()
     assert_no_credentials(one, first, s3)
     plan = machine("three")("plan", *words, f"store={address}")
     assert plan.code == 0
     assert " 0 " in plan.out
+
+
+CALLS = 2 * 2 * 10 + 2 * 10
+"""Two writers on two scenarios. They write the same, so the judge is asked once for both."""
+
+
+def sweep(server):
+    return ["-m", *remote(server, "model.name=w1,w2", "seeds=10", "runner.concurrency=4")]
+
+
+def slow(call):
+    return Say(answer(call).text, delay_s=0.2)
+
+
+def test_two_workers_of_a_cluster_with_a_bucket_give_what_one_process_gives_with_a_folder(
+    machine, endpoint, s3
+):
+    words, address = sweep(endpoint), s3.bucket()
+    alone, crew = machine("alone"), machine("crew")
+    assert alone("run", *words).paid == CALLS
+    for paid in (CALLS, 0):
+        done = crew("run", *words, f"store={address}", "runner=dask", "runner.workers=2")
+        assert (done.code, done.paid) == (0, paid), done.err
+        assert len(endpoint.billed) == 2 * CALLS
+        assert crew.scores() == alone.scores()
+    workers = [re.search(r"/workers/\w+-(\d+)-", path) for method, path in s3.requests if method == "PUT"]
+    assert len({found[1] for found in workers if found}) >= 2  # both paid, by the ids of their processes
+    assert_no_credentials(crew, done, s3)
+
+
+def test_a_store_that_is_killed_in_the_middle_of_a_run_is_waited_for(machine, tmp_path):
+    with s3_process(tmp_path) as (s3, moto), ScriptedServer(slow) as server:
+        words = sweep(server)
+        one, two, alone = (machine(name, s3) for name in ("one", "two", "alone"))
+        place = f"store={s3.bucket()}"
+        process = one.start("run", *words, place)
+        for calls in (CALLS // 4, CALLS // 2):
+            wait_for_calls(server, calls, process)
+            moto.kill()
+            moto.start()
+        _, err = process.communicate(timeout=400)
+        assert (process.returncode, len(server.billed)) == (0, CALLS), err
+        again = two("run", *words, place)
+        assert (again.code, again.paid) == (0, 0), again.err
+        assert alone("run", *words).paid == CALLS
+        assert one.tables() == two.tables()
+        assert one.scores() == alone.scores()
+
+
+@pytest.mark.slow
+def test_a_store_that_is_killed_for_good_ends_the_run_and_nothing_is_lost(machine, tmp_path):
+    with s3_process(tmp_path) as (s3, moto), ScriptedServer(slow) as server:
+        words = sweep(server)
+        one, alone = machine("one", s3), machine("alone", s3)
+        place = f"store={s3.bucket()}"
+        for number in (1, 2, 3):
+            had, process = len(server.billed), one.start("run", *words, place)
+            wait_for_calls(server, had + CALLS // 5, process)
+            moto.kill()
+            out, err = process.communicate(timeout=500)
+            assert process.returncode == 1, err
+            assert "can't be reached for 120 s" in out + err, number
+            assert "Traceback" not in out + err
+            moto.start()
+        done = one("run", *words, place)
+        assert (done.code, len(server.billed)) == (0, CALLS), done.err  # what was in flight is kept too
+        assert alone("run", *words).paid == CALLS
+        assert one.scores() == alone.scores()
 
 
 def test_a_store_is_copied_both_ways_and_again_copies_nothing(machine, endpoint, s3, tmp_path):

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +119,7 @@ class Project:
         self.folder = folder
         self.results = folder / "results"
         self.environment = environment
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "conf").symlink_to(conf)
         for name, strength in STRENGTHS.items():
             write_scenario(folder / "data" / "ma_bench", name, strength)
@@ -134,11 +136,36 @@ class Project:
 
     def __call__(self, *words: str, **environment: str) -> Done:
         process = self.start(*words, **environment)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=400)
         return Done(process.returncode, out, err)
+
+    def tables(self) -> dict[str, bytes]:
+        """The bytes of every table, by path."""
+        folder = self.results / "ma_bench"
+        found = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and path.suffix in (".parquet", ".csv", ".json", ".yaml", ".md")
+        }
+        assert any("verdicts" in name for name in found)
+        return found
+
+    def scores(self) -> list[tuple]:
+        """What runs share that paid for their replies each: times and ids of replies differ."""
+        names = ("model", "n_briefs", "n_ungraded", "score")
+        return sorted(tuple(row[name] for name in names) for row in self.board())
 
     def board(self, name: str = "leaderboard") -> list[dict]:
         return json.loads((self.results / "ma_bench" / f"{name}.json").read_text())["rows"]
+
+
+def wait_for_calls(server: ScriptedServer, number: int, process: subprocess.Popen) -> None:
+    """Wait until so many calls of a run have been paid for; the run must not end before."""
+    deadline = time.monotonic() + 300
+    while len(server.billed) < number:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"{len(server.billed)} calls of {number}"
+        time.sleep(0.02)
 
 
 def answer(call: Call) -> Say:

@@ -121,20 +121,19 @@ class Cluster:
         if not binary.is_file():
             raise SystemExit("PostgreSQL is not installed; on Debian: apt-get install postgresql")
         data, password = self.folder / "database", self.folder / "password"
-        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
         if not data.is_dir():
             password.write_text(secrets.token_hex(16))
             data.mkdir()
             if user:
                 shutil.chown(data, "postgres")
                 shutil.chown(password, "postgres")
-            make = [*user, str(binary.with_name("initdb")), "-D", str(data), "-U", "prefect", "-A"]
-            subprocess.run(
-                [*make, "scram-sha-256", "--pwfile", str(password)], check=True, stdout=subprocess.DEVNULL
-            )
-        command = [*user, str(binary), "-D", str(data), "-p", str(self.database_port)]
+            make = [str(binary.with_name("initdb")), "-D", str(data), "-U", "prefect", "-A"]
+            make += ["scram-sha-256", "--pwfile", str(password)]
+            subprocess.run(make, check=True, stdout=subprocess.DEVNULL, **user)
+        command = [str(binary), "-D", str(data), "-p", str(self.database_port)]
         (data / "postmaster.pid").unlink(missing_ok=True)  # of one that was killed; there is one for a folder
-        self._spawn("postgres", [*command, "-k", "", "-c", "listen_addresses=127.0.0.1"])
+        self._spawn("postgres", [*command, "-k", "", "-c", "listen_addresses=127.0.0.1"], **user)
         tool = {**os.environ, "PGPASSWORD": password.read_text()}
         make = [str(binary.with_name("createdb")), "-h", "127.0.0.1", "-p", str(self.database_port)]
 
@@ -147,7 +146,7 @@ class Cluster:
 
         self._wait("postgres", exists)
 
-    def _spawn(self, part: str, command: list[str]) -> None:
+    def _spawn(self, part: str, command: list[str], **user: object) -> None:
         with (self.folder / f"{part}.log").open("w") as log:
             process = subprocess.Popen(
                 command,
@@ -157,6 +156,7 @@ class Cluster:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                **user,
             )
         self._children.append(process)
         self.pids[part] = process.pid, psutil.Process(process.pid).create_time()
@@ -188,6 +188,16 @@ class Cluster:
             return []
 
 
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just left is free
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -213,6 +223,9 @@ def main() -> None:
         return
     if any(cluster._processes(part) for part in PARTS):
         raise SystemExit("The cluster runs; make cluster-stop ends it.")
+    for name, port in (("prefect", options.prefect_port), ("dask", options.dask_port)):
+        if is_taken(port):  # else what listens there would be taken for ours
+            raise SystemExit(f"Port {port} is taken. Another one: make cluster ARGS='--{name}-port ...'")
     try:
         cluster.start()
     except BaseException:

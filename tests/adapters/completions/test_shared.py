@@ -2,9 +2,13 @@
 
 import os
 import signal
+import socket
 import sys
+import threading
 import time
 from collections import Counter
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -254,6 +258,18 @@ def test_transient_faults_are_retried(s3, tmp_path, kind):
     assert len(server.billed) == 8
 
 
+def test_an_answer_that_comes_too_late_is_asked_for_again(s3, monkeypatch):
+    monkeypatch.setattr(shared_store, "_REQUEST_S", 1)
+    blobs = open_blobs(StoreAddress.of(s3.bucket()))
+    s3.requests.clear()
+    s3.fault = lambda _method, _path: "slow" if len(s3.requests) == 1 else None
+    assert blobs.create("a", b"one")  # the first try created it
+    assert [method for method, _ in s3.requests] == ["PUT", "PUT", "GET"]
+    s3.requests.clear()
+    assert blobs.get("a") == b"one"
+    assert [method for method, _ in s3.requests] == ["GET", "GET"]
+
+
 def test_a_store_that_stays_away_is_given_up(s3, monkeypatch):
     monkeypatch.setattr(shared_store, "PATIENCE_S", 0.5)
     address = StoreAddress.of(s3.bucket())
@@ -335,6 +351,84 @@ def test_other_clouds_open_without_a_request(address, monkeypatch):
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
     monkeypatch.setenv("GOOGLE_SKIP_SIGNATURE", "true")
     assert ObjectBlobs(StoreAddress.of(address)).address == address
+
+
+METADATA = {
+    "gs": ["GCE_METADATA_HOST", "GCE_METADATA_IP"],
+    "az": ["AZURE_MSI_ENDPOINT"],
+    "s3": ["AWS_METADATA_ENDPOINT"],
+}
+"""Variables that say where a machine's own credentials are asked for."""
+
+
+@pytest.fixture
+def no_credentials(monkeypatch, tmp_path):
+    """No credentials of any provider; returns what sets where a machine's own are asked for."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setattr(shared_store, "_REQUEST_S", 1)
+    # A retry would sleep first.
+    monkeypatch.setattr(shared_store.time, "sleep", lambda _s: pytest.fail("it was tried again"))
+
+    def at(scheme, host):
+        paths = {"gs": host, "az": f"http://{host}/metadata/identity/oauth2/token", "s3": f"http://{host}"}
+        for name in METADATA[scheme]:
+            monkeypatch.setenv(name, paths[scheme])
+
+    return at
+
+
+@pytest.mark.parametrize("scheme", sorted(METADATA))
+@pytest.mark.parametrize("asked", ["refuses", "is not there", "does not answer", "knows nothing"])
+def test_without_credentials_a_bucket_is_refused_in_bounded_time(scheme, asked, no_credentials):
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{listener.getsockname()[1]}"
+        if asked == "is not there":  # what asks for a connection gets no answer, as of a full queue
+            listener.listen(0)
+            for _ in range(4):
+                waiting = stack.enter_context(socket.socket())
+                waiting.settimeout(0)
+                waiting.connect_ex(listener.getsockname())
+        elif asked == "does not answer":
+            listener.listen(50)
+        elif asked == "knows nothing":
+            host = f"127.0.0.1:{stack.enter_context(http_server(404))}"
+        no_credentials(scheme, host)
+        with pytest.raises(StoreError) as error:
+            open_blobs(StoreAddress.of(f"{scheme}://bucket/x"))
+    assert error.value.where == f"{scheme}://bucket/x"
+    assert error.value.found.startswith("no credentials in the environment; docs/how-to/store.md names")
+
+
+@contextmanager
+def http_server(status):
+    """A server that answers every request with `status`; gives its port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self):
+            self.send_error(status)
+
+        def log_message(self, *_):
+            pass
+
+        do_GET = do_PUT = answer  # noqa: N815 -- names of the base class
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def test_an_account_that_is_not_named_is_asked_for(no_credentials, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME")
+    with pytest.raises(ConfigError, match=r"Account must be specified.*store\.md names the variables"):
+        open_blobs(StoreAddress.of("az://container/x"))
 
 
 def test_a_folder_without_room_names_the_path(tmp_path, full_disk):
