@@ -113,7 +113,7 @@ def test_a_worker_and_the_flow_killed_in_one_run_lose_only_what_was_in_flight(on
         assert paid_twice(server, 20) <= 2 * IN_FLIGHT
         plain = unbroken("run", "-m", *remote(server, "model.name=w1,w2,w3,w4", "seeds=20"))
         assert (plain.code, plain.paid) == (0, calls_of(20)), plain.err
-        assert on_cluster.scores() == unbroken.scores()
+        assert on_cluster.rows() == unbroken.rows()
 
 
 PARTS = ("worker-1", "scheduler", "prefect", "postgres", "flow")

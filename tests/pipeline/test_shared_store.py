@@ -86,7 +86,7 @@ def test_two_workers_of_a_cluster_with_a_bucket_give_what_one_process_gives_with
         done = crew("run", *words, f"store={address}", "runner=dask", "runner.workers=2")
         assert (done.code, done.paid) == (0, paid), done.err
         assert len(endpoint.billed) == 2 * CALLS
-        assert crew.scores() == alone.scores()
+        assert crew.rows() == alone.rows()
     workers = [re.search(r"/workers/\w+-(\d+)-", path) for method, path in s3.requests if method == "PUT"]
     assert len({found[1] for found in workers if found}) >= 2  # both paid, by the ids of their processes
     assert_no_credentials(crew, done, s3)
@@ -108,7 +108,7 @@ def test_a_store_that_is_killed_in_the_middle_of_a_run_is_waited_for(machine, tm
         assert (again.code, again.paid) == (0, 0), again.err
         assert alone("run", *words).paid == CALLS
         assert one.tables() == two.tables()
-        assert one.scores() == alone.scores()
+        assert one.rows() == alone.rows()
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_a_store_that_is_killed_for_good_ends_the_run_and_nothing_is_lost(machin
         done = one("run", *words, place)
         assert (done.code, len(server.billed)) == (0, CALLS), done.err  # what was in flight is kept too
         assert alone("run", *words).paid == CALLS
-        assert one.scores() == alone.scores()
+        assert one.rows() == alone.rows()
 
 
 def test_a_store_is_copied_both_ways_and_again_copies_nothing(machine, endpoint, s3, tmp_path):

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import yaml
 
 from tests.support.scripted_server import Call, Say, ScriptedServer
@@ -150,10 +151,19 @@ class Project:
         assert any("verdicts" in name for name in found)
         return found
 
-    def scores(self) -> list[tuple]:
-        """What runs share that paid for their replies each: times and ids of replies differ."""
-        names = ("model", "n_briefs", "n_ungraded", "score")
-        return sorted(tuple(row[name] for name in names) for row in self.board())
+    def rows(self) -> dict[str, list[dict]]:
+        """The rows of briefs, verdicts and scores, by file: what runs share that paid for their replies each.
+
+        Files also say who answered and when, and the leaderboard what that cost.
+        """
+        folder = self.results / "ma_bench"
+        found = {
+            path.relative_to(folder).as_posix(): pq.ParquetFile(path).read().to_pylist()
+            for name in ("briefs", "verdicts", "scores")
+            for path in (folder / name).rglob("*.parquet")
+        }
+        assert any("verdicts" in name for name in found)
+        return found
 
     def board(self, name: str = "leaderboard") -> list[dict]:
         return json.loads((self.results / "ma_bench" / f"{name}.json").read_text())["rows"]
