@@ -148,6 +148,14 @@ def test_missing_credit_is_what_scores_lack(results, by):
     assert own["share"].sum() == pytest.approx(1)
 
 
+def test_missing_credit_needs_items_of_classes_and_leaves_out_those_that_no_item_has(results):
+    bare = results.verdicts.assign(tier=np.nan, step=None)
+    assert set(frame(replace(results, verdicts=bare), "missing-credit")["by"]) == {"severity"}
+    for name in ("missing-credit", "missing-credit-by-model"):
+        with pytest.raises(NotEnoughError, match="without tiers, steps and severities"):
+            frame(replace(results, verdicts=bare.assign(severity=None)), name)
+
+
 def test_missing_credit_of_each_condition(results):
     table = frame(results, "missing-credit-by-model").set_index("condition")
     scores = results.board.set_index("condition")["score"]

@@ -96,7 +96,7 @@ def missing_credit(results: Results) -> Figure:
     scale = alt.Scale(domain=[0, max(0.1, 1.04 * float(frame["share"].max()))])
 
     def panel(by: str, own: pd.DataFrame) -> alt.Chart:
-        title = "share of the missing credit" if by == "severity" else None
+        title = "share of the missing credit" if by == frame["by"].iloc[-1] else None
         bars = alt.Chart(own).mark_bar(color=BLUE, height={"band": 0.7})
         bars = bars.encode(
             y=lines_of(list(own["group"]), "group"),

@@ -131,6 +131,8 @@ def _lost(results: Results) -> pd.DataFrame:
     failed = (own["passed"] == 0).to_numpy()
     if not failed.any():
         raise NotEnoughError("no scored brief lost a point")
+    if not own[["step", "tier", "severity"]].notna().any(axis=None):
+        raise NotEnoughError("items without tiers, steps and severities")
     lost = own[failed].astype(dict.fromkeys(("condition", "scenario_id", "severity", "step"), object))
     lost["lost"] = lost["points"].abs() / total[brief[failed]]
     lost["tier"] = lost["tier"].map(lambda tier: "none" if pd.isna(tier) else f"{int(tier)}")
@@ -160,6 +162,8 @@ def missing_credit(results: Results) -> Table:
         raise NotEnoughError("no scored brief lost a point")
     parts: list[pd.DataFrame] = []
     for by in ("tier", "step", "severity"):
+        if set(lost[by]) <= {"none", "wrong moves"}:
+            continue
         means = _mean_lost(results, lost, by)
         means = means[means.index.isin(results.at_benchmark)].mean()
         part = pd.DataFrame({"by": by, "group": means.index, "lost": means.to_numpy()})
