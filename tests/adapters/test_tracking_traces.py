@@ -87,6 +87,10 @@ print(json.dumps({
         for i in run.inputs.dataset_inputs],
     "models": [[m.name, m.params, sorted({x.key for x in m.metrics or []})]
         for m in client.search_logged_models(["1"])],
+    "uses": [  # a search leaves inputs out that are models
+        len(client.get_run(run.info.run_id).inputs.model_inputs),
+        len(run.outputs.model_outputs if run.outputs else []),
+    ],
     "files": [f.path for f in client.list_artifacts(run.info.run_id)],
 }))
 """
@@ -159,6 +163,7 @@ def test_a_run_with_other_results_is_updated_and_no_twin(tmp_path):
     run = asked(tmp_path, RUNS)
     assert (run["n"], run["history"]) == (1, [[0, 0.5], [1, 0.75]])
     assert len(run["models"]) == 1
+    assert run["uses"] == [1, 0]  # as an output the run would be one of training, and no evaluation
     traces = asked(tmp_path, TRACES)
     assert [one["name"] for one in traces] == ["alder/1", "birch/1"]
     assert not any(code for one in traces for *_, code in one["assessments"])

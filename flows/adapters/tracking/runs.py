@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelOutput, Metric, Param, RunTag
+from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput, Metric, Param, RunTag
 from vl_convert import vegalite_to_svg
 
 from flows.adapters.tracking import RunRecord
@@ -103,11 +103,12 @@ def _log_one(opened: Opened, run: Any, record: RunRecord) -> int:
         ],
         params=[Param(name, value) for name, value in record.params.items()],
     )
-    if model_id and not (run.outputs and run.outputs.model_outputs):  # MLflow takes it once
-        client.log_outputs(run_id, [LoggedModelOutput(model_id, step)])
-    if record.dataset:
-        context = [InputTag("mlflow.data.context", "eval")]
-        client.log_inputs(run_id, [DatasetInput(Dataset(**record.dataset), context)])
+    # An input: MLflow takes a run with a model as its output for training, and lists it under no evaluation.
+    models = [LoggedModelInput(model_id)] if model_id else []
+    context = [InputTag("mlflow.data.context", "eval")]
+    datasets = [DatasetInput(Dataset(**record.dataset), context)] if record.dataset else []
+    if models or datasets:
+        client.log_inputs(run_id, datasets, models)
     charts = {name: vegalite_to_svg(dict(spec)) for name, spec in record.charts.items()}
     with tempfile.TemporaryDirectory() as folder:  # one upload, where log_text makes one for each
         for name, text in {**record.texts, **charts}.items():
