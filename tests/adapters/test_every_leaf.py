@@ -5,7 +5,7 @@ import enum
 import re
 import types
 from dataclasses import dataclass, fields, is_dataclass
-from typing import get_args, get_origin, get_type_hints
+from typing import Annotated, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -90,7 +90,7 @@ def reason(place):
 
 def leaves(section, kind, prefix=""):
     """Dotted key, type and value of everything that can be set in a section."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=False)
     for field in fields(kind):
         key, hint, value = f"{prefix}{field.name}", hints[field.name], section.get(field.name)
         if is_dataclass(hint):
@@ -116,8 +116,10 @@ def below(key, hint, value):
 
 def others(hint, value):
     """Values of the same type that differ."""
-    if isinstance(hint, types.UnionType):
+    if get_origin(hint) in (Union, types.UnionType):
         hint = next(one for one in get_args(hint) if one is not type(None))
+    if get_origin(hint) is Annotated:  # with its range
+        hint = get_args(hint)[0]
     if get_origin(hint) in (list, tuple):
         return [[], ["page_chars"], ["important"], ["alder"]]
     if isinstance(hint, enum.EnumMeta):

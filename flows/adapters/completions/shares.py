@@ -169,13 +169,17 @@ def _whole(amount: float, step: float) -> float:
 
 def levels(runner: RunnerSettings) -> dict[str, float]:
     """Return the limits of a provider that are set. `|` and the provider's name follow in a ledger."""
-    return _set(runner, "concurrency", "requests_per_minute", "tokens_per_minute")
+    return _set(
+        concurrency=runner.concurrency,
+        requests_per_minute=runner.requests_per_minute,
+        tokens_per_minute=runner.tokens_per_minute,
+    )
 
 
 def amounts(budget: BudgetSettings) -> dict[str, float]:
     """Return the limits of a budget that are set."""
-    return _set(budget, "max_usd", "max_calls", "max_tokens")
+    return _set(max_usd=budget.max_usd, max_calls=budget.max_calls, max_tokens=budget.max_tokens)
 
 
-def _set(settings: object, *names: str) -> dict[str, float]:
-    return {name: limit for name in names if (limit := getattr(settings, name)) is not None}
+def _set(**limits: float | None) -> dict[str, float]:
+    return {name: limit for name, limit in limits.items() if limit is not None}
