@@ -19,6 +19,7 @@ def dvc(project):
     return path
 
 
+@pytest.mark.slow
 def test_what_one_clone_pushes_another_pulls(tmp_path, dvc):
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()

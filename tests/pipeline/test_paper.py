@@ -131,6 +131,7 @@ def test_an_experiment_is_planned(bench, project, capsys, name):
     assert "Tokens are estimated" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_the_same_models_are_capped_and_uncapped(project):
     def models(name, *more):
         points = compose_points(project, [f"+experiment={name}", *more], multirun=False)

@@ -227,7 +227,7 @@ def test_a_judge_that_never_answers_validly_leaves_its_items_unparsed(bench):
         assert sum("items is 2" in call.prompt for call in asked) == 4  # the fault is named
 
 
-@pytest.mark.parametrize("mode", ["failed_only", "per_item"])
+@pytest.mark.parametrize("mode", ["failed_only", pytest.param("per_item", marks=pytest.mark.slow)])
 def test_the_same_command_asks_again_for_what_a_mended_judge_can_answer(bench, mode):
     """Only on the brief whose items have no verdict; the row stays the same row."""
     broken, graded = True, answer if mode == "failed_only" else answer_one
