@@ -176,6 +176,24 @@ def test_a_conversion_that_writes_nothing_is_not_measured(tmp_path):
     assert found.reason == "LibreOffice wrote no PDF (exit 0: source file could not be loaded)"
 
 
+@pytest.mark.parametrize(
+    ("crashes", "found"), [(1, "soffice wrote it"), (2, "LibreOffice wrote no PDF (exit 134: aborted)")]
+)
+def test_a_conversion_that_crashed_is_tried_once_more(tmp_path, crashes, found):
+    """A reply that is no PDF says that the second try wrote it."""
+    script = f"""
+case "$*" in *--version*) exit;; esac
+echo x >> {tmp_path}/tries
+if [ "$(wc -l < {tmp_path}/tries)" -le {crashes} ]; then echo aborted; exit 134; fi
+for last; do :; done
+echo "no PDF" > "${{last%.*}}.pdf"
+"""
+    rendered = render(write(tmp_path / "report.docx"), converter=fake(tmp_path, script))
+    said = found if crashes == 2 else "the PDF can't be opened"
+    assert said in rendered.reason
+    assert (tmp_path / "tries").read_text() == "x\n" * 2
+
+
 def test_keys_and_the_home_folder_are_not_handed_on(tmp_path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "planted")
     render(write(tmp_path / "report.docx"), converter=fake(tmp_path, f"env > {tmp_path}/env\n"))

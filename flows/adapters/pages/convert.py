@@ -29,6 +29,9 @@ from flows.adapters.pages.fonts import Fonts, named_fonts
 SECONDS = 120.0
 """Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
 
+_TRIES = 2  # LibreOffice now and then aborts at its start, and not again with the same file
+_BY_SIGNAL = 128
+
 MAX_IMAGES = 20
 MAX_UNPACKED = 512 * 1024 * 1024
 MAX_PAGES = 2_000  # whose fonts are looked at
@@ -113,7 +116,11 @@ def render(
                 _without_changes(path, copy)
             else:
                 shutil.copyfile(path, copy)
-            reason = _convert(converter, copy, folder, seconds)
+            crashed, reason = True, ""
+            for number in range(_TRIES):
+                crashed, reason = _convert(converter, copy, folder, seconds, number)
+                if not crashed:
+                    break
         except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
             return Rendered(None, reason=f"it can't be converted ({type(error).__name__}: {error})")
         pdf = copy.with_suffix(".pdf")
@@ -142,9 +149,9 @@ def _without_changes(path: Path, copy: Path) -> None:
                         shutil.copyfileobj(part, out)
 
 
-def _convert(converter: Path, source: Path, folder: Path, seconds: float) -> str:
-    """Run LibreOffice and return what went wrong; empty on success."""
-    profile = _profile(folder)
+def _convert(converter: Path, source: Path, folder: Path, seconds: float, number: int) -> tuple[bool, str]:
+    """Run LibreOffice; return whether it crashed without a PDF, and what went wrong if there is none."""
+    profile = _profile(folder / f"profile-{number}")
     command = [str(converter), f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore"]
     command += ["--nolockcheck", "--convert-to", "pdf", "--outdir", str(folder), str(source)]
     # A new session: `soffice` is a script whose children must end with it.
@@ -160,16 +167,19 @@ def _convert(converter: Path, source: Path, folder: Path, seconds: float) -> str
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return f"LibreOffice took over {seconds:g} s"
+            return False, f"LibreOffice took over {seconds:g} s"
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     said = (folder / "log").read_text(encoding="utf-8", errors="replace").split()
-    return f"LibreOffice wrote no PDF (exit {code}: {' '.join(said)[-200:]})"
+    # The script `soffice` passes a signal of its child on as 128 and its number.
+    crashed = (code < 0 or code > _BY_SIGNAL) and not source.with_suffix(".pdf").is_file()
+    return crashed, f"LibreOffice wrote no PDF (exit {code}: {' '.join(said)[-200:]})"
 
 
-def _profile(folder: Path) -> Path:
+def _profile(profile: Path) -> Path:
+    """Write a user profile into a new folder."""
     items = [
         f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
         f"<value>{value}</value></prop></item>"
@@ -180,7 +190,6 @@ def _profile(folder: Path) -> Path:
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<oor:items xmlns:oor="http://openoffice.org/2001/registry">' + "".join(items) + "</oor:items>\n"
     )
-    profile = folder / "profile"
     (profile / "user").mkdir(parents=True)
     (profile / "user" / "registrymodifications.xcu").write_text(text, encoding="utf-8")
     return profile
