@@ -20,7 +20,8 @@ from pathlib import Path
 from prefect import flow
 from prefect.transactions import AsyncTransaction
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import Work, run_cached
+from flows.pipeline.orchestration.cached_tasks import run_cached
+from flows.pipeline.orchestration.work import Work
 from flows.pipeline.orchestration.records import RecordFolder, records
 
 made = []
@@ -55,7 +56,8 @@ from prefect import flow
 from prefect.results import ResultRecord
 from prefect.serializers import PickleSerializer
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import Work, run_cached
+from flows.pipeline.orchestration.cached_tasks import run_cached
+from flows.pipeline.orchestration.work import Work
 from flows.pipeline.orchestration.records import records
 
 made, folder = [], Path(sys.argv[1])
@@ -93,7 +95,8 @@ from prefect import flow, get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.context import FlowRunContext
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.orchestration.cached_tasks import Work, run_cached, show_skipped
+from flows.pipeline.orchestration.cached_tasks import run_cached, show_skipped
+from flows.pipeline.orchestration.work import Work
 from flows.pipeline.orchestration.records import records
 
 folder = Path(sys.argv[1])

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from queue import SimpleQueue
 
@@ -64,8 +65,13 @@ def test_a_flow_run_has_parameters_tags_progress_board_and_link(bench):
     assert "aggregate 1/1" in artifacts["progress"]["description"]
     assert "| strong |" in artifacts["leaderboard"]["data"]
     assert (bench.results / "ma_bench" / "leaderboard.md").as_uri() in artifacts["results"]["data"]
-    tags = {task["name"]: set(task["tags"]) for task in below(bench.environment, "task_runs", run)}
-    assert tags[f"judge · alder · {name}"] == {"alder", name, "judge"}
+    wanted, tags = f"judge · alder · {name}", {}
+    deadline = time.monotonic() + 300
+    while not tags.get(wanted):  # the server writes events of tasks when it can
+        assert time.monotonic() < deadline, tags
+        time.sleep(0.1)
+        tags = {task["name"]: set(task["tags"]) for task in below(bench.environment, "task_runs", run)}
+    assert tags[wanted] == {"alder", name, "judge"}
 
 
 def test_a_run_that_failed_is_retried_from_what_is_stored(bench, endpoint):

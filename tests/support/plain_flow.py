@@ -13,7 +13,7 @@ from flows.adapters.screen import Screen
 from flows.pipeline.evaluate import chain as chain_module
 from flows.pipeline.evaluate import flow as flow_module
 from flows.pipeline.evaluate.run import run_points
-from flows.pipeline.orchestration.cached_tasks import StageResult
+from flows.pipeline.orchestration.work import StageResult
 
 
 def without_prefect(monkeypatch) -> None:

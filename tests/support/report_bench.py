@@ -16,7 +16,7 @@ from flows.pipeline.evaluate import chain
 from flows.pipeline.evaluate import flow as evaluate
 from flows.pipeline.evaluate.run import run_points
 from flows.pipeline.native import renders
-from flows.pipeline.orchestration.cached_tasks import StageResult
+from flows.pipeline.orchestration.work import StageResult
 from tests.support.bench import Project
 from tests.support.plain_flow import without_prefect
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from flows.adapters.objects import ObjectStore
 from flows.common.errors import Stopped, StoreError
-from flows.pipeline.orchestration.cached_tasks import StageResult, Work, run_cached
+from flows.pipeline.orchestration.cached_tasks import run_cached
+from flows.pipeline.orchestration.work import StageResult, Work
 from flows.pipeline.work.judging import Judged, judge_work, judged_of
 from flows.pipeline.work.run_context import Evaluation, RunContext, Submission
 from flows.pipeline.work.stages import score_work, take_packet

@@ -17,7 +17,7 @@ from flows.adapters.tables import forget_pandas
 from flows.adapters.tracking import Tracker
 from flows.common.errors import ConfigError, StaffbenchError, Stopped
 from flows.pipeline.evaluate.run_page import RunPage, kept_up_to_date
-from flows.pipeline.evaluate.showing import exit_code, prefect_command, show_hint, show_results
+from flows.pipeline.evaluate.showing import command_hint, exit_code, prefect_command, show_hint, show_results
 from flows.pipeline.orchestration.lost import PrefectError, watched
 from flows.pipeline.orchestration.server import Server
 from flows.pipeline.work.evaluations import build_evaluations
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 
     from flows.pipeline.evaluate.crew import Crew
     from flows.pipeline.evaluate.job import Job
-
-
-# Imports leave 300,000 live objects. With default thresholds, garbage collection scans all of them nine times
-# in a run and the youngest a thousand times: a tenth of the CPU.
-_COLLECT_AFTER = (20_000, 10, 10)
 
 
 def run_points(
@@ -66,7 +61,6 @@ def run_points(
     from flows.pipeline.evaluate.job import Job, Signals, counts, expected, title_of
 
     forget_pandas()
-    gc.set_threshold(*_COLLECT_AFTER)
     settings = points[0].settings
     results = project / settings.results
     evaluations = build_evaluations(project, points)
@@ -90,7 +84,9 @@ def run_points(
             Signals(context, screen),
             crew.open if crew else in_process,
             tracker,
-            RunPage(page, title, progress, evaluations) if watch else None,
+            RunPage(page, params["command"], command_hint("report", project, settings), progress, evaluations)
+            if watch
+            else None,
         )
         gc.freeze()  # exclude objects of the imports from collection
         if tracker is not None:
@@ -145,10 +141,8 @@ def _await(server: Server, screen: Screen, project: Path) -> None:
 def _run(job: Job, asked: tuple[Sequence[str], bool], server: Server | None) -> PrefectError | None:
     """Run the flow; return the loss of its server if the leaderboard was made before."""
     from flows.pipeline.evaluate.job import JOB
-    from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
     JOB.set(job)
-    TaskRuns.tagged = server is None or not server.is_embedded
     lost: PrefectError | None = None
     try:
         with job.screen.progress(job.progress):

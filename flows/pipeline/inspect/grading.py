@@ -14,7 +14,7 @@ from inspect_ai.scorer import Score
 
 from flows.pipeline.inspect.bench import Bench
 from flows.pipeline.inspect.record import KEY, SampleRecord, dumped
-from flows.pipeline.orchestration.cached_tasks import StageResult
+from flows.pipeline.orchestration.work import StageResult
 from flows.pipeline.work.judging import judge_work, judged_of
 from flows.pipeline.work.stages import score_work
 from flows.schema.brief import BriefStatus

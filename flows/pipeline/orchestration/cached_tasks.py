@@ -11,26 +11,21 @@ does work. Such stages are counted, and `show_skipped` shows the counts as one t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from prefect import Task, tags, task
+from prefect import Task, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.context import TaskRunContext
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.adapters.objects import ObjectStore
-from flows.common.digests import canonical_json, sha256_text
 from flows.common.errors import BudgetReached, StaffbenchError, Stopped
 from flows.pipeline.orchestration.records import records
+from flows.pipeline.orchestration.work import STAGES, StageResult, Work
 
 _Result = TypeVar("_Result")
-
-STAGES = ("packet", "generate", "truncate", "judge", "score", "aggregate")
 
 
 class TaskRuns:
@@ -38,48 +33,23 @@ class TaskRuns:
 
     count = 0
     enabled = True  # False to run stages without Prefect, which then needs no server
-    tagged = False  # tags cost a call each, and nobody filters by them on a server of one run
-
-
-@dataclass(frozen=True)
-class Work:
-    """Description of one stage run."""
-
-    stage: str
-    inputs: Mapping[str, Any]  # everything the value depends on, including the stage's version
-    make: Callable[[], Awaitable[Any]]  # computes the value, which must be JSON-serialisable
-    is_final: Callable[[Any], bool] = lambda _: True  # False to compute it again, such as after failed calls
-
-    @cached_property
-    def key(self) -> str:
-        """SHA-256 of the stage and its inputs: the key in Prefect's cache and in the object store."""
-        return sha256_text(canonical_json({"stage": self.stage, "inputs": self.inputs}))
-
-
-@dataclass(frozen=True)
-class StageResult:
-    """Result of a stage."""
-
-    value: Any  # as JSON
-    address: str  # its digest, an input of later stages
-    skipped: bool  # True if an earlier run computed it
 
 
 class _Run:
     """One execution of `work`, and what it left. A plain class: Prefect does not inspect its fields."""
 
-    def __init__(self, work: Work, objects: ObjectStore) -> None:
+    def __init__(self, work: Work, objects: ObjectStore, names: Sequence[str]) -> None:
         self.work = work
         self.objects = objects
+        self.tags = [*names, work.stage]
         self.started = False  # True once Prefect has called it
         self.result: StageResult | None = None
         self.error: StaffbenchError | None = None
 
 
-async def _enter(run: Task[..., Any], name: str, argument: Any, names: Sequence[str] = ()) -> State[Any]:
+async def _enter(run: Task[..., Any], name: str, argument: Any) -> State[Any]:
     TaskRuns.count += 1
-    with tags(*names, run.name) if TaskRuns.tagged and names else nullcontext():
-        return await run(name, argument, return_state=True)
+    return await run(name, argument, return_state=True)
 
 
 def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
@@ -88,6 +58,10 @@ def _key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
 
 async def _do(name: str, run: _Run) -> str | State[Any]:  # noqa: ARG001 -- Prefect puts the name into the run's name
     run.started = True
+    # Not by `prefect.tags`: with it each task run asks the server for a slot of every tag's limit, and SQLite
+    # refuses some of these questions while it is written to; Prefect then waits for two seconds.
+    if (context := TaskRunContext.get()) is not None:
+        context.task_run.tags = run.tags
     try:
         run.result = await _make(run.objects, run.work)
     except (Stopped, BudgetReached) as error:
@@ -128,7 +102,7 @@ async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequenc
         objects: store of values.
         name: shown after the stage's name in Prefect.
         work: the stage to run.
-        names: of the scenario and condition, which become Prefect's tags beside the stage's name.
+        names: of the scenario and condition: tags of the finished task run, beside the stage's name.
 
     Raises:
         StaffbenchError: raised by `work`.
@@ -141,9 +115,9 @@ async def run_cached(objects: ObjectStore, name: str, work: Work, names: Sequenc
         return StageResult(value, str(address), skipped=True)
     if not TaskRuns.enabled:
         return await _make(objects, work)
-    run = _Run(work, objects)
+    run = _Run(work, objects, names)
     for task_ in (TASKS[work.stage], _REFRESH[work.stage]):
-        state = await _enter(task_, name, run, names)
+        state = await _enter(task_, name, run)
         if run.error is not None:
             raise run.error
         if run.result is not None and state.is_completed():

@@ -10,7 +10,7 @@ from typing import Any
 from flows.adapters.scenario_files import load_scenario, scenario_ids
 from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import BRIEF_SUFFIXES
-from flows.pipeline.orchestration.cached_tasks import StageResult, Work
+from flows.pipeline.orchestration.work import StageResult, Work
 from flows.pipeline.work.run_context import BenchmarkKind, Evaluation, RunContext
 from flows.pipeline.work.stages import should_retry
 from flows.pipeline.work.writers import local_inputs, write_local

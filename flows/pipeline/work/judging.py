@@ -17,7 +17,7 @@ from flows.common.digests import sha256_file
 from flows.common.errors import Stopped
 from flows.common.gather import gather_then_raise
 from flows.pipeline.native.judging import AGENT_VERSION
-from flows.pipeline.orchestration.cached_tasks import Work
+from flows.pipeline.orchestration.work import Work
 from flows.pipeline.work.digests import rubric_digest
 from flows.pipeline.work.evaluations import evaluation_of
 from flows.pipeline.work.remote_judge import CHATS, REPLIES, ask_about, time_limit

@@ -15,7 +15,7 @@ from flows.common.gather import gather_then_raise
 from flows.pipeline.inputs.brief_table import REPORT_SUFFIXES
 from flows.pipeline.inputs.scenarios import load_task, task_of
 from flows.pipeline.inputs.submission_check import WORD_RULE, check_report
-from flows.pipeline.orchestration.cached_tasks import StageResult, Work
+from flows.pipeline.orchestration.work import StageResult, Work
 from flows.pipeline.work.report_writers import (
     local_report,
     local_report_inputs,

@@ -13,7 +13,7 @@ from flows.adapters.completions.threaded_client import ThreadedClient
 from flows.adapters.objects import ObjectStore
 from flows.adapters.reports import ReportStore
 from flows.pipeline.native.renders import Renders
-from flows.pipeline.orchestration.cached_tasks import StageResult, Work
+from flows.pipeline.orchestration.work import StageResult, Work
 from flows.schema.brief import Brief
 from flows.schema.completion import Message
 from flows.schema.condition import Condition, Judge, judge_fields

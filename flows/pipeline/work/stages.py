@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from flows.pipeline.inputs.packets import load_packet, packet_key, packet_path
-from flows.pipeline.orchestration.cached_tasks import Work
+from flows.pipeline.orchestration.work import Work
 from flows.pipeline.work.digests import items_digest
 from flows.pipeline.work.run_context import Evaluation, RunContext
 from flows.schema.brief import Brief, BriefStatus
