@@ -49,16 +49,17 @@ def run(
     try:
         from flows.adapters.config.compose import compose_points
         from flows.pipeline.commands.own.stages import first_sweep, stale_stages
-        from flows.pipeline.evaluate.run import run_points
-        from flows.pipeline.orchestration.cached_tasks import TaskRuns
 
-        TaskRuns.enabled = not is_single
         asked = prepared()
         first = [] if target is not None or multirun else first_sweep(project, asked)
         if first:
             screen.say(f"No model is named and nothing is graded yet: run as with -m {first[0]}")
             asked, multirun = [*asked, *first], True
         points = compose_points(project, asked, multirun=multirun)
+        from flows.pipeline.evaluate.run import run_points  # with Prefect: a mistake is named before
+        from flows.pipeline.orchestration.cached_tasks import TaskRuns
+
+        TaskRuns.enabled = not is_single
         for benchmark in {one.settings.benchmark.name: one.settings.benchmark for one in points}.values():
             if stale := stale_stages(project, benchmark):
                 screen.say(stale)
@@ -80,6 +81,8 @@ def _overrides_for(project: Path, target: Path, scenario: str | None, overrides:
     from flows.pipeline.inputs.brief_table import find_table, read_brief_table
     from flows.pipeline.work.evaluations import kind_of
 
+    if not target.exists():
+        raise ConfigError(target, "no such file or folder", "a brief, or a folder of <scenario>/1.md")
     given = [override.lstrip("+~").partition("=")[0] for override in overrides]
     path = str(target.resolve()).replace("\\", "\\\\").replace("'", "\\'")
     chosen = ["model=files", f"model.folder='{path}'"]
@@ -140,8 +143,9 @@ def _nothing_found(target: Path, scenarios: Sequence[str], *, is_table: bool) ->
     names = scenarios[0] if len(scenarios) == 1 else "one of " + ", ".join(scenarios)
     if is_table:
         return ConfigError(target, "no row of a scenario that is wanted", names)
-    found = "no folder of a scenario in it" if target.is_dir() else "no folder or file"
-    return ConfigError(target, found, f"<scenario>/1.md, where the scenario is {names}")
+    return ConfigError(
+        target, "no folder of a scenario in it", f"<scenario>/1.md, where the scenario is {names}"
+    )
 
 
 def _refuse_gaps(target: Path, numbers: Mapping[str, set[int]], seeds: int) -> None:
