@@ -29,6 +29,7 @@ run: $(STAMP)  ## grade the baseline and the controls; no key needed (benchmark=
 	$(BIN)/staffbench run +experiment=$(EXPERIMENT.$(benchmark))
 	@echo
 	$(BIN)/staffbench report benchmark=$(benchmark) > /dev/null
+	@echo 'A command that begins with staffbench needs the environment: . .venv/bin/activate'
 	@echo 'Pages: results/$(benchmark)/site/index.html    MLflow: make ui'
 
 local: $(LOCAL)  ## add a small model that runs on this machine (185 MB)

@@ -1,5 +1,6 @@
 """What the command line says of itself, and what a shell completes."""
 
+import argparse
 import inspect
 import os
 import shutil
@@ -13,8 +14,9 @@ import pytest
 from flows import __main__ as command_line
 from flows.__main__ import main
 from flows.adapters.config.described import AXES, options, overrides_to_complete, sentence
-from flows.pipeline.commands.arguments import COMMANDS, FUNCTIONS, build_parser
-from flows.pipeline.commands.completion import completion_script
+from flows.pipeline.commands import COMMANDS, FUNCTIONS
+from flows.pipeline.commands.arguments import build_parser
+from flows.pipeline.commands.completion import completion_script, conditions_completed
 from flows.schema.settings import Retry
 
 
@@ -108,6 +110,9 @@ def test_each_shell_has_a_completion_script(shell):
         ("staffbench plan -m model=weak,ext", ["model=weak,extractive"]),
         ("staffbench run runner.batch=", ["runner.batch=true", "runner.batch=false"]),
         ("staffbench run --cfg hy", ["hydra"]),
+        ("staffbench packets --show karsa", ["karsa_relief"]),
+        ("staffbench grade a.md benchmark=smoke --scenario f", ["ferry_relief"]),
+        ("staffbench list scenarios benchmark=smo", ["benchmark=smoke"]),
     ],
 )
 def test_a_shell_is_answered(project, tmp_path, line, words):
@@ -196,6 +201,34 @@ def test_an_unknown_command_is_refused_in_a_line(capsys, word, said):
     err = capsys.readouterr().err
     assert said in err
     assert "version" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--wach"], "--wach: no such option; expected --watch. See staffbench run --help"),
+        (
+            ["report", "--tabels=x"],
+            "--tabels=x: no such option; expected --tables or --labels. See staffbench report --help",
+        ),
+        (["harbor", "import", "job", "--zzz"], "--zzz: no such option. See staffbench harbor import --help"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest(capsys, words, said):
+    assert main(words) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_graded_conditions_are_completed(project, tmp_path, monkeypatch):
+    for judge in ("offline", "other"):
+        path = tmp_path / "smoke" / "verdicts" / "strong-default-3000-v0" / f"{judge}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.chdir(project)
+    parsed = argparse.Namespace(overrides=["benchmark=smoke", f"results={tmp_path}"])
+    names = ["strong-default-3000-v0/offline", "strong-default-3000-v0/other"]
+    assert conditions_completed(parsed) == names
+    assert conditions_completed(argparse.Namespace(overrides=["benchmark=nosuch"])) == []
 
 
 def test_what_export_lacks_is_named(capsys):

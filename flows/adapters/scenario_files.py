@@ -42,7 +42,7 @@ def scenario_ids(data: Path, wanted: Sequence[str] | None) -> list[str]:
         ScenarioError: the folder has no scenario.
     """
     if not data.is_dir():
-        raise ConfigError(data, "no such folder", "a folder of scenarios", "set benchmark.data")
+        raise ConfigError("benchmark.data", f"no such folder: {data}", "a folder of scenarios")
     found = sorted(file.parent.name for file in data.glob("*/scenario.yaml"))
     if not found:
         raise ScenarioError(data, "no scenario", "folders that hold a scenario.yaml")

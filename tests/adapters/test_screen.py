@@ -119,7 +119,10 @@ def test_numbers_keep_their_width():
 
 
 SHOW = "from flows.adapters.screen import Screen; s = Screen(); s.table('t', [('model', 'score'), "
-SHOW += "('some-long-name ' * 6, '0.5')]); s.bullet('a note ' * 20)"
+SHOW += "('some-long-name ' * 6, '0.5')]); s.note('a result ' * 20); s.say('a status ' * 20); "
+SHOW += "s.verbatim('x y ' * 60); s.hint('what it does, in many words, of which there are more than fit', "
+SHOW += "'staffbench do it now'); "
+SHOW += "s.note('  /a/path-of/many-parts/' + 'and-more/' * 20); s.bullet('a note ' * 20)"
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -127,7 +130,9 @@ def test_a_real_terminal_gets_lines_of_its_width(columns):
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (30, columns))
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
-    process = Popen([sys.executable, "-c", SHOW], stdout=theirs, env={**environment, "TERM": "xterm"})
+    process = Popen(
+        [sys.executable, "-c", SHOW], stdout=theirs, stderr=theirs, env={**environment, "TERM": "xterm"}
+    )
     os.close(theirs)
     shown = b""
     while True:
@@ -141,7 +146,14 @@ def test_a_real_terminal_gets_lines_of_its_width(columns):
     assert process.wait() == 0
     os.close(ours)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
+    # What a person copies stays in one line: a text as it is, a path, a command.
+    path = "  /a/path-of/many-parts/" + "and-more/" * 20
+    for copied in ("x y " * 60, path):
+        assert copied in lines
+        lines.remove(copied)
     assert columns - 20 < max(map(len, lines)) <= columns
+    if columns < 100:
+        assert "  staffbench do it now" in lines
     assert lines[-1].startswith("  ")  # the note's second line hangs below its first
 
 

@@ -31,7 +31,7 @@ def test_one_brief_is_graded_without_a_server_and_each_item_is_shown(bench):
     [
         (["brief.md"], "its scenario is not given; expected one of alder, birch"),
         (["brief.md", "--scenario", "elm"], "no scenario 'elm' in ma_bench; expected one of alder, birch"),
-        (["nothing"], "no folder or file"),
+        (["nothing", "--scenario", "alder"], "nothing: no such file or folder"),
         (["data"], "no folder of a scenario in it"),
     ],
 )
@@ -72,12 +72,22 @@ def test_two_conditions_are_compared_and_one_is_removed(bench):
     assert "States the strength of the relief column" in (compare / "data" / "items.js").read_text()
     assert '"+1.000, from 1.000 to 1.000.' in (compare / "data" / "compare.js").read_text()
     assert bench("compare", "strong", "oracle").code == 2
+    assert bench("run", "model=strong", "seeds=1", "tracking=none", "word_cap=500").code == 0
+    several = bench("compare", "strong", "weak")
+    wanted = "one of strong-default-3000-v0/offline, strong-default-500-v0/offline"
+    assert (several.code, f"strong: several conditions; expected {wanted}" in several.err) == (2, True), (
+        several.err
+    )
+    assert bench("remove", "strong-default-500-v0", "--yes").code == 0
+    compared = bench("compare", "strong", "weak")
+    assert "States the strength of the relief column" in compared.out  # the items' words, not their ids alone
     same = bench("compare", "weak", "weak")
     assert (same.code, "no two conditions" in same.err) == (2, True)
 
     asked = bench("remove", "weak")
     assert (asked.code, "add --yes" in asked.err.lower()) == (2, True)
     assert "verdicts/weak-default-3000-v0/offline.parquet" in asked.out
+    assert "  results/ma_bench/compare" in asked.out
     assert len(bench.board()) == 2
     assert bench("remove", "weak", "--yes").code == 0
     assert [row["model"] for row in bench.board()] == ["strong"]
@@ -119,6 +129,8 @@ def test_a_page_follows_the_run(bench):
     assert 'http-equiv="refresh"' not in page  # it is finished
     assert "finished" in page
     assert "strong-default-3000-v0 · offline" in page
+    assert "<h1>ma_bench: run of 1 condition</h1>" in page
+    assert "run --watch model=strong seeds=1 tracking=none" in page  # the command
     assert "1.000" in page
     assert "Judge <b>offline</b> is a deterministic stand-in" in page
     assert '<a href="leaderboard.md">leaderboard.md</a>' in page

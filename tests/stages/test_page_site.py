@@ -66,7 +66,7 @@ def hostile_pages():
         rubric_page(scenario),
         document_page(scenario, replace(DOCUMENTS[0], name=HOSTILE), {HOSTILE: address(HOSTILE)}),
         paper_page(HOSTILE, HOSTILE, [[HOSTILE], [HOSTILE]], [HOSTILE], judge=HOSTILE, is_stand_in=True),
-        compare_page(HOSTILE, wording(is_task=False), [HOSTILE], [HOSTILE], in_site=True),
+        compare_page(HOSTILE, wording(is_task=False), [HOSTILE], [HOSTILE], site=""),
     ]
 
 
@@ -87,7 +87,7 @@ def every_page():
     return [
         index(), a_condition(), a_brief(), rubric_page(SCENARIO), document_page(SCENARIO, DOCUMENTS[0], {}),
         scenario_page(SCENARIO, []), paper_page(*plain, judge="j", is_stand_in=False),
-        compare_page("ma_bench", wording(is_task=False), ["Note."], [], in_site=True),
+        compare_page("ma_bench", wording(is_task=False), ["Note."], [], site=""),
     ]  # fmt: skip
 
 

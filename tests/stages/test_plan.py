@@ -228,7 +228,7 @@ class Shown:
     def table(self, _title, rows, *_, **__):
         self.rows = [list(row) for row in rows][1:]
 
-    def note(self, text):
+    def bullet(self, text):
         self.notes.append(text)
 
 
@@ -374,7 +374,7 @@ def test_a_sweep_over_caps_pays_for_its_briefs_once(project):
     # Half of the briefs: 6 + 300 characters are 77 tokens.
     assert [int(row[4]) for row in shown.rows] == [318, 154, 472]
     assert (
-        "- Warning: prompt.words and word_cap: the prompt sets a limit of 100 words, but 50 are graded."
+        "Warning: prompt.words and word_cap: the prompt sets a limit of 100 words, but 50 are graded."
         in shown.notes
     )
 
@@ -389,11 +389,11 @@ def test_what_does_not_fit_is_a_warning(project):
     )
     room, context = (note for note in shown.notes if "Warning" in note)
     assert room == (
-        "- Warning: judge.output_tokens: a reply of grader may need 16,376 tokens, and it writes at most "
+        "Warning: judge.output_tokens: a reply of grader may need 16,376 tokens, and it writes at most "
         "16,000: a reply that is cut is rejected; judge.mode=per_item asks for one item a call."
     )
     assert context == (
-        "- Warning: context: about 7 tokens of prompt and 150 of reply do not fit into the 100 of writer "
+        "Warning: context: about 7 tokens of prompt and 150 of reply do not fit into the 100 of writer "
         "(the longest of 2 such calls)."
     )
 

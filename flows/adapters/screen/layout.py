@@ -41,13 +41,19 @@ def fitting_widths(rows: Sequence[Sequence[str]], words: AbstractSet[int], width
     return widths
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Wrap a text between words and behind joints of names; a longer piece has a line of its own."""
+def wrapped(text: str, width: int, *, breaks_names: bool = True) -> list[str]:
+    """Wrap a text between words and behind joints of names; a longer piece has a line of its own.
+
+    Args:
+        text: of one or more lines.
+        width: in terminal cells.
+        breaks_names: False to keep names whole, such as paths and addresses that a person copies.
+    """
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
         for word in paragraph.split(" "):
-            pieces = [word] if cell_len(word) <= width else _pieces(word)
+            pieces = [word] if cell_len(word) <= width or not breaks_names else _pieces(word)
             for number, piece in enumerate(pieces):
                 joined = f"{line} {piece}" if number == 0 and line else line + piece
                 if line and cell_len(joined) > width:

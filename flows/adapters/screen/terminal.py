@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
 from rich.segment import Segment, Segments
@@ -53,6 +54,20 @@ class _Console(Console):
         os.close(devnull)
 
 
+def _fitted(console: Console, text: str) -> list[str]:
+    """Wrap each line of a text between words if the output is a terminal; later lines keep its indent."""
+    if not console.is_terminal:
+        return [text]
+    lines: list[str] = []
+    for line in literal(text).split("\n"):
+        begin = re.match(r" *(- )?", line)
+        assert begin is not None
+        first, later = begin.group(), " " * len(begin.group())
+        broken = wrapped(line[len(first) :], console.width - len(first), breaks_names=False)
+        lines += [f"{first if place == 0 else later}{part}" for place, part in enumerate(broken)]
+    return lines
+
+
 class Screen:
     """Writes to the terminal; results to standard output, everything else to standard error."""
 
@@ -71,8 +86,9 @@ class Screen:
         self._err = _Console(stderr=True)
 
     def say(self, text: str) -> None:
-        """Write a status line."""
-        self._err.write_line(text, "dim")
+        """Write a status line; a terminal gets it wrapped between words."""
+        for line in _fitted(self._err, text):
+            self._err.write_line(line, "dim")
 
     def fault(self, text: str) -> None:
         """Write an error line; a terminal gets it wrapped between words."""
@@ -97,16 +113,26 @@ class Screen:
         return 1 if faults else 0
 
     def note(self, text: str) -> None:
-        """Write a line of the result."""
-        self._out.write_line(text)
+        """Write a line of the result; a terminal gets it wrapped between words."""
+        for line in _fitted(self._out, text):
+            self._out.write_line(line)
 
     def bullet(self, text: str) -> None:
-        """Write a list entry; a terminal gets it wrapped between words."""
-        if not self._out.is_terminal:
-            self.note(f"- {text}")
-            return
-        for number, line in enumerate(wrapped(literal(text), self._out.width - 2)):
-            self.note(f"{'- ' if number == 0 else '  '}{line}")
+        """Write a list entry."""
+        self.note(f"- {text}")
+
+    def verbatim(self, text: str) -> None:
+        """Write a text as it is, such as a document or what a person copies."""
+        self._out.write_line(text)
+
+    def hint(self, what: str, command: str) -> None:
+        """Write what a command would do, and the command; on two lines if they do not fit into one."""
+        line = f"{what}: {command}"
+        if not self._out.is_terminal or cell_len(line) <= self._out.width:
+            self.verbatim(line)
+        else:
+            self.note(f"{what}:")
+            self.verbatim(f"  {command}")
 
     def table(
         self,

@@ -1,85 +1,25 @@
-"""The commands: their arguments and help, and the functions that run them."""
+"""The arguments and the help of the commands."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.config.described import AXES
 from flows.common.version import __version__
-from flows.pipeline.commands.completion import SHELLS, completed, lists_completed
+from flows.pipeline.commands import ACTIONS, COMMANDS, FUNCTIONS
+from flows.pipeline.commands.completion import (
+    SHELLS,
+    completed,
+    conditions_completed,
+    lists_completed,
+    scenarios_completed,
+)
 from flows.pipeline.commands.export import FORMATS
 
 _OVERRIDES = "Hydra overrides: model=strong word_cap=500 judge.effort=high"
-
-COMMANDS = {
-    "new": "make a benchmark of your own, or a scenario of it from a folder of documents",
-    "rubric": "write a scenario's rubric as a spreadsheet, CSV or JSON, and read it back",
-    "run": "one condition, or a sweep (-m): generate, truncate, judge, score, aggregate",
-    "plan": "estimate the calls, tokens, price and detectable difference of a run, without any call",
-    "grade": "briefs written elsewhere (.md .txt .docx .pdf): one file, or a folder of them",
-    "compare": "two conditions: their paired difference, and the items on which they differ",
-    "export": "write a benchmark as a folder to publish, or its results for other programs or a model card",
-    "import": "take logs of Inspect: of our tasks and exports as results, of others as briefs to grade",
-    "report": "write leaderboards and site from stored verdicts, by any scoring weights, without any call",
-    "list": "the options of an axis, such as models and judges, or the graded conditions",
-    "packets": "build packets from documents; report every unreadable document",
-    "validate": "check scenarios, rubrics, evidence, controls and every option of conf/",
-    "agreement": "judges against labels (LABELS: files of experts'), one another and themselves; or with "
-    "the words sheet FOLDER, workbooks for experts to fill in",
-    "harbor": "exchange with Harbor: export scenarios as tasks, import jobs as results",
-    "track": "bring a benchmark's DVC stages up to date, and put its results under DVC",
-    "remove": "delete the results of a condition, after showing what that removes",
-    "store": "copy FROM TO: copy paid replies between folders of results and shared stores",
-    "ui": "serve the MLflow UI of this project, and say how to open Prefect's",
-    "completion": "print the completion script of a shell",
-}
-_ACTIONS = {
-    "rubric": {
-        "export": "write a rubric: one row an item; .xlsx, .csv, .json or .jsonl by the file's suffix",
-        "import": "replace a rubric by a file of that form, or by one of HealthBench, PRBench or "
-        "MissionReport",
-    },
-    "store": {"copy": "copy what TO lacks: paid replies, reports, page counts; it can be repeated"},
-    "harbor": {
-        "import": "import a job's attempts as briefs, verdicts and scores",
-        "summarize": "show a job's rewards and missed criteria",
-        "export": "export scenarios as Harbor tasks",
-        "run": "run scenarios with the installed harbor command",
-        "verify": "grade one report and write its reward (called by the verifier of an exported task)",
-    },
-}
-FUNCTIONS = {
-    "new": "commands.own.new:new",
-    "rubric export": "commands.own.rubric:export_rubric",
-    "rubric import": "commands.own.rubric:import_rubric",
-    "run": "commands.run:run",
-    "plan": "commands.planning.plan:plan",
-    "grade": "commands.run:run",
-    "compare": "commands.compare:compare",
-    "export": "commands.export:export",
-    "import": "commands.run:import_logs",
-    "report": "commands.report:report",
-    "list": "commands.listing:show_list",
-    "packets": "commands.validate:packets",
-    "validate": "commands.validate:validate",
-    "agreement": "commands.agreement:agreement",
-    "harbor import": "harbor.jobs.imported:import_job",
-    "harbor summarize": "harbor.jobs.summary:summarize",
-    "harbor export": "harbor.export:export",
-    "harbor run": "harbor.run:run_harbor",
-    "harbor verify": "harbor.verify:verify",
-    "track": "commands.own.track:track",
-    "remove": "commands.remove:remove",
-    "store copy": "commands.store:copy",
-    "ui": "commands.ui:open_pages",
-    "version": "commands.own.track:track",
-    "completion": "commands.completion:show_completion",
-}
-"""What runs each command, in `flows.pipeline`, imported when it is called: with `screen`, `project`,
-`overrides`, and the command's own arguments by name."""
 
 _EXAMPLES = """examples:
   staffbench run model=extractive              the baseline: no key, no model
@@ -120,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     # The former name of track; without a help text it is not listed.
     parsers["version"] = commands.add_parser("version", description=COMMANDS["track"])
     parsers["version"].set_defaults(is_former=True)
-    for command, inner in _ACTIONS.items():
+    for command, inner in ACTIONS.items():
         actions = parsers[command].add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in inner.items():
             parsers[f"{command} {name}"] = actions.add_parser(name, help=text, description=text)
@@ -130,6 +70,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_harbor(parsers)
     for name in FUNCTIONS.keys() - {"list", "completion", "store copy", "export"}:
         _add_overrides(parsers[name], has_sources=not name.startswith("rubric"))
+    for each in parsers.values():
+        each.set_defaults(help_text=each.format_help)
     return parser
 
 
@@ -138,6 +80,11 @@ def axes_text() -> str:
     width = max(map(len, AXES))
     lines = [f"  {name:{width}}  {sentence}" for name, sentence in AXES.items()]
     return "\n".join(["axes (staffbench list AXIS shows the options of one):", *lines])
+
+
+def _complete(action: Any, completer: Callable[..., list[str]]) -> None:
+    """Let argcomplete complete an argument by a function."""
+    action.completer = completer
 
 
 def _switch(parsers: _Parsers, names: str, option: str, text: str, **more: Any) -> None:
@@ -169,17 +116,17 @@ def _add_making(parsers: _Parsers) -> None:
     add("file", type=Path, metavar="FILE", help="to read")
     add("--example", metavar="N", help="id or number, in a published file of several examples")
     add = parsers["packets"].add_argument
-    add("--show", metavar="SCENARIO", help="print a scenario's packet as a writer sees it")
+    text = "print a scenario's packet as a writer sees it"
+    _complete(add("--show", metavar="SCENARIO", help=text), scenarios_completed)
     _switch(parsers, "packets", "--places", "with --show: the place of each block in a margin")
     _switch(parsers, "validate", "--watch", "validate again whenever a file is saved, until Ctrl-C")
     _switch(parsers, "validate", "--index", "write the Parquet index of the task folder")
     _switch(parsers, "validate", "--strict", "refuse fields of a task that nothing uses")
     add = parsers["list"].add_argument
     text = f"{', '.join(AXES)} (also in plural), scenarios or conditions"
-    what: Any = add("what", nargs="?", metavar="AXIS", help=text)
-    what.completer = lists_completed
+    _complete(add("what", nargs="?", metavar="AXIS", help=text), lists_completed)
     text = "with scenarios or conditions: benchmark=NAME"
-    add("overrides", nargs="*", default=[], metavar="OVERRIDE", help=text)
+    _complete(add("overrides", nargs="*", default=[], metavar="OVERRIDE", help=text), completed)
     _add_sources(parsers["list"])
 
 
@@ -187,7 +134,9 @@ def _add_running(parsers: _Parsers) -> None:
     """Add the arguments of the commands that run models or take in what they wrote."""
     add = parsers["grade"].add_argument
     add("target", help="a brief, or a folder that holds <scenario>/<seed>.md, or .txt, .docx, .pdf")
-    add("--scenario", metavar="SCENARIO", help="the scenario of a single brief")
+    _complete(
+        add("--scenario", metavar="SCENARIO", help="the scenario of a single brief"), scenarios_completed
+    )
     for name in ("run", "plan", "grade"):
         parsers[name].add_argument("-m", "--multirun", action="store_true", help="sweep over lists of values")
         parsers[name].epilog = axes_text()
@@ -224,7 +173,8 @@ def _add_shown(parser: argparse.ArgumentParser) -> None:
 def _add_reading(parsers: _Parsers) -> None:
     """Add the arguments of the commands that use or move results, and of those that need none."""
     for name in ("first", "second"):
-        parsers["compare"].add_argument(name, metavar=name.upper(), help=_CONDITION)
+        add = parsers["compare"].add_argument
+        _complete(add(name, metavar=name.upper(), help=_CONDITION), conditions_completed)
     _switch(parsers, "compare", "--all", "show items with equal verdicts too", dest="every")
     add = parsers["export"].add_argument
     text = "the benchmark's name in conf/benchmark; a folder"
@@ -235,7 +185,8 @@ def _add_reading(parsers: _Parsers) -> None:
     _switch(parsers, "export", "--allow", "export despite what the check finds")
     add("--creator", metavar="NAME", help="who made it, for croissant.json")
     add("--url", metavar="ADDRESS", help="where it will be found, for croissant.json")
-    parsers["remove"].add_argument("condition", metavar="CONDITION", help=_CONDITION)
+    add = parsers["remove"].add_argument
+    _complete(add("condition", metavar="CONDITION", help=_CONDITION), conditions_completed)
     _switch(parsers, "remove", "--yes", "delete without asking", dest="is_confirmed")
     _switch(parsers, "report", "--versioned", "use only verdicts that DVC tracks, as the DVC stages do")
     add = parsers["report"].add_argument
@@ -288,9 +239,9 @@ def _add_harbor(parsers: _Parsers) -> None:
 
 
 def _add_overrides(parser: argparse.ArgumentParser, *, has_sources: bool) -> None:
-    action: Any = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
+    action = parser.add_argument("overrides", nargs="*", default=[], metavar="OVERRIDE", help=_OVERRIDES)
     if has_sources:
-        action.completer = completed
+        _complete(action, completed)
         _add_sources(parser)
 
 

@@ -51,17 +51,20 @@ def compare(
     n_differing = sum(item.gap != 0 for item in found.items)
     screen.note(f"Items with different shares of passes: {n_differing} of {len(found.items)}.")
     if differing:
-        rows = [(f"{item.scenario_id}/{item.item.item_id}", item.shown(0), item.shown(1)) for item in shown]
-        screen.table("passes by item", [("item", "A", "B"), *rows])
+        rows = [
+            (f"{item.scenario_id}/{item.item.item_id}", item.item.requirement, item.shown(0), item.shown(1))
+            for item in shown
+        ]
+        screen.table("passes by item", [("item", "requirement or wrong move", "A", "B"), *rows], words=2)
         if len(shown) < len(differing):
             screen.note(
                 f"... and {len(differing) - len(shown)} more: --all shows them, and so does the page."
             )
     for note in notes:
-        screen.note(f"- {note}")
+        screen.bullet(note)
     path = write_compared(folder, settings.benchmark.name, graded, scenarios, settings.scoring)
     labels = [(entry.condition, entry.judge) for entry in found.entries]
-    screen.note(f"Page: {path.as_uri()}#{compare_fragment(*labels)}")
+    screen.verbatim(f"Page: {path.as_uri()}#{compare_fragment(*labels)}")
     return 0
 
 

@@ -40,6 +40,26 @@ def lists_completed(**_: Any) -> list[str]:
     return [*AXES, "scenarios", "conditions"]
 
 
+def scenarios_completed(parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Return the scenarios of the benchmark that the overrides name."""
+    return _own_names("scenarios", parsed_args)
+
+
+def conditions_completed(parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Return the graded conditions of the benchmark that the overrides name, with their judges."""
+    return _own_names("conditions", parsed_args)
+
+
+def _own_names(what: str, parsed_args: argparse.Namespace) -> list[str]:
+    from flows.adapters.scenario_files import find_project
+    from flows.pipeline.commands.listing import own_rows
+
+    with suppress(StaffbenchError):
+        _, rows = own_rows(find_project(Path.cwd()), what, getattr(parsed_args, "overrides", None) or [])
+        return ["/".join(row) if what == "conditions" else row[0] for row in rows]
+    return []
+
+
 def complete(parser: argparse.ArgumentParser) -> None:
     """Answer a shell that asks for completions, and exit."""
     if "_ARGCOMPLETE" in os.environ:  # set by the script of the shell
@@ -50,7 +70,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 def show_completion(screen: Screen, shell: str) -> int:
     """Print the script that makes a shell ask staffbench for completions."""
-    screen.note(completion_script(shell).rstrip())
+    screen.verbatim(completion_script(shell).rstrip())
     return 0
 
 

@@ -48,6 +48,22 @@ def show_list(project: Path, what: str | None, overrides: Sequence[str], screen:
 
 
 def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen) -> int:
+    name, rows = own_rows(project, what, overrides)
+    if what == "scenarios":
+        screen.table(f"{name}: scenarios", [("scenario", "title"), *rows], words=2)
+    elif rows:
+        screen.table(f"{name}: graded conditions", [("condition", "judge"), *rows], words=2)
+    else:
+        screen.hint(f"Nothing is graded in {name} yet. First", f"staffbench run benchmark={name}")
+    return 0
+
+
+def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
+    """Return a benchmark's name, and its scenarios with titles or its graded conditions with judges.
+
+    Raises:
+        StaffbenchError: the overrides name no benchmark, or a scenario can't be read.
+    """
     from flows.adapters.config.compose import compose_points
     from flows.pipeline.results.condition_files import judges_of
     from flows.pipeline.work.evaluations import kind_of
@@ -56,18 +72,6 @@ def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen
     benchmark, kind = settings.benchmark, kind_of(settings.benchmark)
     if what == "scenarios":
         names = kind.scenario_ids(project, benchmark, benchmark.scenarios)
-        rows = [(name, kind.load(project, benchmark, name).title) for name in names]
-        screen.table(f"{benchmark.name}: scenarios", [("scenario", "title"), *rows], words=2)
-        return 0
-    rows = [
-        (condition, judge)
-        for condition, judges in judges_of(project / settings.results / benchmark.name).items()
-        for judge in judges
-    ]
-    if not rows:
-        screen.note(
-            f"Nothing is graded in {benchmark.name} yet. First: staffbench run benchmark={benchmark.name}"
-        )
-        return 0
-    screen.table(f"{benchmark.name}: graded conditions", [("condition", "judge"), *rows], words=2)
-    return 0
+        return benchmark.name, [(name, kind.load(project, benchmark, name).title) for name in names]
+    graded = judges_of(project / settings.results / benchmark.name)
+    return benchmark.name, [(label, judge) for label, judges in graded.items() for judge in judges]

@@ -31,11 +31,11 @@ def remove(
     folder = results / settings.benchmark.name
     paths = _paths(folder, condition)
     screen.note(f"This removes from {display_path(folder)}:")
-    for path in paths:
-        screen.note(f"  {display_path(path)}")
+    for path in [*paths, *sorted(folder.glob("compare*/"))]:
+        screen.verbatim(f"  {display_path(path)}")
     screen.note(
         "The leaderboard is written again without them. Stored replies stay, so that the same run makes the "
-        "tables again without paying; so do MLflow's runs, and what DVC has in its cache or remote."
+        "tables again without paying. So do MLflow's runs, and what DVC has in its cache or remote."
     )
     if not is_confirmed and not _agreed():
         screen.say("Nothing was removed.")

@@ -71,6 +71,7 @@ def report(
             _write_paper(results_of_paper, tables, figures, screen)
         elif graded:
             objects = ObjectStore(results / ".cache" / "objects")
+            screen.say(f"Writing the pages of {plural(len(graded), 'condition')} ...")
             board = build_leaderboard(graded, scenarios, settings.scoring, objects, named)
             paths = write_leaderboard(folder, board)
             paths += write_task_table(folder, board, graded, scenarios, settings.scoring)

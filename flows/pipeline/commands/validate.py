@@ -44,7 +44,7 @@ def packets(
         texts = {packet.scenario_id: placed_text(packet) if places else packet.text for _, packet in built}
         if show not in texts:
             raise ConfigError("--show", f"no packet of {show!r}", "one of " + ", ".join(texts))
-        screen.note(texts[show])
+        screen.verbatim(texts[show])
         return screen.failed(problems)
     screen.table(f"{settings.benchmark.name}: packets", rows)
     for _, packet in built:
@@ -119,7 +119,7 @@ def _check_options(project: Path, settings: Settings, screen: Screen) -> list[St
     if record.is_file() and record.read_text(encoding="utf-8", errors="replace") == digest:
         screen.note(f"Options of conf/ that compose: {number}, unchanged since the last time")
         return []
-    screen.say(f"Composing each of {number} options of conf/, which takes some seconds ...")
+    screen.say(f"Composing each of {number} options of conf/, once until they change ...")
     progress = Progress({"options": number}, None)
     with screen.progress(progress):
         checked, faulty = check_options(project, lambda: progress.step("options", skipped=False))

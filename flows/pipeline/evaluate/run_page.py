@@ -11,7 +11,7 @@ from pathlib import Path
 from flows.adapters.screen import Progress, Screen, calls_text, clock
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
-from flows.common.text import number
+from flows.common.text import number, plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.settings import Writer
 from flows.schema.verdict import Estimate
@@ -27,7 +27,8 @@ class RunPage:
     """The page `run.html` of one run."""
 
     path: Path
-    title: str
+    command: str  # that runs
+    report: str  # the command that writes the pages
     progress: Progress
     evaluations: Sequence[Evaluation]
     estimates: dict[str, Estimate] = field(default_factory=dict[str, Estimate])  # of finished ones, by name
@@ -39,7 +40,12 @@ class RunPage:
             StoreError: it can't be written.
         """
         progress = self.progress
-        facts = {"State": state, "Done": f"{progress.share:.0%}", "Time": clock(progress.elapsed_s)}
+        facts = {
+            "Command": self.command,
+            "State": state,
+            "Done": f"{progress.share:.0%}",
+            "Time": clock(progress.elapsed_s),
+        }
         if state == "running":
             left = progress.left_s
             facts["Time left"] = "unknown yet" if left is None else f"about {clock(left)}"
@@ -57,12 +63,13 @@ class RunPage:
         stand_ins = sorted({one.judge.label for one in self.evaluations if one.judge.is_stand_in})
         is_running = state == "running"
         page = run_page(
-            self.title,
+            f"{self.evaluations[0].condition.benchmark}: run of {plural(len(self.evaluations), 'condition')}",
             facts,
             stages,
             rows,
             stand_ins=stand_ins,
             notes=[COPIED] if copied else [],
+            report=self.report,
             links=[] if is_running else [name for name in _RESULTS if (self.path.parent / name).is_file()],
             is_running=is_running,
         )

@@ -63,7 +63,7 @@ def show_hint(job: Job, what: str, command: str) -> None:
     """Say what to type next, unless the run failed."""
     if not job.finished.faults:
         settings = job.context.evaluations[0].settings
-        job.screen.note(f"{what}: {command_hint(command, job.context.project, settings)}")
+        job.screen.hint(what, command_hint(command, job.context.project, settings))
 
 
 def show_board(

@@ -17,7 +17,7 @@ BRIEF_HEADS = (
 
 
 def compare_page(
-    benchmark: str, said: Wording, notes: Sequence[str], stand_ins: Sequence[str], *, in_site: bool
+    benchmark: str, said: Wording, notes: Sequence[str], stand_ins: Sequence[str], *, site: str | None
 ) -> str:
     """Render the page without its data.
 
@@ -26,7 +26,7 @@ def compare_page(
         said: the protocol's wording.
         notes: sentences below the tables.
         stand_ins: labels of judges that are stand-ins.
-        in_site: False if the site lies in a folder beside the page's, and may be missing.
+        site: path of the site from the page's folder, with a slash at its end; None if there is no site.
     """
     return render(
         "compare.html",
@@ -34,7 +34,7 @@ def compare_page(
         depth=0,
         scripts=("data/items.js", "data/compare.js", *TABLE_SCRIPTS),
         said=said,
-        leaderboard="index.html" if in_site else "",
+        leaderboard="" if site is None else f"{site}index.html",
         notes=notes,
         stand_ins=stand_ins,
     )

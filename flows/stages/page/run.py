@@ -36,6 +36,7 @@ def run_page(
     *,
     stand_ins: Sequence[str],
     notes: Sequence[str],
+    report: str,
     links: Sequence[str],
     is_running: bool,
 ) -> str:
@@ -48,12 +49,13 @@ def run_page(
         conditions: of the run.
         stand_ins: labels of its judges that are stand-ins.
         notes: sentences below the scores.
+        report: the command that writes the pages.
         links: paths of results, from the folder of the page.
         is_running: True to let the browser load the page again every two seconds.
     """
     return render(
         "run.html",
-        f"{title}: run",
+        title,
         depth=None,
         facts=list(facts.items()),
         stages=stages,
@@ -64,6 +66,7 @@ def run_page(
         ],
         stand_ins=stand_ins,
         notes=notes,
+        report=report,
         links=[link(address(*path.split("/")), path) for path in links],
         is_running=is_running,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 import urllib.parse
 import urllib.request
@@ -203,11 +204,17 @@ def _wire_fault(error: BaseException, timeout: aiohttp.ClientTimeout) -> Fault:
             said = f"silent for {timeout.sock_read:g} s" if silent else f"not done within {timeout.total:g} s"
             return Fault(FaultKind.timeout, said)
         case aiohttp.ClientConnectorError():
-            return Fault(FaultKind.connect, str(error))
+            return Fault(FaultKind.connect, f"{error.host}:{error.port}: {_reason(error)}")
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
             return Fault(FaultKind.parameter, f"api_base is not an address: {error}")
         case _:
             return Fault(FaultKind.connection, f"{type(error).__name__}: {error}")
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    """Return the system's words, such as 'Connection refused', instead of aiohttp's internals."""
+    code = error.os_error.errno
+    return os.strerror(code) if code is not None and code > 0 else str(error.os_error)
 
 
 async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes:

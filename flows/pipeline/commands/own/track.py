@@ -46,7 +46,7 @@ def track(project: Path, overrides: Sequence[str], screen: Screen, *, is_former:
         return 0
     changed = track_results(project, [folder, packets], groups, locks)
     if files := [*renewed, *changed, *replaced]:
-        screen.note("git add " + shlex.join(display_path(path) for path in files))
+        screen.verbatim("git add " + shlex.join(display_path(path) for path in files))
     if not n_conditions:
         screen.say(f"{name} has no results yet: {_first(project, point)} makes them.")
     elif changed or replaced:

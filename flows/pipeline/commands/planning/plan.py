@@ -63,7 +63,7 @@ def plan(project: Path, overrides: Sequence[str], *, multirun: bool, screen: Scr
         rows.append(plan_row("all", plans))
     screen.table(f"{settings.benchmark.name}: what a run would still call", [_HEAD, *rows])
     for note in [*plan_notes(plans), *(f"Warning: {warning}." for warning in plan_warnings(plans))]:
-        screen.note(f"- {note}")
+        screen.bullet(note)
     return 0
 
 

@@ -46,7 +46,7 @@ def compare_files(
     conditions = [_condition(entry, scenarios, scoring) for entry in graded]
     yield "data/compare.js", compare_data(conditions, _pairs(graded, scenarios, scoring), site)
     notes = [*differences(graded), "Differences are paired by scenario, on those that both were graded on."]
-    yield "compare.html", compare_page(benchmark, said, notes, stand_ins, in_site=site == "")
+    yield "compare.html", compare_page(benchmark, said, notes, stand_ins, site=site)
 
 
 def score_text(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> str:

@@ -74,8 +74,14 @@ def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Gra
         pairs = [(one, two) for one, two in pairs if one.judge == two.judge]
     if len(pairs) == 1:
         return pairs[0]
-    problem, those = ("several conditions", [*sides[0], *sides[1]]) if pairs else ("no two conditions", graded)
-    raise ConfigError(f"{first}, {second}", problem, f"two of {_names(those)}")
+    if not pairs:
+        raise ConfigError(f"{first}, {second}", "no two conditions", f"two of {_names(graded)}")
+    several = [(name, side) for name, side in ((first, sides[0]), (second, sides[1])) if len(side) > 1]
+    raise ConfigError(
+        ", ".join(name for name, _ in several),
+        "several conditions",
+        "; ".join(f"one of {_names(side)}" for _, side in several),
+    )
 
 
 def _matching(graded: Sequence[Graded], name: str) -> list[Graded]:

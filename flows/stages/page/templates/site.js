@@ -113,16 +113,17 @@ window.ready = (async () => {
   };
 
   // Texts are data: no cell of a row from a script is read as HTML.
-  const cell = (value) => (value === null || value === undefined ? "–" : typeof value === "number" ? String(value) : value);
+  const cell = (value, digits) =>
+    value === null || value === undefined ? "–" : typeof value !== "number" ? value : digits ? value.toFixed(digits) : String(value);
   const later = (table, columns, data, more = {}) =>
     sortable(table, {
       data,
-      columns: columns.map(({ link, ...column }, at) => ({
+      columns: columns.map(({ link, digits, ...column }, at) => ({
         ...column,
         ...(/number/.test(column.className) ? figure : {}),
         visible: !/off/.test(column.className),
         data: at,
-        render: (value, kind) => (kind === "display" && !link ? DataTable.render.text().display(cell(value)) : cell(value)),
+        render: (value, kind) => (kind === "display" && !link ? DataTable.render.text().display(cell(value, digits)) : cell(value)),
         createdCell: (td, value, row) => {
           td.dataset.head = column.title;
           if (link) td.replaceChildren(link(row) ? make("a", { href: link(row), textContent: cell(value) }) : cell(value));
@@ -155,6 +156,7 @@ window.ready = (async () => {
       site.briefs.heads.map((title, at) => ({
         title,
         className: texts.includes(at) ? "filter" : "number",
+        digits: /^(score|correct|passed)$/.test(title) ? 3 : undefined,
         link: at === 0 ? (row) => folder(row[2], row[3], row[11]) : null,
       })),
       site.briefs.rows,
