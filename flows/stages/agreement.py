@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -102,19 +102,23 @@ def window_overlap(items: Sequence[Item], text: str) -> list[float]:
     sentences = [words for part in re.split(r"(?<=[.!?])\s+|\n+", text) if (words := _words(part))]
     windows = [list(chain(*sentences[n : n + _WINDOW])) for n in range(len(sentences))] or [[]]
     n, length = len(windows), sum(map(len, windows)) / len(windows) or 1.0
-    found_in = Counter(word for window in windows for word in set(window))
-    counts = [(Counter(window), _K1 * (1 - _B + _B * len(window) / length)) for window in windows]
+    norms = [_K1 * (1 - _B + _B * len(window) / length) for window in windows]
+    found_in: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)  # window and count of each word
+    for place, window in enumerate(windows):
+        for word, count in Counter(window).items():
+            found_in[word].append((place, count))
     overlaps: list[float] = []
     for item in items:
-        query = {
-            word: math.log1p((n - found_in[word] + 0.5) / (found_in[word] + 0.5))
-            for word in set(_words(f"{item.requirement} {item.ground_truth}"))
-        }
-        best = max(
-            math.fsum(idf * (_K1 + 1) * count[word] / (count[word] + norm) for word, idf in query.items())
-            for count, norm in counts
-        )
-        overlaps.append(best / ((_K1 + 1) * math.fsum(query.values())) if query else 0.0)
+        parts: defaultdict[int, list[float]] = defaultdict(list)  # of windows with a word of the query
+        highest: list[float] = []
+        for word in set(_words(f"{item.requirement} {item.ground_truth}")):
+            places = found_in.get(word, [])
+            idf = math.log1p((n - len(places) + 0.5) / (len(places) + 0.5))
+            highest.append(idf)
+            for place, count in places:
+                parts[place].append(idf * (_K1 + 1) * count / (count + norms[place]))
+        best = max(map(math.fsum, parts.values()), default=0.0)
+        overlaps.append(best / ((_K1 + 1) * math.fsum(highest)) if highest else 0.0)
     return overlaps
 
 

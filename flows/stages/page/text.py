@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -17,6 +18,7 @@ from flows.stages.page.markup import attribute, own
 
 _QUOTE = re.compile(r'["“]([^"“”]{12,})["”]')
 _WORD = re.compile(r"[^\W_]+")
+_REST_OF_WORD = re.compile(r"\w*")  # a quote may end within a word
 _OFF = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
 """Rules that are off: what a model wrote loads nothing, leads nowhere and hides nothing."""
 
@@ -135,7 +137,7 @@ class _Marks:
         self.kind = kind
         self.seen: set[str] = set()
         self._is_loose = kind == "evidence"
-        self._passages = [(self._key(one), one, item) for item, several in quotes.items() for one in several]
+        self._passages = [(self._key(one), item) for item, several in quotes.items() for one in several]
 
     def _key(self, text: str) -> str:
         return re.sub(r"\s+", "" if self._is_loose else " ", text)
@@ -143,14 +145,20 @@ class _Marks:
     def spans(self, text: str) -> list[Span]:
         """Find the quotes in a text, white space apart; overlapping ones become one span."""
         squeezed = self._key(text)
+        passages = [(key, item) for key, item in self._passages if key and key in squeezed]
+        if not passages:
+            return []
+        # The place in the text of each character of the squeezed one.
+        places = [match.start() for match in re.finditer(r"\S" if self._is_loose else r"\S|\s+", text)]
         found: list[Span] = []
-        for key, passage, item in self._passages:
-            if key and key in squeezed:  # a search by pattern is slow, and few passages are in a paragraph
-                if self._is_loose:
-                    pattern = r"\s*".join(map(re.escape, key))
-                else:
-                    pattern = r"\s+".join(map(re.escape, passage.split())) + r"\w*"  # may end within a word
-                found += [(match.start(), match.end(), (item,)) for match in re.finditer(pattern, text)]
+        for key, item in passages:
+            at = squeezed.find(key)
+            while at >= 0:
+                first, last = places[at], places[at + len(key) - 1] + 1
+                if not self._is_loose and (rest := _REST_OF_WORD.match(text, last)):
+                    last = rest.end()
+                found.append((first, last, (item,)))
+                at = squeezed.find(key, max(at + len(key), bisect_left(places, last)))
         joined: list[Span] = []
         for first, last, items in sorted(found):
             if joined and first < joined[-1][1]:
