@@ -66,7 +66,7 @@ def interrupted(process, signals, interrupt):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
         interrupt()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=600)
         return signals.read_text().split(), process.returncode, err
     finally:
         with suppress(ProcessLookupError):

@@ -87,7 +87,7 @@ def test_ctrl_c_ends_an_attempt_after_the_call_under_way_and_the_same_command_go
         process = bench.start("run", *overrides, TMPDIR=str(scratch))
         wait_until(lambda: len(server.billed) >= 3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == 130
         assert "resumes" in err
         assert "Traceback" not in out + err

@@ -30,7 +30,8 @@ from flows.pipeline.orchestration.records import keep_records_in, records
 
 _PROGRESS_EVERY_S = 2.0
 _LAST_S = 5.0
-_UNREACHED = (httpx.HTTPError, OSError, PrefectException)
+_UNREACHED = (httpx.HTTPError, OSError, PrefectException, AssertionError)
+"""Errors of a lost server; the last one where `lost` has ended the retries of a request."""
 
 
 async def log(flow_run_id: str, text: str, level: int = logging.INFO) -> None:

@@ -38,7 +38,9 @@ async def watched(server: Server | None, is_done: Callable[[], bool]) -> AsyncGe
         import httpx
         from prefect.exceptions import PrefectException
 
-        if not isinstance(error, httpx.HTTPError | PrefectException):
+        # An assertion of its client, where `_watch` has ended the retries of a request.
+        is_its_own = isinstance(error, AssertionError) and server is not None and server.has_ended
+        if not is_its_own and not isinstance(error, httpx.HTTPError | PrefectException):
             raise
         forget_events()
         raise _lost(str(error).split("\n")[0] or type(error).__name__) from error
@@ -56,9 +58,14 @@ def _lost(found: str) -> PrefectError:
 
 
 async def _watch(server: Server, run: asyncio.Task[Any], is_done: Callable[[], bool]) -> None:
+    from prefect.settings import get_current_settings
+
     while True:
         await asyncio.sleep(_LOOK_EVERY_S)
         if await asyncio.to_thread(lambda: server.has_ended):
+            if server.is_embedded:  # another one may be started again
+                # Else log, progress and final state would be retried for a minute, one after another.
+                get_current_settings().client.max_retries = 0
             forget_events()
             if is_done():
                 run.cancel()
@@ -68,7 +75,7 @@ def forget_events() -> None:
     """Drop unsent events: Prefect retries each for seven seconds before the flow may end."""
     from prefect.events.worker import EventsWorker
 
-    logging.getLogger("prefect._internal.concurrency").setLevel(logging.CRITICAL)
+    logging.getLogger("prefect._internal.concurrency").disabled = True  # it ignores a level
     for worker in tuple(EventsWorker._instances.values()):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- there is no public way to cancel
         waiting = worker._queue  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- the same
         with waiting.mutex:

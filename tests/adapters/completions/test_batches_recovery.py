@@ -288,7 +288,7 @@ def test_two_processes_share_a_batch(tmp_path):
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for _ in range(2)
         ]
-        said = [run.communicate(timeout=60) for run in runs]
+        said = [run.communicate(timeout=600) for run in runs]
     assert [run.returncode for run in runs] == [0, 0], said
     expected = [f"answer to prompt {number}" for number in range(5)]
     assert [out.splitlines() for out, _ in said] == [expected, expected]

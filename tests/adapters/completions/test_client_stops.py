@@ -297,7 +297,7 @@ def test_a_signal_handler_may_stop_a_run(tmp_path):
         while len(server.calls) < 8:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=600)
     assert out == "12 8\n"
 
 

@@ -27,7 +27,7 @@ def a_killed_run(folder, server, count, blow):
             assert line, "it ended before the blow"
             lines.append(line.rstrip("\n").split(" ", 2))
         os.kill(worker.pid, signal.SIGKILL)
-        rest, _err = worker.communicate(timeout=60)
+        rest, _err = worker.communicate(timeout=600)
         whole = rest[: rest.rfind("\n") + 1]
         return lines + [line.split(" ", 2) for line in whole.splitlines()]
 
@@ -83,7 +83,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
             while not server.calls:
                 time.sleep(0.01)
             worker.kill()
-            worker.communicate(timeout=60)
+            worker.communicate(timeout=600)
         with a_worker(tmp_path, server, 1) as worker:
             assert finished(worker) == [["paid", "0", "late"]]
 

@@ -208,7 +208,7 @@ def test_a_killed_worker_loses_what_was_in_flight_and_its_claims_are_free(addres
             os.kill(worker.pid, signal.SIGKILL)
             answered |= {
                 line.split(" ")[1]
-                for line in worker.communicate(timeout=60)[0].splitlines()
+                for line in worker.communicate(timeout=600)[0].splitlines()
                 if "answer" in line
             }
         with a_worker(f"{address} {tmp_path}/two", server, 30) as worker:
