@@ -275,3 +275,19 @@ def test_a_commands_function_takes_what_is_parsed(monkeypatch, project, command)
     monkeypatch.chdir(project)
     main([*command.split(), *GIVEN.get(command, "").split()])
     inspect.signature(resolve_name(f"flows.pipeline.{FUNCTIONS[command]}")).bind(**given)
+
+
+def test_only_what_runs_imports_prefect():
+    """It takes a second of every command, and has analytics of its own."""
+    script = """
+import sys
+from pkgutil import resolve_name
+from flows.pipeline.commands import FUNCTIONS
+for function in FUNCTIONS.values():
+    resolve_name(f"flows.pipeline.{function}")
+print([name for name in ("prefect", "mlflow", "litellm", "pandas", "distributed") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert done.stdout == "[]\n"
