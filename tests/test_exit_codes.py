@@ -49,9 +49,9 @@ def here(tmp_path, project, monkeypatch):
 VERIFY = "harbor verify report.docx --logs logs --task"
 CASES = [
     # briefs written elsewhere
-    ("grade gone", WRONG_NAME, "no folder"),
+    ("grade gone", WRONG_NAME, "gone: no such file or folder"),
     ("grade file", WRONG_NAME, "its scenario is not given"),
-    ("grade gone benchmark=mission_report", WRONG_NAME, "no folder"),
+    ("grade gone benchmark=mission_report", WRONG_NAME, "gone: no such file or folder"),
     ("plan model=files model.folder=gone", WRONG_NAME, "no folder"),
     # jobs of Harbor
     ("harbor import gone", WRONG_NAME, "gone: no such folder"),
