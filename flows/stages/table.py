@@ -52,6 +52,8 @@ _CELLS: dict[str, Callable[[LeaderboardRow], str]] = {
 }
 """The columns in order, and the text of a row's cell."""
 _WORDS = ("model", "effort", "harness", "cap", "judge", "differs in")
+_FOLDED = ("interval", "bounds", "briefs")
+"""Columns that may wrap, too, where there is little room."""
 _SAME = ("effort", "harness", "cap", "judge", "scenarios", "briefs")
 """Columns of a terminal that go into the caption if all rows are equal."""
 _COUNTS: dict[str, Callable[[LeaderboardRow], int]] = {
@@ -110,19 +112,26 @@ class ShownTable:
 
 
 def screen_table(
-    rows: Sequence[LeaderboardRow], new: AbstractSet[tuple[str, str]] = frozenset()
+    rows: Sequence[LeaderboardRow],
+    new: AbstractSet[tuple[str, str]] = frozenset(),
+    *,
+    folded: bool = False,
 ) -> ShownTable:
     """Return the few columns that a person needs.
 
-    Columns that are equal in all rows go into the caption, and counts that are 0 in all rows are left out.
+    Columns that are equal in all rows go into the caption, and counts that are 0 in all rows are left out. So
+    is the rank where there are several judges, since it is within each.
 
     Args:
         rows: at least one.
         new: condition and judge of the rows of this run.
+        folded: True for few columns: what rows differ in is one, each setting on a line of its own.
     """
     marked = [(row.condition, row.judge_id) in new for row in rows]
     is_mixed = any(marked) and not all(marked)
     heads = ["rank", "score", "interval", "bounds", "scenarios", "briefs"]
+    if len({row.judge_id for row in rows}) > 1:
+        heads.remove("rank")
     heads = [head for head in _heads(rows) if head in (*_WORDS, *heads)]
     if any(row.usd or row.judge_usd for row in rows):
         heads.append("cost")
@@ -133,7 +142,10 @@ def screen_table(
     if set(cells["interval"]) == {"-"}:
         del cells["interval"]
     same = {head: cells.pop(head)[0] for head in _SAME if len(set(cells.get(head, ()))) == 1}
-    words = {place for place, head in enumerate(cells) if head in _WORDS}
+    if folded:
+        cells = _folded(cells)
+    wrapped = (*_WORDS, *_FOLDED) if folded else _WORDS
+    words = {place for place, head in enumerate(cells) if head in wrapped}
     counts = [
         ", ".join(f"{n} {what}" for what, count in _COUNTS.items() if (n := count(row))) for row in rows
     ]
@@ -150,6 +162,20 @@ def screen_table(
         captions.append(f"{NEW.strip()} marks rows of this run.")
     shown = [tuple(cells), *zip(*cells.values(), strict=True)]
     return ShownTable(shown, words, marked, " ".join(captions))
+
+
+def _folded(cells: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Put the columns of words behind the model's into one."""
+    named = [head for head in cells if head in _WORDS and head != "model"]
+    if not named:
+        return dict(cells)
+    lines = [
+        [cell if head == "differs in" else f"{head} {cell}" for head, cell in zip(named, row, strict=True)]
+        for row in zip(*(cells[head] for head in named), strict=True)
+    ]
+    texts = ["\n".join(line for line in row if line != "-") or "-" for row in lines]
+    rest = {head: column for head, column in cells.items() if head not in _WORDS}
+    return {"model": cells["model"], "differs in": texts, **rest}
 
 
 def _phrase(head: str, cell: str) -> str:

@@ -22,6 +22,16 @@ WORDS = 1500
 def answer(call: Call) -> Say:
     if call.body["model"].endswith("judge"):
         items = ITEM.findall(call.prompt)
+        if '"verdicts"' in call.prompt:  # judge.mode=all_items or per_item
+            verdicts = [
+                {
+                    "id": name,
+                    "met": (kind == "error") != bool(place % 3),
+                    "reason": "every third",
+                }
+                for place, (name, kind) in enumerate(items)
+            ]
+            return Say(json.dumps({"verdicts": verdicts}), delay_s=DELAY_S)
         failed = [
             {"id": name, "mode": "committed" if kind == "error" else "omission", "reason": "every third"}
             for name, kind in items[::3]

@@ -34,6 +34,9 @@ def unfit_protocol(s: Settings) -> Iterator[Unfit]:
         fit = "report_v1" if reports else "v0, v0_no_limit, coached or coached_no_limit"
         yield f"prompt={s.prompt.version}", f"says nothing of what {name} asks for", fit
     yield from _unfit_judge_prompt(s, reports=reports)
+    if s.model.writer is not Writer.remote and s.model.parameters:
+        key = next(iter(s.model.parameters))
+        yield f"model.parameters.{key}", f"has no effect: {s.model.label} asks no model", "no parameters"
     if not reports and s.model.writer in (Writer.absent, Writer.corrupt):
         yield f"model={s.model.label}", "hands in a file, or none", "benchmark=mission_report"
     if reports and s.model.writer is Writer.remote and s.runner.batch:

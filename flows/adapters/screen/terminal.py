@@ -21,6 +21,7 @@ from flows.adapters.screen.progress import Progress
 from flows.common.errors import NotOfBenchmark, Problems, StaffbenchError
 
 _WIDE = 160  # columns if the output is not a terminal, so that tables in logs are not wrapped
+_ENDLESS = 10_000  # if all columns are wanted, too
 
 
 # Control and bidirectional characters.
@@ -82,7 +83,7 @@ class Screen:
         self.only_this_run = only_this_run
         self._out = _Console()
         if not self._out.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-            self._out = _Console(width=_WIDE)
+            self._out = _Console(width=_ENDLESS if wide else _WIDE)
         self._err = _Console(stderr=True)
 
     def say(self, text: str) -> None:
@@ -133,6 +134,10 @@ class Screen:
         else:
             self.note(f"{what}:")
             self.verbatim(f"  {command}")
+
+    def fits(self, rows: Sequence[Sequence[str]], words: AbstractSet[int]) -> bool:
+        """Whether `table` would show these rows as a table, and not as a list."""
+        return fitting_widths(rows, words, self._out.width) is not None
 
     def table(
         self,

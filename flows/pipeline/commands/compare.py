@@ -10,6 +10,7 @@ from flows.adapters.config.compose import compose_points
 from flows.adapters.screen import Screen
 from flows.common.text import number
 from flows.pipeline.results.differences import differences
+from flows.pipeline.results.leaderboard import differing_settings
 from flows.pipeline.results.pages.compare import score_text
 from flows.pipeline.results.pages.comparison import (
     Comparison,
@@ -43,9 +44,10 @@ def compare(
     means = [("scenario", "A", "B", "A - B"), *_means(found)]
     differing = in_turn([item for item in found.items if every or item.gap != 0])
     shown = differing if every else differing[:_MOST]
-    for side, entry in zip("AB", found.entries, strict=True):
+    for side, entry, pairs in zip("AB", found.entries, differing_settings(found.entries), strict=True):
         value = score_text(entry, scenarios, settings.scoring)
-        screen.note(f"{side}: {entry.condition}, judge {entry.judge}: {value}")
+        own = ", ".join(f"{key} {text}" for key, text in pairs)
+        screen.note(f"{side}: {entry.condition}, judge {entry.judge}: {value}{own and f'; {own}'}")
     screen.note(f"A - B: {text}.")
     screen.table("mean score by scenario", means)
     n_differing = sum(item.gap != 0 for item in found.items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,10 +53,28 @@ def _show_own(project: Path, what: str, overrides: Sequence[str], screen: Screen
     if what == "scenarios":
         screen.table(f"{name}: scenarios", [("scenario", "title"), *rows], words=2)
     elif rows:
-        screen.table(f"{name}: graded conditions", [("condition", "judge"), *rows], words=2)
+        differs = _differs(project, overrides)
+        shown = [(*row, differs.get(row, "")) for row in rows]
+        screen.table(f"{name}: graded conditions", [("condition", "judge", "differs in"), *shown], words=3)
     else:
         screen.hint(f"Nothing is graded in {name} yet. First", f"staffbench run benchmark={name}")
     return 0
+
+
+def _differs(project: Path, overrides: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Return what the leaderboard says of the settings of each condition and judge; nothing without one."""
+    from flows.adapters.config.compose import compose_points
+
+    settings = compose_points(project, overrides, multirun=False)[0].settings
+    path = project / settings.results / settings.benchmark.name / "leaderboard.json"
+    try:
+        rows = json.loads(path.read_bytes())["rows"]
+        return {
+            (row["condition"], row["judge_id"]): "; ".join(f"{key} {text}" for key, text in row["differs"])
+            for row in rows
+        }
+    except (OSError, ValueError, KeyError, TypeError):  # made by an older version, or not there
+        return {}
 
 
 def own_rows(project: Path, what: str, overrides: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:

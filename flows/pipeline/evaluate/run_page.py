@@ -14,7 +14,7 @@ from flows.common.files import write_whole
 from flows.common.text import number, plural
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.settings import Writer
-from flows.schema.verdict import Estimate
+from flows.schema.verdict import Estimate, Interval
 from flows.stages.page.run import RunRow, run_page
 
 COPIED = "A score marked † is of copied text, which the stand-in takes for statements."
@@ -88,8 +88,16 @@ class RunPage:
             page,
             "done" if not found.n_ungraded else f"done, {found.n_ungraded} items without a verdict",
             number(found.score) + ("†" if _is_copied(evaluation) and found.score is not None else ""),
-            f"{number(interval.low)} to {number(interval.high)}" if interval else "-",
+            interval_text(interval),
         )
+
+
+def interval_text(interval: Interval | None) -> str:
+    """Format an interval, or the range of too few scenarios for one."""
+    if interval is None:
+        return "-"
+    ends = f"{number(interval.low)} to {number(interval.high)}"
+    return ends if interval.level is not None else f"{ends} (range)"
 
 
 def _is_copied(evaluation: Evaluation) -> bool:

@@ -85,6 +85,8 @@ def show_board(
         return
     title = f"{board.benchmark}: leaderboard ({board.scoring} scoring)"
     shown = screen_table(board.rows, highlighted)
+    if not screen.fits(shown.rows, shown.words):
+        shown = screen_table(board.rows, highlighted, folded=True)
     if screen.wide:
         screen.table(title, shown_rows(board), shown.marked, words=word_columns(board))
     else:

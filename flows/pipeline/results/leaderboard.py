@@ -20,7 +20,7 @@ from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Refusals, ScoringSettings, scoring_suffix
 from flows.stages.aggregate import covered_whole, ranked
-from flows.stages.differing import RowSettings, differing
+from flows.stages.differing import Pairs, RowSettings, differing
 from flows.stages.notes import call_notes, notes
 from flows.stages.table import markdown_table, to_csv, to_json, to_markdown, to_metrics
 
@@ -65,16 +65,20 @@ def build_leaderboard(
 def _rows(
     graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> list[LeaderboardRow]:
-    differs = differing([_row_settings(entry) for entry in graded])
     return ranked(
         [
             (
                 leaderboard_row(entry, scenarios, scoring, pairs),
                 covered_whole(scored(entry, scenarios, scoring).scores),
             )
-            for entry, pairs in zip(graded, differs, strict=True)
+            for entry, pairs in zip(graded, differing_settings(graded), strict=True)
         ]
     )
+
+
+def differing_settings(graded: Sequence[Graded]) -> list[Pairs]:
+    """Return for each condition the settings that tell it from the others, as keys and values."""
+    return differing([_row_settings(entry) for entry in graded])
 
 
 def _row_settings(entry: Graded) -> RowSettings:
