@@ -233,4 +233,5 @@ def serve_command(results: Path, experiment: str, port: int) -> list[str]:
 
 
 def _child(what: str, results: Path, experiment: str) -> list[str]:
-    return [sys.executable, "-m", "flows.adapters.tracking", what, str(results), experiment]
+    # -P: a folder `flows` where the command is typed is not ours.
+    return [sys.executable, "-P", "-m", "flows.adapters.tracking", what, str(results), experiment]

@@ -108,6 +108,6 @@ def serve(results: Path, experiment: str, port: str) -> None:
         "PYTHONWARNINGS": "ignore",
     }
     options = ["--host", "127.0.0.1", "--port", port, "--workers", "1", "--log-level", "error"]
-    command = [sys.executable, "-m", "uvicorn", *options, "--no-access-log", "mlflow.server.fastapi_app:app"]
+    command = [sys.executable, "-P", "-m", "uvicorn", *options, "--no-access-log", "mlflow.server.fastapi_app:app"]
     # Replaces this process, so that ending it ends the server.
     os.execve(command[0], command, environment)  # noqa: S606 -- a fixed command
