@@ -85,7 +85,8 @@ print(json.dumps({
     "history": [[m.step, m.value] for m in client.get_metric_history(run.info.run_id, "score")],
     "datasets": [[i.dataset.name, i.dataset.digest, [t.value for t in i.tags]]
         for i in run.inputs.dataset_inputs],
-    "models": [[m.name, m.params, sorted({x.key for x in m.metrics or []})]
+    "models": [[m.name, m.params,
+            sorted({(x.key, x.dataset_name, x.dataset_digest) for x in m.metrics or []})]
         for m in client.search_logged_models(["1"])],
     "uses": [  # a search leaves inputs out that are models
         len(client.get_run(run.info.run_id).inputs.model_inputs),
@@ -148,7 +149,7 @@ def test_a_run_has_legal_metrics_its_dataset_its_model_and_tables(tmp_path):
     assert all(name.startswith(("passed.step/50_ _é_-", "_/a/_/b-")) for name in run["metrics"])
     assert run["datasets"] == [["ma_bench", "abc", ["eval"]]]
     assert [(name, params["model"]) for name, params, _ in run["models"]] == [("ma_bench-strong_c", "strong")]
-    assert run["models"][0][2] == ["score"]
+    assert run["models"][0][2] == [["score", "ma_bench", "abc"]]
     assert json.loads(run["tags"]["mlflow.loggedArtifacts"]) == [{"path": "verdicts.json", "type": "table"}]
     assert sorted(run["files"]) == ["figures", "verdicts.json"]
     assert run["tags"]["traces"] == "2 of 2 briefs"
