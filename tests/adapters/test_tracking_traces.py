@@ -204,3 +204,25 @@ def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path, seconds, n, why)
     said = f"MLflow has {n} of 10,200 briefs as traces, the first seeds of each condition ({why}); "
     assert notes == [said + "its runs and tables have all of them."]
     assert asked(tmp_path, RUNS)["tags"]["traces"] == f"{n} of 10200 briefs"
+
+
+@pytest.mark.parametrize(("benchmark", "wanted"), [("", None), ("smoke", "params.benchmark = 'smoke'")])
+def test_the_page_opens_at_the_scores_of_a_benchmark(tmp_path, benchmark, wanted):
+    logged(tmp_path, record())
+    script = (
+        "import os, sys, pathlib\n"
+        "os.execve = lambda *_: sys.exit()\n"
+        "from flows.adapters.tracking.store import serve\n"
+        "serve(pathlib.Path(sys.argv[1]), 'staffbench', '5000', sys.argv[2])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), benchmark], capture_output=True, text=True, check=True
+    )
+    view = done.stdout.partition("viewStateShareKey=")[2].split()[0]
+    tags = asked(tmp_path, "print(json.dumps(client.get_experiment('1').tags))")
+    state = json.loads(tags[f"mlflow.sharedViewState.{view}"])
+    assert state.get("searchFilter") == wanted
+    assert state["orderByKey"] == "metrics.`score`"
+    # MLflow shows metrics in the order of their names.
+    shown = [name.split("`")[1] for name in state["selectedColumns"] if name.startswith("metrics")]
+    assert min(shown) == "score"

@@ -23,7 +23,7 @@ from flows.common.locks import locked
 _NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
 _NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
 _LONGEST_NAME = 250
-_OF_MODEL = ("score", "ci_low", "ci_high", "correct", "passed", "wrong", "n_briefs")
+_OF_MODEL = ("score", "score_ci_low", "score_ci_high", "correct", "passed", "wrong", "n_briefs")
 
 
 @dataclass
