@@ -176,7 +176,7 @@ class _Reader:
                 self._pipe = pipe
                 with far:
                     self._process = process = subprocess.Popen(  # noqa: S603 -- this interpreter, our code
-                        [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(far.fileno())],
+                        [sys.executable, "-P", "-c", _CHILD, json.dumps(sys.path), str(far.fileno())],
                         pass_fds=[far.fileno()],
                         stdin=subprocess.DEVNULL,
                         stdout=subprocess.DEVNULL,

@@ -148,3 +148,11 @@ def test_a_tracker_that_logs_nothing_ends(tmp_path):
     tracker = started(tmp_path)
     tracker.close()
     tracker.close()
+
+
+def test_a_package_of_the_folder_where_the_command_is_typed_is_not_run(tmp_path, monkeypatch):
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "__init__.py").write_text("raise SystemExit(9)")
+    (tmp_path / "json.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    assert log_all(started(tmp_path / "results"), record("a")) == 1

@@ -85,7 +85,8 @@ print(json.dumps({
     "history": [[m.step, m.value] for m in client.get_metric_history(run.info.run_id, "score")],
     "datasets": [[i.dataset.name, i.dataset.digest, [t.value for t in i.tags]]
         for i in run.inputs.dataset_inputs],
-    "models": [[m.name, m.params, sorted({x.key for x in m.metrics or []})]
+    "models": [[m.name, m.params,
+            sorted({(x.key, x.dataset_name, x.dataset_digest) for x in m.metrics or []})]
         for m in client.search_logged_models(["1"])],
     "uses": [  # a search leaves inputs out that are models
         len(client.get_run(run.info.run_id).inputs.model_inputs),
@@ -148,7 +149,7 @@ def test_a_run_has_legal_metrics_its_dataset_its_model_and_tables(tmp_path):
     assert all(name.startswith(("passed.step/50_ _é_-", "_/a/_/b-")) for name in run["metrics"])
     assert run["datasets"] == [["ma_bench", "abc", ["eval"]]]
     assert [(name, params["model"]) for name, params, _ in run["models"]] == [("ma_bench-strong_c", "strong")]
-    assert run["models"][0][2] == ["score"]
+    assert run["models"][0][2] == [["score", "ma_bench", "abc"]]
     assert json.loads(run["tags"]["mlflow.loggedArtifacts"]) == [{"path": "verdicts.json", "type": "table"}]
     assert sorted(run["files"]) == ["figures", "verdicts.json"]
     assert run["tags"]["traces"] == "2 of 2 briefs"
@@ -203,3 +204,25 @@ def test_briefs_beyond_the_bound_are_counted_and_said(tmp_path, seconds, n, why)
     said = f"MLflow has {n} of 10,200 briefs as traces, the first seeds of each condition ({why}); "
     assert notes == [said + "its runs and tables have all of them."]
     assert asked(tmp_path, RUNS)["tags"]["traces"] == f"{n} of 10200 briefs"
+
+
+@pytest.mark.parametrize(("benchmark", "wanted"), [("", None), ("smoke", "params.benchmark = 'smoke'")])
+def test_the_page_opens_at_the_scores_of_a_benchmark(tmp_path, benchmark, wanted):
+    logged(tmp_path, record())
+    script = (
+        "import os, sys, pathlib\n"
+        "os.execve = lambda *_: sys.exit()\n"
+        "from flows.adapters.tracking.store import serve\n"
+        "serve(pathlib.Path(sys.argv[1]), 'staffbench', '5000', sys.argv[2])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), benchmark], capture_output=True, text=True, check=True
+    )
+    view = done.stdout.partition("viewStateShareKey=")[2].split()[0]
+    tags = asked(tmp_path, "print(json.dumps(client.get_experiment('1').tags))")
+    state = json.loads(tags[f"mlflow.sharedViewState.{view}"])
+    assert state.get("searchFilter") == wanted
+    assert state["orderByKey"] == "metrics.`score`"
+    # MLflow shows metrics in the order of their names.
+    shown = [name.split("`")[1] for name in state["selectedColumns"] if name.startswith("metrics")]
+    assert min(shown) == "score"

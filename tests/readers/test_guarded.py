@@ -204,3 +204,11 @@ def test_no_process_is_left_when_its_parent_is_killed(text):
     while is_alive(pid) and time.monotonic() < until:
         time.sleep(0.02)
     assert not is_alive(pid)
+
+
+def test_the_folder_where_a_command_is_typed_has_no_part_in_reading(text, tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(guarded, "_reader", type(guarded._reader)())
+    assert read_guarded(text, ROOM)
+    guarded._reader.close()

@@ -227,10 +227,14 @@ def redacted(text: str) -> str:
     return " ".join(text.split())[:300]
 
 
-def serve_command(results: Path, experiment: str, port: int) -> list[str]:
-    """Return the command that serves MLflow's page; it prints the page's address once it can."""
-    return [*_child("--serve", results, experiment), str(port)]
+def serve_command(results: Path, experiment: str, port: int, benchmark: str = "") -> list[str]:
+    """Return the command that serves MLflow's page; it prints the page's address once it can.
+
+    With a benchmark the page opens at the runs of that one.
+    """
+    return [*_child("--serve", results, experiment), str(port), benchmark]
 
 
 def _child(what: str, results: Path, experiment: str) -> list[str]:
-    return [sys.executable, "-m", "flows.adapters.tracking", what, str(results), experiment]
+    # -P: a folder `flows` where the command is typed is not ours.
+    return [sys.executable, "-P", "-m", "flows.adapters.tracking", what, str(results), experiment]

@@ -23,7 +23,7 @@ from flows.common.locks import locked
 _NOT_IN_METRICS = re.compile(r"[^\w\-. :/]")
 _NOT_IN_MODELS = re.compile(r"[/:.%\"'\\]")
 _LONGEST_NAME = 250
-_OF_MODEL = ("score", "ci_low", "ci_high", "correct", "passed", "wrong", "n_briefs")
+_OF_MODEL = ("score", "score_ci_low", "score_ci_high", "correct", "passed", "wrong", "n_briefs")
 
 
 @dataclass
@@ -95,10 +95,15 @@ def _log_one(opened: Opened, run: Any, record: RunRecord) -> int:
     now = int(time.time() * 1000)
     step = int(run.data.tags.get("staffbench.updates", "0"))
     model_id = _model_of(opened, run_id, record)
+    of_model = {
+        "model_id": model_id,
+        "dataset_name": record.dataset.get("name"),
+        "dataset_digest": record.dataset.get("digest"),
+    }
     client.log_batch(
         run_id,
         metrics=[
-            Metric(name, value, now, step, model_id=model_id if name in _OF_MODEL else None)
+            Metric(name, value, now, step, **(of_model if name in _OF_MODEL else {}))
             for name, value in metric_names(record.metrics).items()
         ],
         params=[Param(name, value) for name, value in record.params.items()],

@@ -18,16 +18,16 @@ from flows.common.locks import locked
 
 _VIEW = "staffbench"
 _COLUMNS = (
-    *(f"metrics.`{name}`" for name in ("score", "ci_low", "ci_high", "n_ungraded")),
-    *(f"params.`{name}`" for name in ("model", "effort", "word_cap", "judge")),
+    *(f"metrics.`{name}`" for name in ("score", "score_ci_low", "score_ci_high")),
+    *(f"params.`{name}`" for name in ("benchmark", "model", "effort", "word_cap", "judge")),
+    "tags.`complete`",
 )
+_ORDER = {"selectedColumns": list(_COLUMNS), "orderByKey": _COLUMNS[0], "orderByAsc": False}
 _PAGE = {
     # Without a kind the page opens at traces.
     "mlflow.experimentKind": "custom_model_development",
     # A view that the page loads by its address: the table of runs with these columns, best first.
-    f"mlflow.sharedViewState.{_VIEW}": json.dumps(
-        {"selectedColumns": list(_COLUMNS), "orderByKey": _COLUMNS[0], "orderByAsc": False}
-    ),
+    f"mlflow.sharedViewState.{_VIEW}": json.dumps(_ORDER),
 }
 """Tags of the experiment that MLflow's page reads."""
 _PATIENCE = {
@@ -86,7 +86,7 @@ def _create(results: Path) -> None:
     scratch.replace(results / STORE)
 
 
-def serve(results: Path, experiment: str, port: str) -> None:
+def serve(results: Path, experiment: str, port: str, benchmark: str) -> None:
     """Serve the page in place of this process, without the command line of MLflow.
 
     That prints a line for each request and `Aborted!` at Ctrl-C, and starts workers that are not needed.
@@ -97,7 +97,13 @@ def serve(results: Path, experiment: str, port: str) -> None:
         REGISTRY_STORE_URI_ENV_VAR,
     )
 
-    view = f"#/experiments/{prepare(results, experiment).experiment_id}/runs?viewStateShareKey={_VIEW}"
+    opened, view = prepare(results, experiment), _VIEW
+    if benchmark:
+        view = f"{_VIEW}-{benchmark}"
+        state = {**_ORDER, "searchFilter": f"params.benchmark = '{benchmark}'"}
+        name = f"mlflow.sharedViewState.{view}"
+        opened.client.set_experiment_tag(opened.experiment_id, name, json.dumps(state))
+    view = f"#/experiments/{opened.experiment_id}/runs?viewStateShareKey={view}"
     print(f"MLflow: http://127.0.0.1:{port}/{view} (Ctrl-C ends it)", flush=True)  # noqa: T201 -- what the command shows
     environment = {
         **os.environ,
@@ -107,7 +113,7 @@ def serve(results: Path, experiment: str, port: str) -> None:
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
         "PYTHONWARNINGS": "ignore",
     }
-    options = ["--host", "127.0.0.1", "--port", port, "--workers", "1", "--log-level", "error"]
-    command = [sys.executable, "-m", "uvicorn", *options, "--no-access-log", "mlflow.server.fastapi_app:app"]
+    options = f"--host 127.0.0.1 --port {port} --workers 1 --log-level error --no-access-log".split()
+    command = [sys.executable, "-P", "-m", "uvicorn", *options, "mlflow.server.fastapi_app:app"]
     # Replaces this process, so that ending it ends the server.
     os.execve(command[0], command, environment)  # noqa: S606 -- a fixed command

@@ -19,6 +19,8 @@ from flows.pipeline.evaluate.showing import prefect_command
 def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Screen) -> NoReturn:
     """Serve the MLflow UI until interrupted, and say how to open Prefect's.
 
+    Overrides that name a benchmark show the runs of that one.
+
     Raises:
         StaffbenchError: there is nothing to show, or the port is in use.
     """
@@ -43,6 +45,8 @@ def open_pages(project: Path, overrides: Sequence[str], port: int, screen: Scree
     screen.note(f"Prefect: {prefect_command(project)} serves its page at http://127.0.0.1:4200")
     screen.say("MLflow takes some seconds to start ...")
     sys.stdout.flush()
-    command = serve_command(results, settings.tracking.experiment, port)
+    is_named = any(word.startswith("benchmark=") for word in overrides)
+    benchmark = settings.benchmark.name if is_named else ""
+    command = serve_command(results, settings.tracking.experiment, port, benchmark)
     # Replaces this process, so that ending it ends the server.
     os.execve(command[0], command, {**os.environ, "PYTHONWARNINGS": "ignore"})  # noqa: S606 -- a fixed command

@@ -112,7 +112,7 @@ class Server:
             port = probe.getsockname()[1]
         with _open_log(self._log) as log:
             self._process = subprocess.Popen(  # noqa: S603 -- runs this module
-                [sys.executable, "-m", "flows.pipeline.orchestration.server", str(port)],
+                [sys.executable, "-P", "-m", "flows.pipeline.orchestration.server", str(port)],
                 env={**_EMBEDDED, **os.environ},
                 stdin=subprocess.PIPE,
                 stdout=log,

@@ -26,7 +26,7 @@ from flows.stages.aggregate import UNCLASSED, Count, Grouping, breakdowns, most_
 from flows.stages.differing import changed_values
 from flows.stages.table import csv_text
 
-_RECORD_VERSION = 2  # raise it to have runs logged again that are logged already
+_RECORD_VERSION = 3  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
 _ESTIMATED = (
     "score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong", "n_scenarios", "n_briefs",
@@ -147,8 +147,9 @@ def _metrics(
     spent = {"writer": outcome.spent, "judge": outcome.judge_spent}
     found: dict[str, float | None] = {
         **{name: getattr(estimate, name) for name in _ESTIMATED},
-        "ci_low": interval.low if interval else None,
-        "ci_high": interval.high if interval else None,
+        # MLflow's table has its columns in the order of their names: the score, then its interval.
+        "score_ci_low": interval.low if interval else None,
+        "score_ci_high": interval.high if interval else None,
         "ci_unlike": most_unlike(interval, estimate.n_scenarios),
         "n_cut": sum(brief.cut for brief in outcome.briefs),
         **{f"n_{status}": statuses.count(status) for status in ("refused", "error", "empty")},

@@ -90,6 +90,7 @@ class _Server:
         log = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the process
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",
             "-m",
             _SERVER,
             place,
