@@ -185,6 +185,10 @@ PANEL = ["judge=panel", "judge.members.second=offline"]
         (["harness.max_steps=4"], "harness.max_steps: has no effect under harness=single_prompt"),
         (["benchmark.controls=there"], "benchmark.controls: has no effect under the protocol ma_bench"),
         (["judge.name=x"], "judge.name: has no effect with judge=offline"),
+        (
+            ["model=extractive", "model.parameters.temperature=0.2"],
+            "model.parameters.temperature: has no effect: extractive asks no model",
+        ),
         (["judge=gpt_6_luna", "judge.writer=files"], "judge.writer: has no effect: a judge writes no briefs"),
         (["judge=gpt_6_luna", "judge.folder=x"], "judge.folder: has no effect"),
         (["judge=gpt_6_luna", "judge.benchmark_effort=low"], "expected judge.effort"),

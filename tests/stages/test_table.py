@@ -6,7 +6,8 @@ from dataclasses import replace
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.verdict import Agreement
 from flows.stages.notes import notes
-from flows.stages.table import to_json, to_markdown
+from flows.adapters.screen import fitting_widths
+from flows.stages.table import screen_table, to_json, to_markdown
 
 ROW = LeaderboardRow(
     model="m", effort="default", word_cap=3000, prompt="v1", harness="single_prompt", judge="j",
@@ -156,3 +157,30 @@ def test_an_interval_of_no_width_has_its_note_and_a_one_sided_bound():
     assert note in markdown(found)
     assert [row["ci_unlike"] for row in json.loads(as_json(found))["rows"]] == [0.25, 0.25, None]
     assert not any("no width" in note for note in notes(replace(found, rows=(ROW,))))
+
+
+def test_where_columns_do_not_fit_the_settings_of_a_row_are_one_column():
+    rows = [
+        replace(
+            ROW,
+            model=f"writer-{number}",
+            effort=effort,
+            word_cap=cap,
+            judge=f"judge-{number}",
+            judge_id=f"judge-{number}",
+            differs=(("temperature", "0.2"), ("judge.mode", "per_item")),
+            rank=1,
+            n_ungraded=number,
+        )
+        for number, (effort, cap) in enumerate([("high", 500), ("medium", None), ("medium", 3000)])
+    ]
+    plain, folded = screen_table(rows), screen_table(rows, folded=True)
+    assert plain.rows[0] == ("model", "effort", "cap", "judge", "differs in", "score", "interval", "counts")
+    assert fitting_widths(plain.rows, plain.words, 80) is None
+    assert folded.rows[0] == ("model", "differs in", "score", "interval", "counts")
+    assert folded.rows[1][1] == "effort high\ncap 500\njudge judge-0\ntemperature 0.2\njudge.mode per_item"
+    assert fitting_widths(folded.rows, folded.words, 80) is not None
+    assert [row[-3:] for row in folded.rows] == [row[-3:] for row in plain.rows]
+    # A rank is within a judge's rows: it is shown where these are all.
+    alone = [replace(row, judge="j", judge_id="j", rank=None) for row in rows]
+    assert "rank" in screen_table(alone).rows[0]

@@ -12,7 +12,7 @@ from flows.common.locks import locked
 from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
-from flows.pipeline.results.settings_file import read_settings
+from flows.pipeline.results.settings_file import read_settings, settings_path
 from flows.pipeline.results.verdict_rows import VerdictRows
 from flows.pipeline.work.evaluations import kind_of
 from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
@@ -93,8 +93,11 @@ def _load(folder: Path, path: Path, scenarios: Mapping[str, Scenario]) -> Graded
         return _load_foreign(folder, path, verdicts, about)
     if "hidden_characters" not in about:
         raise StoreError(path, "written by an older version", remedy="run that condition again")
-    model = about["condition"]["model"]
-    again = f"run that condition again (model={model}); stored replies are not paid for again"
+    own = settings_path(folder, about["condition"]["label"], about["judge"]["label"])
+    again = (
+        f"run that condition again with this judge and as many seeds, as {own.relative_to(folder)} says; "
+        "stored replies are not paid for again"
+    )
     for scenario_id, digest in about["rubrics"].items():
         if scenario_id not in scenarios:
             raise NotOfBenchmark(path, f"verdicts on {scenario_id}, which is not a scenario of the benchmark")
