@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+_ABBREVIATIONS = ("ccir",)
+"""Of names that are written in small letters; as words they are written in capitals."""
+
+
+def words(name: str) -> str:
+    """Return a name such as `higher_guidance` as a person writes it."""
+    return " ".join(part.upper() if part in _ABBREVIATIONS else part for part in name.split("_"))
+
 
 def percent(value: float | None, digits: int = 1) -> str:
     """Format a share; a dash if unknown."""

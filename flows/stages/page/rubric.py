@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from flows.common.text import words
 from flows.schema.document import Document
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.markup import address, words
+from flows.stages.page.markup import address
 from flows.stages.page.render import parts, render, script_of
 from flows.stages.page.text import rendered
 from flows.stages.page.wording import anchor, kind_of, wording

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flows.common.text import words
 from flows.schema.brief import Brief
 from flows.schema.scenario import Item
-from flows.stages.page.markup import words
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,11 @@ class Results:
         """
         return list(self.board.loc[self.board["at_benchmark"], "condition"])
 
+    def ranked(self, frame: pd.DataFrame, column: str) -> pd.Series:
+        """Rank rows by a column, the highest first; NaN outside the benchmark's conditions."""
+        values = frame[column].where(frame["condition"].astype(object).isin(self.at_benchmark))
+        return values.rank(ascending=False, method="min")
+
     def brief_codes(self, rows: pd.DataFrame) -> np.ndarray:
         """Return a number for each row, equal for rows of one brief; -1 where there is no verdict on it."""
         codes = np.zeros(len(rows), dtype=np.int64)

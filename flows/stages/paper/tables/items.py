@@ -31,9 +31,10 @@ def items(results: Results) -> Table:
     return Table(
         "Items",
         (
-            *of_kind("text", scenario_id="scenario", item_id="item", kind="kind", step="step"),
+            *of_kind("text", scenario_id="scenario", item_id="item", kind="kind"),
+            Column("step", "step", "name"),
             Column("tier", "tier", "count"),
-            Column("severity", "severity", "text"),
+            Column("severity", "severity", "name"),
             Column("points", "points"),
             Column("n", "briefs", "count"),
             Column("rate", "passed", "share"),
