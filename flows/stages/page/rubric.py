@@ -82,7 +82,7 @@ def document_page(scenario: Scenario, document: Document, others: Mapping[str, M
         for item in scenario.items
         if (own := [source.quote for source in item.source if source.document == document.name])
     }
-    text, seen = rendered(document.text, quotes, is_markdown=False, kind="evidence")
+    text, seen = rendered(document.text, quotes, form="plain", kind="evidence")
     rubric = address("..", "..", "rubric", f"{scenario.scenario_id}.html")
     return render(
         "document.html",

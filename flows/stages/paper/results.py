@@ -37,6 +37,22 @@ _FAMILY = re.compile(r"[a-z]+")
 _BENCHMARK_EFFORTS = ("medium", "default")
 
 
+_REPORT_TERMS = {
+    "brief": "report",
+    "briefs": "reports",
+    "scenario": "task",
+    "scenarios": "tasks",
+    "seed": "attempt",
+    "seeds": "attempts",
+    "requirement": "required criterion",
+    "requirements": "required criteria",
+    "wrong move": "penalty",
+    "wrong moves": "penalties",
+}
+"""What is said of report tasks in place of the words of scenarios."""
+_TERMS = re.compile(rf"\b(?:{'|'.join(sorted(_REPORT_TERMS, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
 class NotEnoughError(Exception):
     """The results can't support a table or figure; the message says what is missing."""
 
@@ -82,6 +98,15 @@ class Results:
     tasks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TASK_COLUMNS))
     sources: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_COLUMNS))
     stand_ins: frozenset[str] = frozenset()
+
+    def said(self, text: str) -> str:
+        """Return a text of ours about scenarios in the words of report tasks, if the results are of those."""
+
+        def term(found: re.Match[str]) -> str:
+            word = _REPORT_TERMS[found.group().lower()]
+            return word.capitalize() if found.group()[0].isupper() else word
+
+        return _TERMS.sub(term, text) if len(self.tasks) else text
 
     @cached_property
     def judges(self) -> list[str]:
@@ -232,7 +257,7 @@ class Results:
     def interval_note(self) -> str:
         """Name the interval of the board's rows."""
         methods = sorted(set(self.board["method"].dropna()))
-        return f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios."
+        return self.said(f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios.")
 
 
 def over_scenarios(values: Any) -> Any:

@@ -74,12 +74,12 @@ def modes(results: Results) -> Figure:
     bars = alt.Chart(long).mark_bar()
     bars = bars.encode(
         y=_conditions(results),
-        x=alt.X("share:Q", title="share of failed requirements", axis=axis, scale=SHARES),
+        x=alt.X("share:Q", title=results.said("share of failed requirements"), axis=axis, scale=SHARES),
         color=alt.Color("mode:N", sort=shown, scale=alt.Scale(range=PALETTE), legend=below()),
         order=alt.Order("place:Q"),
         tooltip=["name:N", "mode:N", "share:Q", "n_failed:Q"],
     )
-    return Figure("How failed requirements failed", bars.properties(width=WIDTH, height=ROW))
+    return Figure(results.said("How failed requirements failed"), bars.properties(width=WIDTH, height=ROW))
 
 
 def missing_credit(results: Results) -> Figure:

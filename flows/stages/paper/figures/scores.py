@@ -59,7 +59,7 @@ def scores(results: Results) -> Figure:
 
 def _whiskers(results: Results) -> str:
     methods = sorted(set(results.board["method"].dropna()))
-    return f"whiskers: {'; '.join(methods)}" if methods else "no interval"
+    return results.said(f"whiskers: {'; '.join(methods)}") if methods else "no interval"
 
 
 def corpus(results: Results) -> Figure:
@@ -153,7 +153,7 @@ def scenarios(results: Results) -> Figure:
     color = alt.Color("mean:Q", title="weighted score", scale=alt.Scale(scheme="blues"))
     low, high = float(frame["mean"].min()), float(frame["mean"].max())
     chart = heat_map(cells, "mean", ".2f", color, dark=low + 0.75 * (high - low))
-    return Figure("Mean score by scenario", chart)
+    return Figure(results.said("Mean score by scenario"), chart)
 
 
 def _long(results: Results) -> tuple[pd.DataFrame, list[str]]:
@@ -196,7 +196,7 @@ def judges(results: Results) -> Figure:
 def by_judge(results: Results) -> Figure:
     """Score of each condition under each judge (figure 10)."""
     long, names = _long(results)
-    y, title = lines_of(names), "weighted score, on the briefs that every judge scored"
+    y, title = lines_of(names), results.said("weighted score, on the briefs that every judge scored")
     chart = dots(
         long,
         span(long, y, "min(score)", "max(score)"),

@@ -96,7 +96,9 @@ def judge_agreement_by_group(results: Results) -> Table:
     """Agreement of each pair of judges by tier, severity and polarity."""
     _need_two(results)
     wide = results.by_judge
-    polarity = pd.Series(np.where(wide["is_error"], "wrong moves", "requirements"), dtype="category")
+    polarity = pd.Series(
+        np.where(wide["is_error"], *map(results.said, ("wrong moves", "requirements"))), dtype="category"
+    )
     wide = wide.assign(polarity=polarity)
     rows: list[dict[str, object]] = []
     for first, second in combinations(results.judges, 2):
