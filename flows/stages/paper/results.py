@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flows.common.text import in_task_terms
 from flows.schema.verdict import Interval
 
 BRIEF = ["scenario_id", "seed"]
@@ -35,22 +36,6 @@ TASK_COLUMNS = ["scenario_id", "title", "report_family", "setting", "published"]
 
 _FAMILY = re.compile(r"[a-z]+")
 _BENCHMARK_EFFORTS = ("medium", "default")
-
-
-_REPORT_TERMS = {
-    "brief": "report",
-    "briefs": "reports",
-    "scenario": "task",
-    "scenarios": "tasks",
-    "seed": "attempt",
-    "seeds": "attempts",
-    "requirement": "required criterion",
-    "requirements": "required criteria",
-    "wrong move": "penalty",
-    "wrong moves": "penalties",
-}
-"""What is said of report tasks in place of the words of scenarios."""
-_TERMS = re.compile(rf"\b(?:{'|'.join(sorted(_REPORT_TERMS, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
 class NotEnoughError(Exception):
@@ -100,13 +85,8 @@ class Results:
     stand_ins: frozenset[str] = frozenset()
 
     def said(self, text: str) -> str:
-        """Return a text of ours about scenarios in the words of report tasks, if the results are of those."""
-
-        def term(found: re.Match[str]) -> str:
-            word = _REPORT_TERMS[found.group().lower()]
-            return word.capitalize() if found.group()[0].isupper() else word
-
-        return _TERMS.sub(term, text) if len(self.tasks) else text
+        """Return a text of ours in the words of report tasks, if the results are of those."""
+        return in_task_terms(text) if len(self.tasks) else text
 
     @cached_property
     def judges(self) -> list[str]:
