@@ -6,6 +6,7 @@ Screenshots are kept where `SCREENSHOTS` names a folder.
 import os
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -202,7 +203,7 @@ def test_a_page_has_one_main_part_and_headings_in_order(browser, site, page):
     )
     assert levels[0] == 1
     assert 1 not in levels[1:]
-    assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False))
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
 
 
 def test_the_leaderboard_fits_an_ordinary_screen(browser, site):

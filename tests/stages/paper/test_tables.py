@@ -365,9 +365,7 @@ def test_tables_of_report_tasks_speak_of_them(results):
     assert "| attempts |" in text
     assert "share of the reports that several judges graded" in text
     made = [make(reports) for name, make in TABLES.items() if "reports-" not in name]
-    ours = [
-        text for one in made for text in (one.title, *one.notes, *(column.head for column in one.columns))
-    ]
+    ours = [text for one in made for text in (one.title, *one.notes, *(each.head for each in one.columns))]
     assert not [text for text in ours if re.search(r"\b(?:briefs?|wrong moves?|scenarios?)\b", text)]
     assert reports.said("Scenarios, and a Wrong move") == "Tasks, and a Penalty"
 
