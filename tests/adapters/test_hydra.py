@@ -24,7 +24,7 @@ def own(tmp_path, monkeypatch):
         "own options/experiment/unread.yaml": "# @package _global_\nhydra: {run: {dir: x}}\n",
         "own options/mine.yaml": (
             "defaults: [config, {optional absent: x}, {override model: quick}, _self_]\n"
-            "model: {parameters: {temperature: 0.5}}\n"
+            "model: {note: mine}\n"
             "hydra: {searchpath: ['pkg://own_options.conf'], sweeper: {params: {word_cap: '500,1000'}}}\n"
         ),
         "own_options/__init__.py": "",
@@ -121,7 +121,7 @@ def test_a_primary_configuration_of_ones_own_is_a_condition_of_its_own(project, 
     assert labels(project, *named, "hydra.mode=RUN") == [("quick", 3000, 3)]
     assert labels(project, *named, "model=packed", "hydra.mode=RUN") == [("packed", 3000, 3)]
     (point,) = compose_points(project, [*named, "hydra.mode=RUN"], multirun=False)
-    assert "model.parameters.temperature" in point.changed
+    assert "model.note" in point.changed
 
 
 @pytest.mark.parametrize(

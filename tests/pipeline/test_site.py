@@ -6,6 +6,7 @@ Screenshots are kept where `SCREENSHOTS` names a folder.
 import os
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -183,11 +184,34 @@ def test_pages_fit_a_telephone_and_the_dark_and_no_text_is_markup(browser, site,
     assert browser.run("document.querySelectorAll('img[src=x], script:not([src])').length") == 0
     assert not [url for url in browser.run("[...document.links].map((e) => e.href)") if "x.example" in url]
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(21, 25, 30)"
+    grounds = (
+        "[...document.querySelectorAll('.dt-container')].map((e) => getComputedStyle(e).backgroundColor)"
+    )
+    assert set(browser.run(grounds)) <= {"rgba(0, 0, 0, 0)"}  # the page's own
     widths = browser.run(
         "[...document.querySelectorAll('.chart svg')].map((e) => [e.getAttribute('width'), e.clientWidth])"
     )
     assert all(float(drawn) <= 1.02 * shown for drawn, shown in widths)  # legible: hardly scaled down
     assert browser.run("[...document.querySelectorAll('[data-chart]')].every((e) => e.ariaLabel.length > 9)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_one_main_part_and_headings_in_order(browser, site, page):
+    browser.open(site / page)
+    levels = browser.run(
+        "[...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')].map((e) => +e.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert 1 not in levels[1:]
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_the_leaderboard_fits_an_ordinary_screen(browser, site):
+    browser.open(site / "index.html", size=(1280, 900))
+    sizes = browser.run(
+        "[...document.querySelectorAll('.scroll')].map((e) => [e.scrollWidth, e.clientWidth])"
+    )
+    assert all(needed <= shown for needed, shown in sizes)
 
 
 def test_every_control_is_reached_by_the_keyboard_and_named(browser, site):

@@ -364,13 +364,35 @@ def test_a_report_stands_beside_the_expert_s_criterion_by_criterion():
     assert "expert" not in Page(a_brief()).said
 
 
-def test_a_brief_is_rendered_as_markdown_and_a_report_as_it_is():
+def test_a_brief_is_rendered_as_markdown():
     text = "\n# Head\n\n<b>bold</b> and **strong**\n\n3. three\n7. seven\n"
     page = Page(a_brief(replace(BRIEF, text=text)))
     assert "<b>bold</b> and strong" in page.said
     assert [attrs.get("value") for attrs in page.all("li")] == ["3", "7"]
-    html = a_brief(replace(BRIEF, text=text), scenario=TASK)
-    assert '<pre class="own" dir="auto">\n\n# Head' in html  # HTML drops the first line feed of the two
+    assert "Head" in re.findall("<h3>(.*?)</h3>", a_brief(replace(BRIEF, text=text)))  # below the page's own
+
+
+def test_a_report_has_the_headings_tables_and_lines_that_were_read_and_no_markup_of_its_own():
+    text = (
+        "[Header] One\nTwo\n\n# Head\n\n5 * 3 * 2 is `c`\n\n| A | B |\n| --- | --- |\n| a \\| b | d |\n\n"
+        "1. one\n3. three\n\n    indented\n\nlast\n---\n> q\n"
+    )
+    html, _ = rendered(text, {}, form="read")
+    assert "<p>[Header] One<br>\nTwo</p>" in html
+    assert "<h3>Head</h3>" in html
+    assert "5 * 3 * 2 is `c`" in html
+    assert "<td>a | b</td>" in html
+    assert [attrs["value"] for attrs in Page(html).all("li")] == ["1", "3"]
+    assert "last<br>\n---<br>\n&gt; q" in html
+    assert not Page(html).all("pre")
+    assert "<h3>Head</h3>" in a_brief(replace(BRIEF, text=text), scenario=TASK)
+
+
+def test_a_plain_text_keeps_its_lines():
+    html, _ = rendered("\n# Head\n", {}, form="plain")
+    assert (
+        html == '<pre class="own" dir="auto">\n\n# Head\n</pre>'
+    )  # HTML drops the first line feed of the two
 
 
 @pytest.mark.parametrize(
@@ -384,7 +406,7 @@ def test_a_brief_is_rendered_as_markdown_and_a_report_as_it_is():
     ],
 )
 def test_markdown_leads_nowhere_and_hides_no_word(text):
-    html, _ = rendered(text, {}, is_markdown=True)
+    html, _ = rendered(text, {}, form="markdown")
     page = Page(html)
     assert not {tag for tag, _ in page.elements} & {"a", "img", "script"}
     assert set(re.findall(r"[a-z]+", text)) <= set(re.findall(r"[a-z]+", page.said))
@@ -394,7 +416,7 @@ def test_what_the_judge_quotes_is_marked_over_emphasis_and_once():
     reason = 'closest: "The bridge at Kerrin  carries 30 tonnes..."; and "not in the text"'
     quotes = quotes_of([replace(VERDICTS[0], item_id="R1", reason=reason)])
     text = "So: the **bridge**.\n\nThe bridge at *Kerrin* carries\n30 tonnes only."
-    html, seen = rendered(text, quotes, is_markdown=True)
+    html, seen = rendered(text, quotes, form="markdown")
     assert seen == {"R1"}
     page = Page(html)
     assert [attrs["id"] for attrs in page.all("a")] == ["quote-R1"]
@@ -406,7 +428,7 @@ def test_what_the_judge_quotes_is_marked_over_emphasis_and_once():
 
 def test_passages_that_overlap_are_one_with_an_anchor_for_each_item():
     html, seen = rendered(
-        "one two three four five", {"A": ["one two three"], "B": ["three four"]}, is_markdown=False
+        "one two three four five", {"A": ["one two three"], "B": ["three four"]}, form="plain"
     )
     assert seen == {"A", "B"}
     assert re.findall(r'id="(.*?)"', html) == ["quote-A", "quote-B"]

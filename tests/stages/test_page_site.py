@@ -91,6 +91,14 @@ def every_page():
     ]  # fmt: skip
 
 
+def test_the_comparison_of_report_tasks_speaks_of_them():
+    html = compare_page("mission_report", REPORTS, [], [], site="")
+    assert 'data-scenario="task"' in html
+    assert 'data-item="required criterion or penalty"' in html
+    assert REPORTS.of("Paired by scenario, briefs scored: 3") == "Paired by task, reports scored: 3"
+    assert BRIEFS.of("Paired by scenario, briefs scored: 3") == "Paired by scenario, briefs scored: 3"
+
+
 @pytest.mark.parametrize("number", range(8))
 def test_pages_load_only_what_lies_beside_them_and_run_no_script_in_them(number):
     html = every_page()[number]

@@ -22,6 +22,7 @@ from flows.pipeline.results.pages.comparison import (
 from flows.pipeline.results.pages.site import write_compared
 from flows.pipeline.results.stored import load_graded, load_scenarios
 from flows.stages.page.condition import compare_fragment
+from flows.stages.page.wording import Wording, wording
 
 _MOST = 20  # items in the terminal
 
@@ -39,17 +40,19 @@ def compare(
     scenarios, _ = load_scenarios(project, settings)
     graded, _ = load_graded(folder, scenarios)
     found = compare_entries(pair(graded, first, second), scenarios, settings.scoring)
-    notes = _notes(found)
+    said = wording(is_task=any(one.task is not None for one in scenarios.values()))
+    notes = _notes(found, said)
     text = difference_text(found.difference, settings.scoring.interval_level)
-    means = [("scenario", "A", "B", "A - B"), *_means(found)]
+    means = [(said.scenario, "A", "B", "A - B"), *_means(found)]
     differing = in_turn([item for item in found.items if every or item.gap != 0])
     shown = differing if every else differing[:_MOST]
     for side, entry, pairs in zip("AB", found.entries, differing_settings(found.entries), strict=True):
         value = score_text(entry, scenarios, settings.scoring)
         own = ", ".join(f"{key} {text}" for key, text in pairs)
+        value = said.of(value)
         screen.note(f"{side}: {entry.condition}, judge {entry.judge}: {value}{own and f'; {own}'}")
-    screen.note(f"A - B: {text}.")
-    screen.table("mean score by scenario", means)
+    screen.note(f"A - B: {said.of(text)}.")
+    screen.table(f"mean score by {said.scenario}", means)
     n_differing = sum(item.gap != 0 for item in found.items)
     screen.note(f"Items with different shares of passes: {n_differing} of {len(found.items)}.")
     if differing:
@@ -57,7 +60,9 @@ def compare(
             (f"{item.scenario_id}/{item.item.item_id}", item.item.requirement, item.shown(0), item.shown(1))
             for item in shown
         ]
-        screen.table("passes by item", [("item", "requirement or wrong move", "A", "B"), *rows], words=2)
+        screen.table(
+            "passes by item", [("item", f"{said.requirement} or {said.error}", "A", "B"), *rows], words=2
+        )
         if len(shown) < len(differing):
             screen.note(
                 f"... and {len(differing) - len(shown)} more: --all shows them, and so does the page."
@@ -93,11 +98,11 @@ def _means(found: Comparison) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _notes(found: Comparison) -> list[str]:
+def _notes(found: Comparison, said: Wording) -> list[str]:
     notes = list(differences(found.entries))
     if found.entries[0].judge != found.entries[1].judge:
         notes.append("The judges differ: a part of the difference is theirs.")
     stand_ins = sorted({entry.judge for entry in found.entries if entry.is_stand_in})
     notes += [f"Judge {name} is a deterministic stand-in, no judge to publish with." for name in stand_ins]
-    notes.append("A passed wrong move is one that the brief does not make.")
+    notes.append(f"A passed {said.error} is one that was not {said.made}.")
     return notes

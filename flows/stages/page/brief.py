@@ -64,11 +64,11 @@ def brief_page(
     heading = f"{brief.scenario_id}, {said.repeat} {brief.seed}"
     condition = f"{row.condition}, judge {row.judge_id}"
     quotes = quotes_of(verdicts)
-    text, quoted = rendered(brief.text or "", quotes, is_markdown=said is not REPORTS)
+    text, quoted = rendered(brief.text or "", quotes, form="read" if said is REPORTS else "markdown")
     size = f"{brief.words_kept:,} words" if brief.text and brief.words_kept is not None else "empty"
     texts, seen = [(f"The {said.brief} as it was graded ({size})", text)], [("quote", "in the text", quoted)]
     if scenario.reference is not None:
-        text, quoted = rendered(scenario.reference, quotes, is_markdown=False, kind="expert")
+        text, quoted = rendered(scenario.reference, quotes, form="read", kind="expert")
         texts.append(("The expert's report", text))
         seen.append(("expert", "in the expert's", quoted))
     oracle = scenario.controls.get("oracle")

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from flows.common.text import count_of
+from flows.common.text import count_of, words
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
 from flows.schema.verdict import BriefScore
-from flows.stages.page.markup import address, brief_file, link, words
+from flows.stages.page.markup import address, brief_file, link
 from flows.stages.page.render import (
     CHART_SCRIPTS,
     TABLE_SCRIPTS,

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from flows.common.text import words
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
-from flows.stages.page.markup import address, attribute, own, words
+from flows.stages.page.markup import address, attribute, own
 from flows.stages.page.render import CHART_SCRIPTS, TABLE_SCRIPTS, Chart, Column, Table, parts, render
 from flows.stages.page.wording import BRIEFS, Wording, meanings
 

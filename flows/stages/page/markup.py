@@ -66,11 +66,6 @@ def attempt_path(condition: str, scenario_id: str, seed: int) -> tuple[str, str,
     return "attempts", condition, f"{scenario_id}-{seed}.html"
 
 
-def words(name: str) -> str:
-    """Return an enum value with spaces."""
-    return name.replace("_", " ")
-
-
 def _marked(match: re.Match[str]) -> str:
     shown = _shown(match.group())
     return shown if len(shown) == 1 else f'<b class="mark">{shown}</b>'

@@ -11,8 +11,8 @@ from typing import Any, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from flows.common.text import count_of, plural
-from flows.stages.page.markup import address, attempt_path, attribute, plain, visible, words
+from flows.common.text import count_of, plural, words
+from flows.stages.page.markup import address, attempt_path, attribute, plain, visible
 from flows.stages.page.wording import anchor, cut_phrase, placing
 
 TABLE_SCRIPTS = ("assets/tables.js", "assets/site.js")

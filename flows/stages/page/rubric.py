@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from flows.common.text import words
 from flows.schema.document import Document
 from flows.schema.scenario import Item, Scenario
-from flows.stages.page.markup import address, words
+from flows.stages.page.markup import address
 from flows.stages.page.render import parts, render, script_of
 from flows.stages.page.text import rendered
 from flows.stages.page.wording import anchor, kind_of, wording
@@ -81,7 +82,7 @@ def document_page(scenario: Scenario, document: Document, others: Mapping[str, M
         for item in scenario.items
         if (own := [source.quote for source in item.source if source.document == document.name])
     }
-    text, seen = rendered(document.text, quotes, is_markdown=False, kind="evidence")
+    text, seen = rendered(document.text, quotes, form="plain", kind="evidence")
     rubric = address("..", "..", "rubric", f"{scenario.scenario_id}.html")
     return render(
         "document.html",

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -22,6 +22,12 @@ _REST_OF_WORD = re.compile(r"\w*")  # a quote may end within a word
 _OFF = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
 """Rules that are off: what a model wrote loads nothing, leads nowhere and hides nothing."""
 
+_OFF_IN_READ = ("blockquote", "code", "fence", "hr", "lheading", "backticks", "emphasis", "escape")
+"""Rules that are off for what our readers make of a file: headings, lists, tables and line breaks."""
+
+Form = Literal["markdown", "read", "plain"]
+"""What a text is in: Markdown, the notation of our readers (`flows/readers/README.md`), or plain lines."""
+
 Span = tuple[int, int, tuple[str, ...]]
 """Start and end in a text, and the items for which it is quoted."""
 
@@ -33,15 +39,15 @@ def quotes_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 
 def rendered(
-    text: str, quotes: Mapping[str, Sequence[str]], *, is_markdown: bool, kind: str = "quote"
+    text: str, quotes: Mapping[str, Sequence[str]], *, form: Form, kind: str = "quote"
 ) -> tuple[Markup, set[str]]:
     """Render a text, with every quoted passage that stands in one paragraph marked.
 
     Args:
         text: untrusted.
         quotes: by item, as from `quotes_of`.
-        is_markdown: False to keep its lines as they are. A text of which Markdown would hide a word, such as
-            a cell that its table has no column for, is kept as it is too.
+        form: what it is in. A text of which its form would hide a word, such as a cell that its table has no
+            column for, keeps its lines as they are, as a plain one.
         kind: start of the anchors; `evidence` for quotes by the rubric, compared without white space.
 
     Returns:
@@ -49,24 +55,26 @@ def rendered(
     """
     marks = _Marks(quotes, kind)
     text = text.replace("\x00", "U+0000")  # the parser would replace it
-    parser = _parser()
-    tokens = parser.parse(text) if is_markdown else []
-    if not is_markdown or _words(text) != Counter(word for token in tokens for word in _words_of(token)):
+    parser = _parser(is_read=form == "read")
+    tokens = [] if form == "plain" else parser.parse(text)
+    if form == "plain" or _words(text) != Counter(word for token in tokens for word in _words_of(token)):
         marked = Markup(marks.marked(text, 0, marks.spans(text)))
         return Markup('<pre class="own" dir="auto">\n{}</pre>').format(marked), marks.seen
     for token in tokens:
         if token.type == "inline":
             _mark(token.children or [], marks)
+        elif token.type.startswith("heading"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + 2)}"  # below the headings of the page
     html = parser.renderer.render(tokens, parser.options, {})
     return Markup('<div class="own text" dir="auto">{}</div>').format(Markup(html)), marks.seen
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(*, is_read: bool) -> MarkdownIt:
     made = (
-        MarkdownIt("commonmark", {"html": False, "linkify": False})
+        MarkdownIt("commonmark", {"html": False, "linkify": False, "breaks": is_read, "xhtmlOut": False})
         .enable("table")
-        .disable(_OFF, ignoreInvalid=True)
+        .disable((*_OFF, *(_OFF_IN_READ if is_read else ())), ignoreInvalid=True)
     )
     made.add_render_rule("text", _text)
     made.add_render_rule("code_inline", _code)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flows.common.text import in_task_terms, words
 from flows.schema.brief import Brief
 from flows.schema.scenario import Item
-from flows.stages.page.markup import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,10 @@ class Wording:
     error: str
     errors: str
     made: str
+
+    def of(self, text: str) -> str:
+        """Return a text about scenarios in this wording."""
+        return in_task_terms(text) if self.scenario == "task" else text
 
     def head(self, name: str) -> str:
         """Return the name of a leaderboard column on these pages."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flows.common.text import in_task_terms
 from flows.schema.verdict import Interval
 
 BRIEF = ["scenario_id", "seed"]
@@ -82,6 +83,10 @@ class Results:
     tasks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TASK_COLUMNS))
     sources: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_COLUMNS))
     stand_ins: frozenset[str] = frozenset()
+
+    def said(self, text: str) -> str:
+        """Return a text of ours in the words of report tasks, if the results are of those."""
+        return in_task_terms(text) if len(self.tasks) else text
 
     @cached_property
     def judges(self) -> list[str]:
@@ -174,6 +179,11 @@ class Results:
         """
         return list(self.board.loc[self.board["at_benchmark"], "condition"])
 
+    def ranked(self, frame: pd.DataFrame, column: str) -> pd.Series:
+        """Rank rows by a column, the highest first; NaN outside the benchmark's conditions."""
+        values = frame[column].where(frame["condition"].astype(object).isin(self.at_benchmark))
+        return values.rank(ascending=False, method="min")
+
     def brief_codes(self, rows: pd.DataFrame) -> np.ndarray:
         """Return a number for each row, equal for rows of one brief; -1 where there is no verdict on it."""
         codes = np.zeros(len(rows), dtype=np.int64)
@@ -227,7 +237,7 @@ class Results:
     def interval_note(self) -> str:
         """Name the interval of the board's rows."""
         methods = sorted(set(self.board["method"].dropna()))
-        return f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios."
+        return self.said(f"Interval: {'; '.join(methods)}." if methods else "No interval: too few scenarios.")
 
 
 def over_scenarios(values: Any) -> Any:

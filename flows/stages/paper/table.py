@@ -10,20 +10,21 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from flows.common.text import number, percent
+from flows.common.text import number, percent, words
 
-Kind = Literal["text", "count", "share", "number", "signed", "p"]
-"""How a value is printed: a share as percent, `number` and `signed` with three digits, `p` with four."""
+Kind = Literal["text", "name", "count", "share", "number", "signed", "p"]
+"""How a value is printed: a `name` such as `higher_guidance` as words, a share as percent,
+`number` and `signed` with three digits, `p` with four."""
 
 TABLE_ENDINGS = ("parquet", "csv", "md", "tex")
 """Of the files that a table is written to."""
 
-_DASH = "-"
 _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
+    **{char: f"${char}$" for char in "<>|"},
 }
 _LONGEST_PRINTED = 400
 
@@ -36,17 +37,27 @@ class Column:
         name: key in Parquet and CSV.
         head: heading in Markdown and LaTeX; empty to leave the column out there.
         kind: of its values.
+        unknown: what is printed where there is no value.
     """
 
     name: str
     head: str
     kind: Kind = "number"
+    unknown: str = "-"
+
+    @property
+    def is_text(self) -> bool:
+        """True if its values are no numbers."""
+        return self.kind in ("text", "name")
 
 
 def of_kind(kind: Kind, /, **heads: str) -> tuple[Column, ...]:
     """Return columns of one kind from their names and headings."""
     return tuple(Column(name, head, kind) for name, head in heads.items())
 
+
+CAP = Column("word_cap", "cap, words", "count", unknown="none")
+"""The word cap of a condition."""
 
 NAMED = of_kind("text", condition="", name="model")
 """Columns of a condition: the key, and the name that is printed."""
@@ -106,7 +117,7 @@ def _typed(table: Table) -> pd.DataFrame:
         values = table.frame[column.name]
         if column.kind == "count":
             found[column.name] = pd.to_numeric(values).round().astype("Int64")
-        elif column.kind == "text":
+        elif column.is_text:
             found[column.name] = values.astype(object).where(values.notna(), None).astype("string")
         else:
             numbers = pd.to_numeric(values).astype("float64").replace([np.inf, -np.inf], np.nan)
@@ -118,28 +129,29 @@ def cells(table: Table, frame: pd.DataFrame | None = None) -> list[list[str]]:
     """Return the printed cells, headings first."""
     frame = _typed(table) if frame is None else frame
     shown = [column for column in table.columns if column.head]
-    columns = [[_cell(value, column.kind) for value in frame[column.name]] for column in shown]
+    columns = [[_cell(value, column) for value in frame[column.name]] for column in shown]
     return [[column.head for column in shown], *map(list, zip(*columns, strict=True))]
 
 
-def _cell(value: Any, kind: Kind) -> str:
+def _cell(value: Any, column: Column) -> str:
+    kind = column.kind
     if pd.isna(value):
-        return _DASH
-    if kind == "text":
-        text = " ".join(str(value).split())
+        return column.unknown
+    if column.is_text:
+        text = " ".join((words(str(value)) if kind == "name" else str(value)).split())
         return text if len(text) <= _LONGEST_PRINTED else text[: _LONGEST_PRINTED - 3] + "..."
     shown: dict[Kind, str] = {
         "count": f"{value:,.0f}",
         "share": percent(float(value)),
         "signed": f"{value:+.3f}",
-        "p": number(float(value), 4),
+        "p": "<0.0001" if 0 <= value < 0.00005 else number(float(value), 4),  # noqa: PLR2004 -- four digits
     }
     return shown.get(kind, number(float(value), 3))
 
 
 def _markdown(table: Table, frame: pd.DataFrame) -> str:
     head, *rows = cells(table, frame)
-    marks = [":--" if column.kind == "text" else "--:" for column in table.columns if column.head]
+    marks = [":--" if column.is_text else "--:" for column in table.columns if column.head]
     lines = [" | ".join(map(_plain, row)) for row in (head, marks, *rows)]
     body = "\n".join(f"| {line} |" for line in lines)
     notes = "".join(f"\n- {_plain(note)}" for note in table.notes)
@@ -155,7 +167,7 @@ def _plain(text: str) -> str:
 
 def _latex(table: Table, frame: pd.DataFrame) -> str:
     head, *rows = cells(table, frame)
-    kinds = "".join("l" if column.kind == "text" else "r" for column in table.columns if column.head)
+    kinds = "".join("l" if column.is_text else "r" for column in table.columns if column.head)
     lines = [" & ".join(map(_tex, row)) + r" \\" for row in rows]
     notes = " ".join(_tex(note) for note in table.notes)
     return "\n".join(

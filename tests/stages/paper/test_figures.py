@@ -62,8 +62,19 @@ def test_the_bars_are_the_scores_of_the_table(results):
     assert [row["low"] for row in rows] == pytest.approx(list(table["low"]))
 
 
+def test_steps_are_words_and_cells_show_their_number(results):
+    svg = draw(FIGURES["appendix-g-steps"](results))["svg"].decode()
+    assert ">CCIR<" in svg
+    assert "ccir<" not in svg
+    shown = draw(FIGURES["scenarios"](results))["svg"].decode()
+    means = TABLES["scenarios"](results).frame
+    means = means[means["condition"].isin(results.at_benchmark)]["mean"]
+    assert all(f">{mean:.2f}<" in shown for mean in means)
+
+
 def test_labels_have_the_size_and_room_that_they_are_given(results):
     config = FIGURES["scenarios"](results).specification["config"]
     assert (config["axis"]["labelFontSize"], config["axis"]["labelLimit"]) == (11, 260)
+    assert config["axis"]["labelFlush"] is False  # else the last label is pushed into the one before
     assert (config["legend"]["labelFontSize"], config["legend"]["labelLimit"]) == (11, 400)
     assert (config["view"]["strokeWidth"], config["background"]) == (0, "white")

@@ -45,9 +45,21 @@ def test_markdown_escapes_and_shows_a_dash_for_unknown():
     )
 
 
+def test_names_are_printed_as_words_and_kept_as_data():
+    columns = (
+        Column("step", "step", "name"),
+        Column("cap", "cap", "count", unknown="none"),
+        Column("p", "p", "p"),
+    )
+    frame = pd.DataFrame({"step": ["ccir", "higher_guidance"], "cap": [3000, np.nan], "p": [0.00001, 0.5]})
+    made = render(Table("Steps", columns, frame))
+    assert "| CCIR | 3,000 | \\<0.0001 |\n| higher guidance | none | 0.5000 |" in made["md"].decode()
+    assert made["csv"].decode() == "step,cap,p\nccir,3000,1e-05\nhigher_guidance,,0.5\n"
+
+
 def test_latex_escapes():
     text = render(TABLE)["tex"].decode()
-    assert r"a\_b \& 50\% | <b>\$x</b> & 1,234 & 50.0\% & 0.333 & +0.010 & 0.0019 \\" in text
+    assert r"a\_b \& 50\% $|$ $<$b$>$\$x$<$/b$>$ & 1,234 & 50.0\% & 0.333 & +0.010 & 0.0019 \\" in text
     assert r"\caption{Main \& more. Note: 5\% of *all*.} \\" in text
     assert r"\begin{longtable}{lrrrrr}" in text
 

@@ -1,5 +1,6 @@
 """Every table on generated verdicts with known effects, its numbers worked out another way."""
 
+import re
 import time
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -13,8 +14,10 @@ from sklearn.metrics import cohen_kappa_score
 
 from flows.pipeline.results.graded import scored
 from flows.pipeline.results.paper import paper_results
+from flows.schema.verdict import Interval
 from flows.stages.aggregate import mean_difference, scenario_means
 from flows.stages.paper import FIGURES, TABLES, NotEnoughError, render
+from flows.stages.paper.table import slug
 from flows.stages.paper.tables.spread import components
 from tests.support.paper_results import JUDGE, LENIENT, SEVERITY, make_graded, make_labels, make_scenarios
 
@@ -303,6 +306,68 @@ def test_experts_and_the_judge_as_one_more(results):
     assert again.loc[(JUDGE, "verdicts"), "agreement"] == table.loc[JUDGE, "agreement"]
     assert again.loc[(JUDGE, "repeat 2"), "agreement"] < table.loc[JUDGE, "agreement"]
     assert again.loc[(LENIENT, "verdicts"), "sensitivity"] < again.loc[(JUDGE, "verdicts"), "sensitivity"]
+
+
+def test_kappa_of_each_repeat_by_counting(results):
+    own = results.labels
+    votes = defaultdict(list)
+    for condition, scenario, seed, item, passed in zip(
+        own["condition"], own["scenario_id"], own["seed"], own["item_id"], own["passed"], strict=True
+    ):
+        votes[condition, scenario, seed, item].append(bool(passed))
+    majority = {key: sum(said) * 2 > len(said) for key, said in votes.items() if sum(said) * 2 != len(said)}
+    table = frame(results, "table-11-judges-against-experts").set_index(["judge", "which"])
+    for number in (1, 2):
+        rows = results.repeats[results.repeats["repeat"] == number]
+        verdicts = {
+            (row.condition, row.scenario_id, row.seed, row.item_id): bool(row.passed)
+            for row in rows.itertuples()
+        }
+        n = Counter((majority[key], verdicts[key]) for key in majority)
+        total = n.total()
+        agreed = (n[True, True] + n[False, False]) / total
+        expert, judge = (n[True, True] + n[True, False]) / total, (n[True, True] + n[False, True]) / total
+        chance = expert * judge + (1 - expert) * (1 - judge)
+        row = table.loc[JUDGE, f"repeat {number}"]
+        assert row["n"] == total
+        assert row["agreement"] == pytest.approx(agreed)
+        assert row["kappa"] == pytest.approx((agreed - chance) / (1 - chance))
+        assert row["sensitivity"] == pytest.approx(n[False, False] / (n[False, False] + n[False, True]))
+
+
+def test_only_the_benchmarks_conditions_are_ranked(results):
+    ranks = {
+        "table-12-scores-by-judge": f"rank_{slug(JUDGE)}",
+        "refusals": "rank_unscored",
+        "corrected-scores": "rank_score",
+    }
+    first = frame(results, "table-04-main-results").set_index("condition")["rank"]
+    for name, column in ranks.items():
+        table = frame(results, name).set_index("condition")
+        table.index = table.index.astype(object)
+        assert table[column].dropna().to_dict() == first.dropna().reindex(table.index).dropna().to_dict()
+
+
+def test_the_interval_of_a_rate_ends_at_0_and_1(results):
+    wide = replace(results, interval=lambda values: Interval(-0.5, 1.5, "wide"))
+    for name in ("figure-03-tiers", "appendix-g-steps"):
+        table = frame(wide, name)
+        assert set(table["low"]) == {0.0}
+        assert set(table["high"]) == {1.0}
+
+
+def test_tables_of_report_tasks_speak_of_them(results):
+    row = dict.fromkeys(results.tasks.columns) | {"scenario_id": "scenario_01"}
+    reports = replace(results, tasks=pd.DataFrame([row]))
+    text = render(TABLES["items"](reports))["md"].decode()
+    assert "| task | item | kind |" in text
+    assert "| penalty |" in text
+    assert "| attempts |" in text
+    assert "share of the reports that several judges graded" in text
+    made = [make(reports) for name, make in TABLES.items() if "reports-" not in name]
+    ours = [text for one in made for text in (one.title, *one.notes, *(each.head for each in one.columns))]
+    assert not [text for text in ours if re.search(r"\b(?:briefs?|wrong moves?|scenarios?)\b", text)]
+    assert reports.said("Scenarios, and a Wrong move") == "Tasks, and a Penalty"
 
 
 def test_item_rest_correlation_by_loops(results, graded):

@@ -99,7 +99,7 @@ def drawn(
                 table = make(own)
                 page = paper_page(
                     table.title,
-                    summary_of(make),
+                    own.said(summary_of(make)),
                     cells(table),
                     table.notes,
                     judge=note.judge_id,

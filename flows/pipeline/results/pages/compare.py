@@ -43,9 +43,11 @@ def compare_files(
     used = sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys())
     stand_ins = sorted({entry.judge for entry in graded if entry.is_stand_in})
     yield "data/items.js", items_data([scenarios[name] for name in used])
-    conditions = [_condition(entry, scenarios, scoring) for entry in graded]
-    yield "data/compare.js", compare_data(conditions, _pairs(graded, scenarios, scoring), site)
-    notes = [*differences(graded), "Differences are paired by scenario, on those that both were graded on."]
+    conditions = [_condition(entry, scenarios, scoring, said) for entry in graded]
+    pairs = {names: said.of(text) for names, text in _pairs(graded, scenarios, scoring).items()}
+    yield "data/compare.js", compare_data(conditions, pairs, site)
+    paired = said.of("Differences are paired by scenario, on those that both were graded on.")
+    notes = [*differences(graded), paired]
     yield "compare.html", compare_page(benchmark, said, notes, stand_ins, site=site)
 
 
@@ -59,7 +61,7 @@ def score_text(entry: Graded, scenarios: Mapping[str, Scenario], scoring: Scorin
 
 
 def _condition(
-    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
+    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings, said: Wording
 ) -> dict[str, Any]:
     means = scenario_means(entry, scenarios, scoring)
     names = list(entry.about["scenarios"])
@@ -72,7 +74,7 @@ def _condition(
     return {
         "name": f"{entry.condition}, judge {entry.judge}",
         "folder": [entry.condition, entry.judge],
-        "score": score_text(entry, scenarios, scoring),
+        "score": said.of(score_text(entry, scenarios, scoring)),
         "means": {name: means.get(name) for name in names},
         "items": {
             name: [counts[name, item.item_id] for item in scenarios[name].items]

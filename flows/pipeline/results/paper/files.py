@@ -58,7 +58,7 @@ def write_paper(
                 continue
             for ending, content in files.items():
                 write_whole(folder / f"{name}.{ending}", content)
-            links = entries.setdefault(name, (summary_of(make), []))[1]
+            links = entries.setdefault(name, (results.said(summary_of(make)), []))[1]
             links += [f"[{ending}]({name}.{ending})" for ending in files]
     for folder, entries in shown.items():
         write_whole(folder / README, _readme(results, entries, without))

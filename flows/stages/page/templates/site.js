@@ -211,17 +211,19 @@ window.ready = (async () => {
       );
       const size = (gap) => (gap === null ? -1 : Math.abs(gap)); // items without a verdict under one side last
       items.sort((x, y) => size(y[5]) - size(x[5]));
+      const [ofMeans, ofItems] = ["means", "items"].map((id) => document.getElementById(id));
+      const scenario = ofMeans.dataset.scenario;
       made = [
-        later(document.getElementById("means"), [
-          { title: "scenario", link: ([name]) => own(name) && at(null, "scenario", `${name}.html`) },
+        later(ofMeans, [
+          { title: scenario, link: ([name]) => own(name) && at(null, "scenario", `${name}.html`) },
           { title: "A", ...number, link: ([name]) => page(a, name) },
           { title: "B", ...number, link: ([name]) => page(b, name) },
           { title: "A − B", ...number },
         ], means),
-        later(document.getElementById("items"), [
-          { title: "scenario", className: "filter" },
+        later(ofItems, [
+          { title: scenario, className: "filter" },
           { title: "item", link: (row) => own(row[0]) && at(row[9], "rubric", `${row[0]}.html`) },
-          { title: "requirement or wrong move", className: "own" },
+          { title: ofItems.dataset.item, className: "own" },
           { title: "A", ...number, link: (row) => page(a, row[0], row[9]) },
           { title: "B", ...number, link: (row) => page(b, row[0], row[9]) },
           { title: "A − B", ...number },

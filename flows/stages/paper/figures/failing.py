@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.figures.figure import (
     BLUE,
     PALETTE,
@@ -14,6 +15,7 @@ from flows.stages.paper.figures.figure import (
     Figure,
     below,
     dots,
+    heat_map,
     lines_of,
     rows,
     span,
@@ -42,24 +44,18 @@ def tiers(results: Results) -> Figure:
 def steps(results: Results) -> Figure:
     """Pass rates of requirements by step and condition, as a heat map (appendix G)."""
     frame = _shown(results, step_rates(results).frame)
-    frame["step"] = frame["step"].str.replace("_", " ")
+    frame["step"] = frame["step"].map(words)
     if not frame["rate"].notna().any():
         raise NotEnoughError("no requirement was graded")
     pooled = frame[frame["name"] == POOLED].sort_values("rate", ascending=False)
     base = alt.Chart(frame[frame["rate"].notna()]).encode(
         y=_conditions(results),
         x=alt.X("step:N", sort=list(pooled["step"]), title=None, axis=alt.Axis(labelAngle=-40)),
-    )
-    scale = alt.Scale(scheme="blues", domain=[0, 1])
-    colours = base.mark_rect().encode(
-        color=alt.Color("rate:Q", title="passed", scale=scale, legend=alt.Legend(format="%")),
         tooltip=["name:N", "step:N", "rate:Q", "n:Q"],
     )
-    text = base.mark_text(fontSize=9).encode(
-        text=alt.Text("rate:Q", format=".0%"),
-        color=alt.condition("datum.rate > 0.6", alt.value("white"), alt.value("black")),
-    )
-    chart = (colours + text).properties(width=alt.Step(38), height=ROW)
+    scale = alt.Scale(scheme="blues", domain=[0, 1])
+    color = alt.Color("rate:Q", title="passed", scale=scale, legend=alt.Legend(format="%"))
+    chart = heat_map(base, "rate", ".0%", color, dark=0.75)
     return Figure("Requirements passed by mission-analysis step", chart)
 
 
@@ -78,19 +74,19 @@ def modes(results: Results) -> Figure:
     bars = alt.Chart(long).mark_bar()
     bars = bars.encode(
         y=_conditions(results),
-        x=alt.X("share:Q", title="share of failed requirements", axis=axis, scale=SHARES),
+        x=alt.X("share:Q", title=results.said("share of failed requirements"), axis=axis, scale=SHARES),
         color=alt.Color("mode:N", sort=shown, scale=alt.Scale(range=PALETTE), legend=below()),
         order=alt.Order("place:Q"),
         tooltip=["name:N", "mode:N", "share:Q", "n_failed:Q"],
     )
-    return Figure("How failed requirements failed", bars.properties(width=WIDTH, height=ROW))
+    return Figure(results.said("How failed requirements failed"), bars.properties(width=WIDTH, height=ROW))
 
 
 def missing_credit(results: Results) -> Figure:
     """Share of the missing credit by tier, step and severity."""
     frame = rows(credit_table(results).frame)
     frame["group"] = [
-        f"tier {group}" if by == "tier" and group.isdigit() else group.replace("_", " ")
+        f"tier {group}" if by == "tier" and group.isdigit() else words(group)
         for by, group in zip(frame["by"], frame["group"], strict=True)
     ]
     scale = alt.Scale(domain=[0, max(0.1, 1.04 * float(frame["share"].max()))])

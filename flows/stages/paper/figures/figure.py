@@ -45,7 +45,7 @@ class Figure:
             background="white",
             padding=10,
             view=alt.ViewConfig(strokeWidth=0),
-            axis=alt.AxisConfig(labelLimit=260, gridColor="#e5e5e5", **fonts),
+            axis=alt.AxisConfig(labelLimit=260, labelFlush=False, gridColor="#e5e5e5", **fonts),
             legend=alt.LegendConfig(labelLimit=400, **fonts),
         )
         with alt.data_transformers.enable(consolidate_datasets=True):
@@ -80,6 +80,15 @@ def rows(frame: pd.DataFrame) -> pd.DataFrame:
 def lines_of(order: Sequence[str], field: str = "name") -> alt.Y:
     """Return the axis that has a line for each name."""
     return alt.Y(f"{field}:N", sort=order, title=None)
+
+
+def heat_map(cells: alt.Chart, field: str, form: str, color: alt.Color, dark: float) -> Any:
+    """Return cells with colours, and the value in each: white where it is above `dark`."""
+    ink = alt.condition(f"datum.{field} > {dark}", alt.value("white"), alt.value("black"))
+    numbers = cells.mark_text(fontSize=9).encode(text=alt.Text(f"{field}:Q", format=form), color=ink)
+    return alt.layer(cells.mark_rect().encode(color=color), numbers).properties(
+        width=alt.Step(38), height=ROW
+    )
 
 
 def below(**more: Any) -> alt.Legend:

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.figures.figure import (
     BLUE,
     GREY,
@@ -17,6 +18,7 @@ from flows.stages.paper.figures.figure import (
     Figure,
     below,
     dots,
+    heat_map,
     lines_of,
     rows,
     span,
@@ -43,10 +45,8 @@ def scores(results: Results) -> Figure:
     base = alt.Chart(frame).encode(y=lines_of(list(frame["name"])))
     low = min(0.0, frame["low"].min(), frame["score"].min())
     scale = alt.Scale(domain=[round(low - 0.05, 1) if low < 0 else 0, 1], clamp=True)
-    methods = sorted(set(results.board["method"].dropna()))
-    whisker = "whiskers: " + "; ".join(methods) if methods else "no interval"
     bars = base.mark_bar(color=BLUE, height={"band": 0.7}).encode(
-        x=alt.X("score:Q", title=f"weighted score ({whisker})", scale=scale),
+        x=alt.X("score:Q", title=f"weighted score ({_whiskers(results)})", scale=scale),
         tooltip=["name:N", "score:Q", "low:Q", "high:Q"],
     )
     whiskers = base.mark_rule(color="black", strokeWidth=1.2).encode(x="low:Q", x2="high:Q")
@@ -55,6 +55,11 @@ def scores(results: Results) -> Figure:
     )
     chart = (bars + whiskers + text).properties(width=WIDTH, height=ROW)
     return Figure(f"Scores, judge {results.judge}", chart)
+
+
+def _whiskers(results: Results) -> str:
+    methods = sorted(set(results.board["method"].dropna()))
+    return results.said(f"whiskers: {'; '.join(methods)}") if methods else "no interval"
 
 
 def corpus(results: Results) -> Figure:
@@ -67,7 +72,7 @@ def corpus(results: Results) -> Figure:
     whole = counts.groupby("severity", observed=True)["n"].sum().reset_index().assign(scenario_id="all")
     frame = rows(pd.concat([counts.astype({"scenario_id": object}), whole], ignore_index=True))
     frame["place"] = frame["severity"].map(names.index)
-    frame["severity"] = frame["severity"].str.replace("_", " ")
+    frame["severity"] = frame["severity"].map(words)
     axis = alt.Axis(format="%", tickCount=5)
     bars = alt.Chart(frame).mark_bar()
     bars = bars.encode(
@@ -75,7 +80,7 @@ def corpus(results: Results) -> Figure:
         x=alt.X("n:Q", stack="normalize", title="share of items", axis=axis),
         color=alt.Color(
             "severity:N",
-            sort=[name.replace("_", " ") for name in names],
+            sort=[words(name) for name in names],
             scale=alt.Scale(range=_SEVERITIES[: len(names)]),
             legend=below(columns=3),
         ),
@@ -93,10 +98,16 @@ def effort(results: Results) -> Figure:
     frame["zero"] = 0
     base = alt.Chart(frame).encode(y=lines_of(list(frame["label"]), "label"))
     scale, axis = alt.Scale(padding=12), alt.Axis(tickCount=6)
+    title = f"change of the weighted score ({_whiskers(results)})"
     chart = alt.layer(
         base.mark_rule(color=BLUE, strokeWidth=1.5).encode(x="low:Q", x2="high:Q"),
         base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(
-            x=alt.X("difference:Q", title="change of the score, with interval", scale=scale, axis=axis),
+            x=alt.X(
+                "difference:Q",
+                title=title,
+                scale=scale,
+                axis=axis,
+            ),
             tooltip=["model:N", "label:N", "difference:Q", "low:Q", "high:Q", "p:Q"],
         ),
         alt.Chart(frame.head(1)).mark_rule(color=GREY, strokeDash=[3, 3]).encode(x="zero:Q"),
@@ -133,14 +144,16 @@ def scenarios(results: Results) -> Figure:
     frame = frame[frame["condition"].isin(results.at_benchmark)]
     if not frame["mean"].notna().any():
         raise NotEnoughError("no condition has a score")
-    cells = alt.Chart(frame[frame["mean"].notna()]).mark_rect()
-    cells = cells.encode(
+    frame = frame[frame["mean"].notna()]
+    cells = alt.Chart(frame).encode(
         y=lines_of([results.names[name] for name in results.at_benchmark]),
         x=alt.X("scenario_id:N", title=None, axis=alt.Axis(labelAngle=-40)),
-        color=alt.Color("mean:Q", title="score", scale=alt.Scale(scheme="blues")),
         tooltip=["name:N", "scenario_id:N", "mean:Q", "spread:Q", "n:Q"],
     )
-    return Figure("Mean score by scenario", cells.properties(width=alt.Step(36), height=ROW))
+    color = alt.Color("mean:Q", title="weighted score", scale=alt.Scale(scheme="blues"))
+    low, high = float(frame["mean"].min()), float(frame["mean"].max())
+    chart = heat_map(cells, "mean", ".2f", color, dark=low + 0.75 * (high - low))
+    return Figure(results.said("Mean score by scenario"), chart)
 
 
 def _long(results: Results) -> tuple[pd.DataFrame, list[str]]:
@@ -170,20 +183,20 @@ def judges(results: Results) -> Figure:
         )
         points = alt.Chart(data.assign(own=data["name"].map(own)))
         points = points.mark_point(filled=True, size=60, opacity=0.9, color=color).encode(
-            x=alt.X("own:Q", title=results.judge, scale=scale),
-            y=alt.Y("score:Q", title=judge, scale=scale),
+            x=alt.X("own:Q", title=["weighted score,", results.judge], scale=scale),
+            y=alt.Y("score:Q", title=["weighted score,", judge], scale=scale),
             tooltip=["name:N", "own:Q", "score:Q"],
         )
         return (line + points).properties(width=_SIDE, height=_SIDE)
 
     panels = [panel(judge, PALETTE[n % len(PALETTE)]) for n, judge in enumerate(results.judges[1:])]
-    return Figure(f"Scores of {len(names)} conditions under two judges each", alt.concat(*panels, columns=2))
+    return Figure(f"{len(names)} conditions under two judges", alt.concat(*panels, columns=2))
 
 
 def by_judge(results: Results) -> Figure:
     """Score of each condition under each judge (figure 10)."""
     long, names = _long(results)
-    y, title = lines_of(names), "weighted score, on the briefs that every judge scored"
+    y, title = lines_of(names), results.said("weighted score, on the briefs that every judge scored")
     chart = dots(
         long,
         span(long, y, "min(score)", "max(score)"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
 
 from flows.stages.paper.results import Results
 from flows.stages.paper.table import Table
@@ -19,7 +21,7 @@ from flows.stages.paper.tables import (
     spread,
 )
 
-TABLES: Mapping[str, Callable[[Results], Table]] = {
+_MAKERS: Mapping[str, Callable[[Results], Table]] = {
     "table-01-judge-agreement": judges.judge_agreement,
     "table-02-experts": experts.experts,
     "table-03-corpus": main.corpus,
@@ -54,6 +56,24 @@ TABLES: Mapping[str, Callable[[Results], Table]] = {
     "reports-by-family": reports.by_family,
     "reports-missed-criteria": reports.missed,
 }
+
+
+def _in_terms(make: Callable[[Results], Table]) -> Callable[[Results], Table]:
+    """Return the function with title, heads and notes in the words of scenarios or of report tasks."""
+
+    @wraps(make)
+    def made(results: Results) -> Table:
+        table, said = make(results), results.said
+        columns = [
+            replace(one, head=said("seeds" if one.head == "briefs" and len(results.tasks) else one.head))
+            for one in table.columns
+        ]
+        return replace(table, title=said(table.title), columns=columns, notes=[*map(said, table.notes)])
+
+    return made
+
+
+TABLES: Mapping[str, Callable[[Results], Table]] = {name: _in_terms(make) for name, make in _MAKERS.items()}
 """By the name of their files. Numbers and letters are those of MA-Bench's paper; the others it lacks."""
 
 LABEL_TABLES = (

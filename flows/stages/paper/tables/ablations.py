@@ -49,7 +49,7 @@ def length(results: Results) -> Table:
     ]
     rows = [
         {
-            "over": name,
+            "over": results.said(name),
             "correlation": method.title(),
             "value": correlation(each["words_raw"], each["counted"], method),
             "n": len(each),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flows.common.text import plural
+from flows.common.text import plural, words
 from flows.stages.paper.calibration import (
     EPSILON,
     FEWEST_ITEMS,
@@ -100,7 +100,7 @@ def judge_errors(results: Results) -> Table:
     rows = [
         {
             "judge": judge,
-            "class": name.replace("_", " "),
+            "class": words(name),
             **rates,
             "informed": rates["sensitivity"] + rates["specificity"] - 1,
             "why": usable(rates),
@@ -146,14 +146,14 @@ def corrected_scores(results: Results) -> Table:
             name: usable(rates[name]) if name in rates else "no labels"
             for name in map(str, own.possible.columns)
         }
-        why = "; ".join(f"{name.replace('_', ' ')}: {fault}" for name, fault in faults.items() if fault)
+        why = "; ".join(f"{words(name)}: {fault}" for name, fault in faults.items() if fault)
         value, low, high = (np.nan,) * 3 if why else corrected(own, rates)
         numbers = {"score": own.score, "corrected": value, "low": low, "high": high}
         more = {"change": value - own.score, "n_scenarios": len(own.gained), "why": why or None}
         rows.append({"condition": condition, **numbers, **more})
     frame = results.named(pd.DataFrame(rows))
     for name in ("score", "corrected"):
-        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
+        frame[f"rank_{name}"] = results.ranked(frame, name)
     return Table(
         "Scores corrected for the judge's errors",
         (

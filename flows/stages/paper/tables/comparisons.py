@@ -8,6 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
 from flows.stages.paper.statistics import correlation, holm
 from flows.stages.paper.table import NAMED, Column, Table, of_kind
@@ -151,7 +152,7 @@ def weights_grid(results: Results) -> Table:
             *(
                 Column(
                     f"weight_{name}",
-                    f"{name.replace('_', ' ')}{' (assumed)' if name in results.assumed else ''}",
+                    f"{words(name)}{' (assumed)' if name in results.assumed else ''}",
                 )
                 for name in results.weights
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.results import BRIEF, POOLED, NotEnoughError, Results
 from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
 from flows.stages.paper.tables.main import severities, tiers
@@ -24,7 +25,8 @@ def rates(results: Results, verdicts: pd.DataFrame, keys: list[str]) -> pd.DataF
     frame["n_ungraded"] = frame["n_all"] - frame["n"]
     by_scenario = verdicts.groupby([*keys, "scenario_id"], observed=True)["passed"].mean()
     ends = by_scenario.groupby(keys, observed=True).apply(lambda own: results.limits(own.to_numpy()))
-    ends = pd.DataFrame(ends.tolist(), index=ends.index, columns=["low", "high"]).reset_index()
+    ends = pd.DataFrame(ends.tolist(), index=ends.index, columns=["low", "high"])
+    ends = ends.clip(0, 1).reset_index()  # t knows no limits of a share
     return frame.merge(ends, on=keys, how="left")
 
 
@@ -45,7 +47,7 @@ def _rate_table(results: Results, title: str, verdicts: pd.DataFrame, by: Column
         (
             (
                 "Requirements only, pooled over verdicts. The rate weights verdicts alike. The interval is "
-                "over the scenarios' own rates, so it weights scenarios alike."
+                "over the scenarios' own rates, so it weights scenarios alike; it ends at 0 and 100%."
             ),
             "All: pooled over the conditions at the benchmark's cap and effort.",
         ),
@@ -70,7 +72,7 @@ def step_rates(results: Results) -> Table:
     own = _requirements(results)
     if not own["step"].notna().any():
         raise NotEnoughError("items without steps")
-    by = Column("step", "step", "text")
+    by = Column("step", "step", "name")
     return _rate_table(results, "Requirements passed by mission-analysis step", own, by)
 
 
@@ -83,7 +85,7 @@ def failure_modes(results: Results) -> Table:
     classes = DETRIMENTAL if own["severity"].isin(DETRIMENTAL).any() else ("any",)
     columns = [Column(f"share_{mode}", mode, "share") for mode in (*MODES, UNSTATED)]
     for name in classes:
-        head = "penalties" if name == "any" else name.replace("_", " ")
+        head = "penalties" if name == "any" else words(name)
         columns.append(Column(f"wrong_{name}", f"{head} made", "share"))
         columns.append(Column(f"wrong_{name}_n", f"{head} opportunities", "count"))
     return Table(
@@ -172,7 +174,7 @@ def missing_credit(results: Results) -> Table:
     return Table(
         "Where the points went",
         (
-            *of_kind("text", by="by", group="group"),
+            *of_kind("name", by="by", group="group"),
             Column("lost", "lost, of a score of 1"),
             Column("share", "share of the missing credit", "share"),
         ),
@@ -200,7 +202,7 @@ def missing_credit_by_model(results: Results) -> Table:
         )
         for name in names:
             frame[f"{by}_{slug(name)}"] = shares[name]
-            head = f"tier {name}" if name.isdigit() else name.replace("_", " ")
+            head = f"tier {name}" if name.isdigit() else words(name)
             columns.append(Column(f"{by}_{slug(name)}", head, "share"))
     frame = results.in_order(frame.reset_index(), ["condition"])
     return Table("Where each condition's points went", columns, frame)

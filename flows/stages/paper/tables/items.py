@@ -21,9 +21,10 @@ def items(results: Results) -> Table:
     counts = own.groupby(key, observed=True)["passed"].agg(n="count", rate="mean").reset_index()
     frame = facts.merge(counts, on=key).merge(_discrimination(results, own), on=key, how="left")
     frame = frame.merge(_disagreement(results), on=key, how="left")
-    frame["kind"] = np.where(frame["is_error"], "wrong move", "requirement")
+    frame["kind"] = np.where(frame["is_error"], *map(results.said, ("wrong move", "requirement")))
     frame["look"] = [
-        _look(*values) for values in frame[["rate", "discrimination", "disagreement", "n"]].to_numpy(float)
+        results.said(_look(*values))
+        for values in frame[["rate", "discrimination", "disagreement", "n"]].to_numpy(float)
     ]
     frame["_plain"] = frame["look"] == ""
     frame["look"] = frame["look"].replace("", None)
@@ -31,9 +32,10 @@ def items(results: Results) -> Table:
     return Table(
         "Items",
         (
-            *of_kind("text", scenario_id="scenario", item_id="item", kind="kind", step="step"),
+            *of_kind("text", scenario_id="scenario", item_id="item", kind="kind"),
+            Column("step", "step", "name"),
             Column("tier", "tier", "count"),
-            Column("severity", "severity", "text"),
+            Column("severity", "severity", "name"),
             Column("points", "points"),
             Column("n", "briefs", "count"),
             Column("rate", "passed", "share"),

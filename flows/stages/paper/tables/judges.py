@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results, family, over_scenarios
 from flows.stages.paper.statistics import Cells, correlation, count_cells
 from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
@@ -95,7 +96,9 @@ def judge_agreement_by_group(results: Results) -> Table:
     """Agreement of each pair of judges by tier, severity and polarity."""
     _need_two(results)
     wide = results.by_judge
-    polarity = pd.Series(np.where(wide["is_error"], "wrong moves", "requirements"), dtype="category")
+    polarity = pd.Series(
+        np.where(wide["is_error"], *map(results.said, ("wrong moves", "requirements"))), dtype="category"
+    )
     wide = wide.assign(polarity=polarity)
     rows: list[dict[str, object]] = []
     for first, second in combinations(results.judges, 2):
@@ -103,7 +106,7 @@ def judge_agreement_by_group(results: Results) -> Table:
             for group, own in wide.groupby(by, observed=True):
                 cells = count_cells(own[first], own[second], own["scenario_id"])
                 if len(cells.counts):
-                    label = f"{group:g}" if by == "tier" else str(group).replace("_", " ")
+                    label = f"{group:g}" if by == "tier" else words(str(group))
                     names = {"first": first, "second": second, "by": by, "group": label}
                     rows.append({**names, **agreement_row(cells)})
     if not rows:
@@ -126,14 +129,15 @@ def scores_by_judge(results: Results) -> Table:
     common = _common(results)
     means = over_scenarios(common).sort_values(results.judge, ascending=False)
     frame = pd.DataFrame({"n_briefs": common.groupby("condition", observed=True).size()}).loc[means.index]
+    frame = results.named(frame.reset_index())
     columns: list[Column] = []
     for judge in results.judges:
-        frame[f"score_{slug(judge)}"] = means[judge]
-        frame[f"rank_{slug(judge)}"] = means[judge].rank(ascending=False, method="min")
+        frame[f"score_{slug(judge)}"] = means[judge].to_numpy()
+        frame[f"rank_{slug(judge)}"] = results.ranked(frame, f"score_{slug(judge)}")
         columns += [Column(f"score_{slug(judge)}", judge), Column(f"rank_{slug(judge)}", "rank", "count")]
     note = "On the briefs that every judge scored. The first judge is that of the other tables."
     head = (*NAMED, Column("n_briefs", "briefs", "count"))
-    return Table("Scores under each judge", (*head, *columns), results.named(frame.reset_index()), (note,))
+    return Table("Scores under each judge", (*head, *columns), frame, (note,))
 
 
 def retest(results: Results) -> Table:

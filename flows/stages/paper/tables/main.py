@@ -5,28 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results, over_scenarios
 from flows.stages.paper.statistics import correlation
-from flows.stages.paper.table import NAMED, Column, Table, of_kind, slug
+from flows.stages.paper.table import CAP, NAMED, Column, Table, of_kind, slug
 
 
 def main_results(results: Results) -> Table:
     """Score with interval, the same under each other judge, and the unweighted shares; best first."""
     frame = results.board.copy()
-    frame["rank"] = frame["score"].where(frame["at_benchmark"]).rank(ascending=False, method="min")
+    frame["rank"] = results.ranked(frame, "score")
     columns: list[Column] = []
     for judge in results.judges[1:]:
         own = results.estimates[results.estimates["judge"] == judge].set_index("condition")["score"]
         frame[f"score_{slug(judge)}"] = frame["condition"].map(own)
         columns.append(Column(f"score_{slug(judge)}", f"score, {judge}"))
-    weights = ", ".join(f"{name} {results.weights[name]:g}" for name in results.assumed)
+    weights = ", ".join(f"{words(name)} {results.weights[name]:g}" for name in results.assumed)
     assumed = f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."
     return Table(
         "Main results",
         (
             Column("rank", "rank", "count"),
             *of_kind("text", condition="", model="model", effort="effort"),
-            Column("word_cap", "cap", "count"),
+            CAP,
             *of_kind("number", score="score", low="low", high="high"),
             *columns,
             Column("score_clamped", "clamped"),
@@ -71,7 +72,7 @@ def weighted_unweighted(results: Results) -> Table:
         "Weighted and unweighted ranking",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
-            Column("word_cap", "cap", "count"),
+            CAP,
             Column("score", "score"),
             Column("rank", "rank", "count"),
             Column("correct", "correct", "share"),
@@ -92,8 +93,11 @@ def refusals(results: Results) -> Table:
     frame = pd.DataFrame({"n_briefs": by_condition.size(), "n_refused": by_condition.sum()})
     for name, value in (("unscored", np.nan), ("zero", 0.0)):
         frame[name] = over_scenarios(own["counted"].mask(refused, value))
-        frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
-    differ = (frame["rank_unscored"] != frame["rank_zero"]).any()
+    frame = results.named(frame.sort_values("unscored", ascending=False).reset_index())
+    for name in ("unscored", "zero"):
+        frame[f"rank_{name}"] = results.ranked(frame, name)
+    ranked = frame[frame["rank_unscored"].notna() | frame["rank_zero"].notna()]
+    differ = (ranked["rank_unscored"] != ranked["rank_zero"]).any()
     return Table(
         "Refusals as missing, and as 0",
         (
@@ -104,7 +108,7 @@ def refusals(results: Results) -> Table:
             Column("zero", "score, refusals 0"),
             Column("rank_zero", "rank", "count"),
         ),
-        results.named(frame.sort_values("unscored", ascending=False).reset_index()),
+        frame,
         ("The rankings differ." if differ else "The rankings are the same.",),
     )
 
@@ -136,8 +140,9 @@ def generation(results: Results) -> Table:
         "Length of briefs, cuts and refusals",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
-            *of_kind("count", word_cap="cap, words", n_briefs="briefs", mean="words, mean", least="min"),
-            *of_kind("count", most="max", n_cut="cut at the cap"),
+            CAP,
+            *of_kind("count", n_briefs="briefs", mean="words, mean", least="min", most="max"),
+            Column("n_cut", "cut at the cap", "count"),
             *of_kind("count", n_cut_by_provider="stopped at the output limit", n_refused="refusals"),
             *of_kind("count", n_empty="empty", n_error="errors"),
         ),
@@ -165,7 +170,7 @@ def corpus(results: Results) -> Table:
         *of_kind("count", n_documents="documents", n_characters="characters", n_items="items"),
     ]
     groups: list[tuple[str, object, str]] = [
-        *(("severity", name, name.replace("_", " ")) for name in severities(results)),
+        *(("severity", name, words(name)) for name in severities(results)),
         *(("tier", tier, f"tier {tier}") for tier in tiers(results)),
     ]
     for by, group, head in groups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from flows.common.text import words
 from flows.stages.paper.results import BRIEF, NotEnoughError, Results
 from flows.stages.paper.table import NAMED, Column, Table, of_kind
 
@@ -93,7 +94,7 @@ def by_family(results: Results) -> Table:
     for by in ("report_family", "setting"):
         cells = own.groupby([by, "condition", "scenario_id"], observed=True)["counted"].mean()
         part = cells.groupby([by, "condition"], observed=True).agg(mean="mean", n_tasks="count").reset_index()
-        parts.append(part.rename(columns={by: "group"}).assign(by=by.replace("_", " ")))
+        parts.append(part.rename(columns={by: "group"}).assign(by=words(by)))
     return Table(
         "Reports by family and setting",
         (
