@@ -104,8 +104,8 @@ def _assumptions(graded: Sequence[Graded], scoring: ScoringSettings) -> list[str
     prompts = [f"prompt {name} also asks for {'; '.join(sorted(asked[name]))}" for name in sorted(asked)]
     rule = "has no score" if scoring.refusals is Refusals.unscored else "scores like an empty one"
     refusals = (
-        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's paper "
-        "counts refusals as outputs and does not say how they score"
+        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's "
+        "paper counts refusals as outputs and does not say how they score"
     )
     return [*weights, *sorted(limits), *prompts, refusals]
 
@@ -133,7 +133,8 @@ def _other_refusals(
     found: list[str] = []
     for judge in sorted({row.judge_id for row in rows}):
         here, there = (
-            [row for row in board if row.judge_id == judge and row.rank is not None] for board in (rows, others)
+            [row for row in board if row.judge_id == judge and row.rank is not None]
+            for board in (rows, others)
         )
         if [(row.rank, row.condition) for row in here] != [(row.rank, row.condition) for row in there]:
             places = [f"{row.rank} {row.condition} ({number(row.score)})" for row in there]
@@ -198,7 +199,8 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
         try:
             path.unlink()
         except OSError as error:
-            raise StoreError(path, f"can't be deleted ({error.strerror})", remedy="fix the permissions") from error
+            why = f"can't be deleted ({error.strerror})"
+            raise StoreError(path, why, remedy="fix the permissions") from error
     return found
 
 

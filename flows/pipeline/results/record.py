@@ -7,15 +7,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, JUDGE_CHATS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
-from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
-from flows.pipeline.work.run_context import Evaluation
+from flows.adapters.tables import (
+    BRIEFS,
+    JUDGE_CHATS,
+    REPEATS,
+    REPORTS,
+    SCORES,
+    TRAJECTORIES,
+    VERDICTS,
+    write_table,
+)
+from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.results.graded import SCORE_VERSIONS, items_of
 from flows.pipeline.results.settings_file import write_settings
+from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.judging import Judged
-from flows.pipeline.work.run_context import Submission
+from flows.pipeline.work.run_context import Evaluation, Submission
 from flows.schema.brief import Brief
-from flows.common.digests import canonical_json, sha256_text
 from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
@@ -31,25 +39,18 @@ CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Results of all stages of one evaluation.
+    """Results of all stages of one evaluation."""
 
-    Attributes:
-        briefs, scores: of all scenarios and seeds.
-        judged: the judge's results, by scenario.
-        estimate: of the condition.
-        submissions: report files with their trajectories; empty if briefs are text.
-        spent: what the writer's replies cost; None if one of them is not stored.
-        served, judge_served: what `served` says of the writer's replies, and of the judge's.
-    """
-
+    # briefs, scores: of all scenarios and seeds.
     briefs: Sequence[Brief]
-    judged: Mapping[str, Judged]
+    judged: Mapping[str, Judged]  # the judge's results, by scenario
     scores: Sequence[BriefScore]
-    estimate: Estimate
-    submissions: Sequence[Submission] = ()
+    estimate: Estimate  # of the condition
+    submissions: Sequence[Submission] = ()  # report files with their trajectories; empty if briefs are text
+    # served, judge_served: what `served` says of the writer's replies, and of the judge's.
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
     judge_served: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    spent: Spent | None = None
+    spent: Spent | None = None  # what the writer's replies cost; None if one of them is not stored
 
     @property
     def judge_spent(self) -> Spent:
@@ -75,19 +76,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """Paths of one evaluation's files below `results/<benchmark>/`.
+    """Paths of one evaluation's files below `results/<benchmark>/`."""
 
-    Attributes:
-        briefs, verdicts, scores: always written.
-        repeats: written for a judge with repeats.
-        reports: written if briefs are Word files.
-    """
-
+    # briefs, verdicts, scores: always written.
     briefs: Path
     verdicts: Path
     scores: Path
-    repeats: Path
-    reports: Path
+    repeats: Path  # written for a judge with repeats
+    reports: Path  # written if briefs are Word files
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:

@@ -68,7 +68,9 @@ def read_settings(folder: Path, about: Mapping[str, Any]) -> Mapping[str, Any] |
     except FileNotFoundError:
         return None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise StoreError(path, "not readable as YAML", remedy="delete it and run that condition again") from error
+        raise StoreError(
+            path, "not readable as YAML", remedy="delete it and run that condition again"
+        ) from error
     if not isinstance(content, dict):
         raise StoreError(path, "no settings in it", remedy="delete it and run that condition again")
     found = cast("dict[str, Any]", content)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, read_table, table_files
-from flows.common.locks import locked
-from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
+from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
+from flows.common.locks import locked
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.results.settings_file import read_settings
 from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.pipeline.work.evaluations import kind_of
-from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
 from flows.schema.report_task import ReportFacts
 from flows.schema.rows import from_row, from_rows
@@ -30,7 +30,7 @@ _FIRST_VERSION = "1"
 def results_lock(results: Path) -> AbstractContextManager[object]:
     """Lock for writing tables, and from loading all tables to writing the board.
 
-    Otherwise a board from an earlier load could replace that of a run that ended in between, and lack its row.
+    Else a board from an earlier load could replace that of a run that ended in between, and lack its row.
 
     Raises:
         StoreError: the folder can't be written.
@@ -168,9 +168,7 @@ def _load_reports(
     return {(facts.scenario_id, facts.seed): facts for facts in from_rows(ReportFacts, rows)}
 
 
-def _load_foreign(
-    folder: Path, path: Path, verdicts: VerdictRows, about: Mapping[str, Any]
-) -> Graded:
+def _load_foreign(folder: Path, path: Path, verdicts: VerdictRows, about: Mapping[str, Any]) -> Graded:
     """Load an imported job: its tasks may not exist here, and its verifier's rewards are its scores."""
     names = about["condition"]["label"], about["judge"]["label"]
     again = "import that job again"

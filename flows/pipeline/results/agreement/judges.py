@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.results.agreement.text import phrase
-from flows.pipeline.results.graded import Graded, items_of
 from flows.pipeline.results.agreement.offline import (
     LABELLED_CONTROLS,
     OFFLINE,
@@ -16,6 +14,8 @@ from flows.pipeline.results.agreement.offline import (
     labelled_controls,
     offline_agreements,
 )
+from flows.pipeline.results.agreement.text import phrase
+from flows.pipeline.results.graded import Graded, items_of
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings

@@ -84,7 +84,7 @@ def page_pictures(folder: Path, report: ReportFacts | None) -> list[str]:
     """Return the paths, below `folder`, of the pictures of a report's pages, in order.
 
     Only of reports that a model wrote: those of controls and of the baseline are not versioned, and the site
-    must not depend on what happens to lie on a disk. A missing picture is made, where LibreOffice is installed.
+    must not depend on what happens to lie on a disk. A missing picture is made if LibreOffice is installed.
 
     Args:
         folder: `results/<benchmark>/`.

@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from flows.common.text import count_of, number
-from flows.pipeline.results.pages.comparison import difference_text, item_counts
-from flows.pipeline.results.graded import Graded, scenario_means, scored
 from flows.pipeline.results.differences import differences
+from flows.pipeline.results.graded import Graded, scenario_means, scored
+from flows.pipeline.results.pages.comparison import difference_text, item_counts
 from flows.schema.brief import Brief
 from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
@@ -58,9 +58,7 @@ def score_text(entry: Graded, scenarios: Mapping[str, Scenario], scoring: Scorin
     return f"score {number(estimate.score)}{over}, briefs scored: {briefs}"
 
 
-def _condition(
-    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
-) -> dict[str, Any]:
+def _condition(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> dict[str, Any]:
     means = scenario_means(entry, scenarios, scoring)
     names = list(entry.about["scenarios"])
     counts = item_counts(entry)
@@ -107,4 +105,6 @@ def _turned(found: Difference) -> Difference:
     interval = found.interval
     if interval is not None:
         interval = replace(interval, low=-interval.high, high=-interval.low)
-    return replace(found, difference=None if found.difference is None else -found.difference, interval=interval)
+    return replace(
+        found, difference=None if found.difference is None else -found.difference, interval=interval
+    )
