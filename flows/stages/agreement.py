@@ -29,22 +29,14 @@ class LabelledVerdict:
     """One item of one brief, graded by a label and by a judge.
 
     Both are as in a verdict: for a wrong move, True means that the brief did not make it.
-
-    Attributes:
-        item: the item, whose tier and severity determine its groups.
-        label: the label, given before any judge saw the brief.
-        verdict: the judge's verdict; None if it has none.
-        scenario: its scenario, by which intervals are clustered.
-        brief: the brief.
-        overlap: the brief's `window_overlap` with the item; None if it is not known.
     """
 
-    item: Item
-    label: bool
-    verdict: bool | None
-    scenario: str = ""
+    item: Item  # the item, whose tier and severity determine its groups
+    label: bool  # the label, given before any judge saw the brief
+    verdict: bool | None  # the judge's verdict; None if it has none
+    scenario: str = ""  # its scenario, by which intervals are clustered
     brief: str = ""
-    overlap: float | None = None
+    overlap: float | None = None  # the brief's `window_overlap` with the item; None if it is not known
 
 
 def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreement:

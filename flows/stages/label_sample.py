@@ -33,17 +33,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a sample.
+    """The size of a sample."""
 
-    Attributes:
-        briefs: that each rater reads.
-        items: labelled in each brief, or all if it has fewer.
-        shared: briefs that all raters read; the others are each read by one.
-    """
-
-    briefs: int
-    items: int
-    shared: int
+    briefs: int  # that each rater reads
+    items: int  # labelled in each brief, or all if it has fewer
+    shared: int  # briefs that all raters read; the others are each read by one
 
 
 def draw_sample(

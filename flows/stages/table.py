@@ -94,19 +94,12 @@ def _heads(rows: Sequence[LeaderboardRow]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """A table for a terminal.
+    """A table for a terminal."""
 
-    Attributes:
-        rows: cells, the header first.
-        words: places of the columns of words, which may wrap.
-        marked: for each row after the header, whether it is of this run.
-        caption: what is the same in all rows; may be empty.
-    """
-
-    rows: Sequence[tuple[str, ...]]
-    words: AbstractSet[int]
-    marked: Sequence[bool]
-    caption: str
+    rows: Sequence[tuple[str, ...]]  # cells, the header first
+    words: AbstractSet[int]  # places of the columns of words, which may wrap
+    marked: Sequence[bool]  # for each row after the header, whether it is of this run
+    caption: str  # what is the same in all rows; may be empty
 
 
 def screen_table(

@@ -88,15 +88,10 @@ def _refused(where: str, found: str, expected: str = "") -> PathRefused:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file in the scratch folder.
+    """A file in the scratch folder."""
 
-    Attributes:
-        path: relative to the scratch folder.
-        size: in bytes; None if it is not a regular file, which no tool opens.
-    """
-
-    path: str
-    size: int | None
+    path: str  # relative to the scratch folder
+    size: int | None  # in bytes; None if it is not a regular file, which no tool opens
 
 
 class Folder:

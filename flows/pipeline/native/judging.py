@@ -38,32 +38,20 @@ _NO_DECISION = "Nothing is decided yet. Decide all criteria by one call of decid
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A report as a judge opens it.
+    """A report as a judge opens it."""
 
-    Attributes:
-        text: shielded, as a judge with one call is shown it.
-        data: the file, for pictures of its pages; None if it is not known.
-    """
-
-    text: str
-    data: bytes | None
+    text: str  # shielded, as a judge with one call is shown it
+    data: bytes | None  # the file, for pictures of its pages; None if it is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Result of a judge's chat.
+    """Result of a judge's chat."""
 
-    Attributes:
-        verdicts: on each item, without canaries.
-        n_canary_missed: decisions that were rejected because of a canary.
-        seconds: recorded seconds of all calls, and of the tools before them.
-        events: of the chat, as `Chat.trajectory`.
-    """
-
-    verdicts: tuple[ItemVerdict, ...]
-    n_canary_missed: int
-    seconds: float
-    events: Sequence[Mapping[str, Any]]
+    verdicts: tuple[ItemVerdict, ...]  # on each item, without canaries
+    n_canary_missed: int  # decisions that were rejected because of a canary
+    seconds: float  # recorded seconds of all calls, and of the tools before them
+    events: Sequence[Mapping[str, Any]]  # of the chat, as `Chat.trajectory`
 
 
 async def judge_by_tools(

@@ -33,17 +33,12 @@ _PDF = ".pdf"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Pages of a document.
+    """Pages of a document."""
 
-    Attributes:
-        pages: their number; None if they could not be counted.
-        images: PNG of the first MAX_IMAGES pages, or of the requested page; empty if none was requested.
-        said: one line on how they were counted, or why not; the same on every machine.
-    """
-
-    pages: int | None
+    pages: int | None  # their number; None if they could not be counted
+    # PNG of the first MAX_IMAGES pages, or of the requested page; empty if none was requested.
     images: tuple[bytes, ...]
-    said: str
+    said: str  # one line on how they were counted, or why not; the same on every machine
 
 
 class Renders:

@@ -34,17 +34,11 @@ class InternalFault(StaffbenchError):  # noqa: N818 -- the counterpart of `ToolF
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """Answer to a tool call, as shown to the model.
+    """Answer to a tool call, as shown to the model."""
 
-    Attributes:
-        text: valid as UTF-8.
-        images: shown with the text.
-        is_error: True if the call was not carried out.
-    """
-
-    text: str
-    images: tuple[Image, ...] = ()
-    is_error: bool = False
+    text: str  # valid as UTF-8
+    images: tuple[Image, ...] = ()  # shown with the text
+    is_error: bool = False  # True if the call was not carried out
 
 
 class Toolbox(ABC):

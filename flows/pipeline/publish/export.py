@@ -40,15 +40,10 @@ _NOT_STATED = ("", "not stated")
 
 @dataclass(frozen=True)
 class Publication:
-    """What only the publisher knows.
+    """What only the publisher knows."""
 
-    Attributes:
-        creator: who made the benchmark, for croissant.json; None if not given.
-        url: where it will be found; None if not given.
-    """
-
-    creator: str | None = None
-    url: str | None = None
+    creator: str | None = None  # who made the benchmark, for croissant.json; None if not given
+    url: str | None = None  # where it will be found; None if not given
 
 
 @dataclass(frozen=True)

@@ -25,23 +25,14 @@ from flows.schema.settings import Settings
 
 @dataclass(frozen=True)
 class GradedResults:
-    """What was graded of a benchmark.
+    """What was graded of a benchmark."""
 
-    Attributes:
-        settings: names the benchmark and the scoring.
-        scenarios: by id.
-        graded: all conditions, each under one judge.
-        board: their leaderboard.
-        problems: what was left out.
-        people: names in the documents, with their places.
-    """
-
-    settings: Settings
-    scenarios: Mapping[str, Scenario]
-    graded: Sequence[Graded]
+    settings: Settings  # names the benchmark and the scoring
+    scenarios: Mapping[str, Scenario]  # by id
+    graded: Sequence[Graded]  # all conditions, each under one judge
     board: Leaderboard
-    problems: Sequence[StaffbenchError]
-    people: Mapping[str, Sequence[str]]
+    problems: Sequence[StaffbenchError]  # what was left out
+    people: Mapping[str, Sequence[str]]  # names in the documents, with their places
 
     def row(self, entry: Graded) -> LeaderboardRow:
         """Return the row of a condition under its judge."""
@@ -51,17 +42,11 @@ class GradedResults:
 
 @dataclass(frozen=True)
 class Texts:
-    """What a format makes of results.
+    """What a format makes of results."""
 
-    Attributes:
-        files: relative path to content; `README.md` is one of them.
-        summary: what was written, in a few words.
-        notes: sentences for whoever exports.
-    """
-
-    files: Mapping[str, str]
-    summary: str
-    notes: Sequence[str] = ()
+    files: Mapping[str, str]  # relative path to content; `README.md` is one of them
+    summary: str  # what was written, in a few words
+    notes: Sequence[str] = ()  # sentences for whoever exports
 
 
 def _load(project: Path, overrides: Sequence[str]) -> GradedResults:

@@ -15,21 +15,13 @@ from flows.schema.verdict import FailureMode, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Verdicts of one group of items, pooled over briefs.
+    """Verdicts of one group of items, pooled over briefs."""
 
-    Attributes:
-        group: the step, tier, severity, scenario or failure mode.
-        kind: `requirement` or `error`; the two are never pooled.
-        n: graded verdicts.
-        passed: graded verdicts that passed; by mode, those that did not fail in this mode.
-        ungraded: items without a verdict.
-    """
-
-    group: str
-    kind: str
-    n: int
-    passed: int
-    ungraded: int
+    group: str  # the step, tier, severity, scenario or failure mode
+    kind: str  # `requirement` or `error`; the two are never pooled
+    n: int  # graded verdicts
+    passed: int  # graded verdicts that passed; by mode, those that did not fail in this mode
+    ungraded: int  # items without a verdict
 
     @property
     def failed(self) -> int:

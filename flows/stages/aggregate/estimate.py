@@ -130,20 +130,14 @@ def scenario_means(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference between two conditions on the scenarios that both have a score on.
+    """The difference between two conditions on the scenarios that both have a score on."""
 
-    Attributes:
-        difference: mean over scenarios of the first score minus the second; None if they share no scored
-            scenario.
-        interval: over scenarios, or their range if they are too few; None if they share fewer than two.
-        n_scenarios: scenarios compared.
-        n_scenarios_all: expected scenarios.
-    """
-
+    # Mean over scenarios of the first score minus the second; None if they share no scored scenario.
     difference: float | None
+    # Over scenarios, or their range if they are too few; None if they share fewer than two.
     interval: Interval | None
-    n_scenarios: int
-    n_scenarios_all: int
+    n_scenarios: int  # scenarios compared
+    n_scenarios_all: int  # expected scenarios
 
 
 def mean_difference(

@@ -12,24 +12,16 @@ _Reading = tuple[str, float, float | None]  # dimension, value, face
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number with its dimension.
+    """One number with its dimension."""
 
-    Attributes:
-        text: as written, in lower case, with spelled-out numbers as digits.
-        dimension: `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes),
-            `months`, `volume` (litres), `speed` (km/h), `area` (square metres), `power` (kW),
-            `temperature` (degrees Celsius), `percent`, `clock` (minutes since midnight), `date`
-            (100 x month + day) or `day` (of an unnamed month).
-        value: in the dimension's unit.
-        face: the number as written, without unit; None for dates and written-out times.
-        tolerance: relative tolerance; above 0 if the text says "about".
-    """
-
-    text: str
+    text: str  # as written, in lower case, with spelled-out numbers as digits
+    # `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes), `months`, `volume`
+    # (litres), `speed` (km/h), `area` (square metres), `power` (kW), `temperature` (degrees Celsius),
+    # `percent`, `clock` (minutes since midnight), `date` (100 x month + day) or `day` (of an unnamed month).
     dimension: str
-    value: float
-    face: float | None
-    tolerance: float
+    value: float  # in the dimension's unit
+    face: float | None  # the number as written, without unit; None for dates and written-out times
+    tolerance: float  # relative tolerance; above 0 if the text says "about"
 
 
 # Dimension, size in its unit, names; `_` is a space within a name.

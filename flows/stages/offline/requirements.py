@@ -27,38 +27,23 @@ _NEAR = 4  # most tokens between two numbers that an "or" joins
 
 @dataclass(frozen=True, slots=True)
 class ItemGrade:
-    """One item of one text, graded by rule.
-
-    Attributes:
-        item_id: the item.
-        passed: None if the judge gives no verdict on such items.
-        mode: how it failed; None unless it failed.
-        reason: the reason and the passage of the text. Never empty.
-    """
+    """One item of one text, graded by rule."""
 
     item_id: str
-    passed: bool | None
-    mode: FailureMode | None
-    reason: str
+    passed: bool | None  # None if the judge gives no verdict on such items
+    mode: FailureMode | None  # how it failed; None unless it failed
+    reason: str  # the reason and the passage of the text. Never empty.
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a text must say to meet an item.
+    """What a text must say to meet an item."""
 
-    Attributes:
-        target: its words and quantities.
-        enough: least share of them.
-        numbers: quantities that the passage must give, one of every list.
-        truth: what is true, as written.
-        doubtful: True if the passage must leave it open.
-    """
-
-    target: Target
-    enough: float
-    numbers: Sequence[Sequence[Quantity]]
-    truth: str
-    doubtful: bool
+    target: Target  # its words and quantities
+    enough: float  # least share of them
+    numbers: Sequence[Sequence[Quantity]]  # quantities that the passage must give, one of every list
+    truth: str  # what is true, as written
+    doubtful: bool  # True if the passage must leave it open
 
 
 @lru_cache(maxsize=4096)  # a sweep grades hundreds of briefs by the same items

@@ -119,17 +119,12 @@ class Parts:
     """What each class of items adds to a condition's unclamped score.
 
     The score is the sum of `gained` minus that of `possible` over wrong moves.
-
-    Attributes:
-        gained: by scenario (row) and class: points of items passed, as a share of all positive points; mean
-            over seeds.
-        possible: the same of all items.
-        is_error: by class.
     """
 
+    # By scenario (row) and class: points of items passed, as a share of all positive points; mean over seeds.
     gained: pd.DataFrame
-    possible: pd.DataFrame
-    is_error: pd.Series
+    possible: pd.DataFrame  # the same of all items
+    is_error: pd.Series  # by class
 
     @property
     def score(self) -> float:

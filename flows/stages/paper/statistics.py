@@ -20,13 +20,9 @@ _EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
 
 @dataclass(frozen=True)
 class Cells:
-    """Two-by-two counts of two raters; also of many resamples, so that these are computed at once.
+    """Two-by-two counts of two raters; also of many resamples, so that these are computed at once."""
 
-    Attributes:
-        counts: along the last axis both passed, only the first, only the second, both failed.
-    """
-
-    counts: np.ndarray
+    counts: np.ndarray  # along the last axis both passed, only the first, only the second, both failed
 
     @property
     def each(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

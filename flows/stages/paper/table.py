@@ -30,17 +30,11 @@ _LONGEST_PRINTED = 400
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
+    """A column."""
 
-    Attributes:
-        name: key in Parquet and CSV.
-        head: heading in Markdown and LaTeX; empty to leave the column out there.
-        kind: of its values.
-    """
-
-    name: str
-    head: str
-    kind: Kind = "number"
+    name: str  # key in Parquet and CSV
+    head: str  # heading in Markdown and LaTeX; empty to leave the column out there
+    kind: Kind = "number"  # of its values
 
 
 def of_kind(kind: Kind, /, **heads: str) -> tuple[Column, ...]:
@@ -54,19 +48,12 @@ NAMED = of_kind("text", condition="", name="model")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper.
+    """A table of the paper."""
 
-    Attributes:
-        title: what it shows, one line.
-        columns: in order.
-        frame: the rows, with the columns' names; an unknown value is NaN or None.
-        notes: sentences under the table.
-    """
-
-    title: str
-    columns: Sequence[Column]
-    frame: pd.DataFrame
-    notes: Sequence[str] = ()
+    title: str  # what it shows, one line
+    columns: Sequence[Column]  # in order
+    frame: pd.DataFrame  # the rows, with the columns' names; an unknown value is NaN or None
+    notes: Sequence[str] = ()  # sentences under the table
 
     def __post_init__(self) -> None:
         missing = {column.name for column in self.columns} - set(self.frame.columns)

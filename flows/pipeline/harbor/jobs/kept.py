@@ -25,19 +25,12 @@ from flows.stages.truncate import WORD_COUNTER
 
 @dataclass(frozen=True)
 class KeptAttempt:
-    """What a job kept of one attempt.
+    """What a job kept of one attempt."""
 
-    Attributes:
-        attempt: its score by the job's verifier.
-        brief: the text to grade, or why there is none.
-        submission: measurements and trajectory; None for the attempts at a brief.
-        file: the submitted file; None if there is none.
-    """
-
-    attempt: AttemptScore
-    brief: Brief
-    submission: Submission | None
-    file: Path | None
+    attempt: AttemptScore  # its score by the job's verifier
+    brief: Brief  # the text to grade, or why there is none
+    submission: Submission | None  # measurements and trajectory; None for the attempts at a brief
+    file: Path | None  # the submitted file; None if there is none
 
 
 async def kept_attempts(
