@@ -90,11 +90,8 @@ def write_extractive(
 ) -> str:
     """Write a brief of about `words` words.
 
-    Args:
-        packet: the documents.
-        words: target length; None for `DEFAULT_WORDS`.
-        seed: breaks near-ties, so repeats differ; the same seed gives the same brief.
-        steps: areas of the brief; one that MA-Bench does not have is found by the words of its name.
+    `seed` breaks near-ties: repeats differ, and the same seed gives the same brief. A step that MA-Bench does
+    not have is found by the words of its name.
     """
     sentences = _sentences(packet)
     steps = steps or ("findings",)
@@ -120,11 +117,7 @@ def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> li
 
     Sentences are ranked by rare words shared with the assignment, centrality and figures.
 
-    Args:
-        packet: the documents.
-        assignment: the report's assignment.
-        words: target length without headings.
-        seed: breaks near-ties, so repeats differ; the same seed gives the same sentences.
+    `words` is the target length without headings; `seed` is as for a brief.
     """
     sentences = _sentences(packet)
     rarity = _inverse_frequency([sentence.words for sentence in sentences])

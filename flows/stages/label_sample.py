@@ -53,12 +53,7 @@ def draw_sample(
     and steps. Verdicts play no part: a sample that is balanced by them would bias the judge's error rates.
     Briefs and their items are in an order of their own for each rater.
 
-    Args:
-        briefs: all of the benchmark; equal texts of a scenario count once.
-        items: by scenario.
-        raters: their names.
-        size: how much each labels.
-        sample: names the draw.
+    Equal texts of a scenario count once. `sample` names the draw.
 
     Raises:
         ConfigError: there are fewer briefs than the sample needs.

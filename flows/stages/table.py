@@ -109,9 +109,7 @@ def screen_table(
 
     Columns that are equal in all rows go into the caption, and counts that are 0 in all rows are left out.
 
-    Args:
-        rows: at least one.
-        new: condition and judge of the rows of this run.
+    `new` has condition and judge of the rows of this run.
     """
     marked = [(row.condition, row.judge_id) in new for row in rows]
     is_mixed = any(marked) and not all(marked)

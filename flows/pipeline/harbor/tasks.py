@@ -56,12 +56,7 @@ def report_task(
 ) -> ExportedTask:
     """Export a MissionReport task: its own tree with our verifier.
 
-    Args:
-        folder: of the task.
-        scenario: loaded from `folder`.
-        point: the judge, whose keys are needed in the sandbox.
-        grading: the verifier's configuration; None to keep the task's own verifier.
-        install: staffbench in the sandbox.
+    Without `grading` the task's own verifier is kept.
 
     Raises:
         Problems: a link or a device in the tree.

@@ -73,11 +73,7 @@ class _Source:
 def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen: Screen) -> int:
     """Write a log for each graded condition, with a score by each of its judges.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, the results folder, and the scoring of the scores.
-        folder: for the logs; those of the same conditions are replaced.
-        screen: output.
+    Logs of the same conditions in `folder` are replaced.
 
     Returns:
         0; 1 if results were left out.

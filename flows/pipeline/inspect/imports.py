@@ -59,13 +59,8 @@ def import_logs(
     A log of our tasks or of our export becomes results with its verdicts, unless `overrides` name a judge.
     Any other is written as a table of briefs.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, the results folder, and a judge to grade again.
-        given: the log or the folder.
-        screen: output.
-        ids: scenario by sample id, for samples of other tasks.
-        key: name of their metadata that holds the scenario's id; None if it is the sample's id.
+    `ids` and `key` are for samples of other tasks: the scenario by sample id, and the name of their metadata
+    that holds the scenario's id, None if it is the sample's id.
 
     Returns:
         Tables of briefs that are still to be graded, each with the name of the model that wrote them.

@@ -116,10 +116,6 @@ class Folder:
     def lay_out(self, task_folder: Path, attachments: Sequence[Attachment]) -> None:
         """Copy the files of one step; files of the same name from an earlier step are replaced.
 
-        Args:
-            task_folder: the task's tree.
-            attachments: the step's files.
-
         Raises:
             ScenarioError: a file can't be read, or file names collide on this file system (they differ only
                 in case).

@@ -67,15 +67,8 @@ async def judge_by_tools(
 ) -> Judgment:
     """Let a judge read, look and decide.
 
-    Args:
-        ask: completes a chat.
-        call: from `build_agent_call`.
-        files: the reports, by name.
-        renders: store of page images.
-        limits: of this judgment.
-        seconds: the task's limit for its verifier; None without one.
-        max_attempts: rejected decisions after which the items are `unparsed`.
-        may_go_on: whether to go on with these messages although the attempts are used up.
+    `call` is from `build_agent_call`, `seconds` the task's limit for its verifier. After `max_attempts`
+    rejected decisions the items are `unparsed`, unless `may_go_on` with these messages.
 
     Raises:
         StoreError: the disk is full or fails.

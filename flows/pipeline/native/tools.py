@@ -55,12 +55,7 @@ class Tools(Toolbox):
     ) -> None:
         """Set up the tools.
 
-        Args:
-            folder: the scratch folder.
-            renders: store of page counts and images.
-            limit: the task's length limit as its author wrote it; None without one.
-            page_chars: characters of a file in one answer.
-            images: True if the model takes images.
+        `limit` is the task's length limit as its author wrote it.
         """
         super().__init__(offered_tools(images=images))
         self._folder = folder

@@ -65,13 +65,7 @@ def export(
 ) -> int:
     """Write a benchmark as Parquet with a data card, a licence and croissant.json; all of it or nothing.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, and the scoring of its results.
-        folder: new or empty, or an earlier export, which is replaced.
-        screen: output.
-        allow: True to export despite findings.
-        publication: what croissant.json says about the publisher.
+    `folder` is new, empty, or an earlier export, which is replaced. With `allow` findings don't stop it.
 
     Returns:
         0; 1 if results were left out.

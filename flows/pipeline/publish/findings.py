@@ -109,10 +109,8 @@ def find_private(
 ) -> list[Finding]:
     """Search texts.
 
-    Args:
-        texts: pairs of place and text.
-        people: names in the documents' properties and comments, with the places that name them.
-        project: folder of the project, which no text may name.
+    `texts` are pairs of place and text, `people` the names in documents' properties and comments with their
+    places.
     """
     found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     secrets, machine = list(_secrets()), _machine(project)

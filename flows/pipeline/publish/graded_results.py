@@ -75,10 +75,6 @@ def texts_exporter(kind: str, make: Callable[[GradedResults, Publication], Texts
 
     The folder is new or empty, or an earlier export of the same kind, which is replaced as a whole.
     The function returns 1 if results were left out, and raises as the Parquet export does.
-
-    Args:
-        kind: the format's name.
-        make: makes the texts of the format.
     """
 
     def export(

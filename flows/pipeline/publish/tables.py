@@ -51,12 +51,6 @@ def result_tables(
 ) -> list[ExportTable]:
     """Return briefs, verdicts and scores; none if nothing was graded.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights of the scores.
-
     Raises:
         StaffbenchError: a table can't be read, or verdicts do not match their rubric.
     """

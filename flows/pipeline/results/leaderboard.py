@@ -34,12 +34,7 @@ def build_leaderboard(
 ) -> Leaderboard:
     """Score and rank the graded conditions.
 
-    Args:
-        graded: from `load_graded`.
-        scenarios: by id.
-        scoring: the weights.
-        objects: cache of the offline judge's agreement.
-        left_out: unusable results, one line each; the board lists them.
+    `left_out` are unusable results, one line each. `objects` caches the offline judge's agreement.
 
     Raises:
         StaffbenchError: verdicts do not match their rubric.
@@ -183,9 +178,7 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
 def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     """Delete the board and the table of tasks, which would be outdated without rows.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        scoring: name of the weights; files of other weights are kept.
+    Files of other weights than `scoring` are kept.
 
     Returns:
         The deleted files, which can be rebuilt from verdicts.

@@ -110,12 +110,8 @@ def write_results(
 ) -> ResultFiles:
     """Write the tables of an evaluation.
 
-    Args:
-        results: the results folder.
-        evaluation: what was run.
-        outcome: its results.
-        packets: packets of its scenarios, and any others.
-        carried: values of `CARRIED` from where it was run; empty for a run that ends here.
+    `packets` may hold those of other scenarios. `carried` are the values of `CARRIED` from where it was run,
+    for one that ran elsewhere.
 
     Raises:
         StoreError: a table can't be written.

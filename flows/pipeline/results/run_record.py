@@ -44,13 +44,7 @@ def run_record(  # noqa: PLR0917 -- each is of another type
 ) -> RunRecord:
     """Build the MLflow record of an evaluation: parameters, metrics, tags, files and traces.
 
-    Args:
-        project: folder of the project.
-        evaluation: what was run.
-        outcome: its results.
-        files: its tables.
-        n_traces: how many briefs become traces; first seeds come first.
-        traces_s: in how many seconds.
+    `n_traces` briefs, first seeds first, become traces in at most `traces_s` seconds.
     """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate

@@ -69,10 +69,7 @@ def writer_spent(
 ) -> Spent | None:
     """Add up what the replies behind the briefs of a condition cost; None if one is not stored.
 
-    Args:
-        briefs: of one condition.
-        trajectories: events of its attempts.
-        completion: returns a stored reply by its key; None in a run without calls.
+    `completion` is None in a run without calls.
     """
     keys = replies_behind(briefs, trajectories)
     replies = [completion(key) if completion is not None else None for key in sorted(keys)]

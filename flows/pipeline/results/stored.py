@@ -44,11 +44,6 @@ def load_scenarios(
     """Load every scenario of the benchmark, by id; return the errors of invalid ones too.
 
     Only results on invalid scenarios are left out of the board, and named.
-
-    Args:
-        project: folder of the project.
-        settings: names the benchmark.
-        loaded: scenarios that are loaded already.
     """
     found = {scenario.scenario_id: scenario for scenario in loaded}
     problems: list[StaffbenchError] = []
@@ -67,10 +62,7 @@ def load_graded(
 ) -> tuple[list[Graded], list[StaffbenchError]]:
     """Load all graded conditions below `results/<benchmark>/`; return the errors of unusable files too.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        scenarios: by id.
-        is_wanted: returns False for files of verdicts to ignore; None to load all.
+    Files of verdicts for which `is_wanted` is false are ignored.
     """
     found: list[Graded] = []
     problems: list[StaffbenchError] = []

@@ -22,10 +22,7 @@ def task_table(
     A score is the mean over scored attempts, or a dash. The last row is the mean over tasks, as on the
     leaderboard.
 
-    Args:
-        graded: in the order of the columns.
-        scenarios: by id; only tasks are used.
-        scoring: the weights.
+    The columns are in the order of `graded`.
     """
     tasks = {name: scenario.task for name, scenario in scenarios.items() if scenario.task is not None}
     means = [scenario_means(entry, scenarios, scoring) for entry in graded]

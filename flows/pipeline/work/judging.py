@@ -89,13 +89,8 @@ def judge_work(
 ) -> Work:
     """Grade every item of every brief; decode the value with `judged_of`.
 
-    Args:
-        context: state shared by the run.
-        evaluation: condition and judge.
-        scenario: the rubric.
-        briefs: of all seeds.
-        source: address of the previous stage's value.
-        files: returns the file of a brief, for judges that take images.
+    `source` is the address of the previous stage's value; `files` gives a brief's file to judges that take
+    images.
     """
     judge = evaluation.settings.judge
 

@@ -57,11 +57,6 @@ def breakdowns(
     requirements for the others. `failed` counts those that did. A pooled rate weights scenarios by their
     items and does not estimate a score.
 
-    Args:
-        items_by_scenario: rubrics by scenario id.
-        verdicts: verdicts of one judge on any number of briefs.
-        groupings: `step`, `tier`, `severity`, `scenario` or `mode`.
-
     Returns:
         One row per group and kind in the rubrics, in the order of `classes`, requirements first; `n`
         is 0 without verdicts. Items that lack the class are the last group.

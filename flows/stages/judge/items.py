@@ -43,9 +43,6 @@ def with_canaries(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, .
     Each follows a group of items with a common id prefix (`KR-GUI-`) and gets the group's next number.
     A hash of the rubric's ids chooses the group, of an item of the same kind if there is one. It is the same
     for every brief, so a provider can cache the rubric as a prompt prefix.
-
-    Args:
-        items: the rubric, in file order; not empty.
     """
     digest = sha256_text(canonical_json([item.item_id for item in items]))
     mixed = list(items)
@@ -100,10 +97,6 @@ def shown_order(items: Sequence[Item], repeat: int) -> tuple[Item, ...]:
 
     So the disagreement among repeats includes what the order does. A shuffled order depends only on the ids
     and the number of the repeat: it is the same for every brief, so that a provider can cache the rubric.
-
-    Args:
-        items: in file order.
-        repeat: number of the repeat, from 1.
     """
     if repeat == 1:
         return tuple(items)
@@ -116,8 +109,7 @@ def place_effect(gradings: Sequence[Sequence[tuple[float, bool]]]) -> float | No
     It is the least-squares slope of passes on places within items: each item is compared with itself at
     another place, so that easy items at the top do not count.
 
-    Args:
-        gradings: for each item of a brief its place, from 0 to 1, and whether it passed, by repeat.
+    `gradings` have, for each item of a brief, its place from 0 to 1 and whether it passed, by repeat.
 
     Returns:
         A difference of shares; None if no item was graded at two places.

@@ -68,11 +68,6 @@ def judge_outcome(
     The pipeline sends `call.request` and calls this until it returns verdicts: `graded` after the first
     valid reply, `refused` or `error` without a reply, `unparsed` after `max_attempts` rejected replies.
     Canaries have no verdict.
-
-    Args:
-        call: the call that was sent.
-        completion: its completion.
-        max_attempts: maximum number of rejected replies, from 1.
     """
     if completion.status is CompletionStatus.refused:
         return _ungraded(call, VerdictStatus.refused, completion.detail or "the judge was refused")

@@ -42,10 +42,7 @@ def grade_offline(items: Sequence[Item], text: str, reference: str | None = None
 
     Instructions in the text have no effect. An empty text fails every item that is judged.
 
-    Args:
-        items: the items of one rubric.
-        text: the brief or report as graded, any Unicode.
-        reference: the expert's report, for criteria; None if items have a ground truth.
+    `reference` is the expert's report, for criteria; None if items have a ground truth.
     """
     index = TextIndex(text)
     grades: list[ItemGrade] = []

@@ -223,8 +223,7 @@ class Results:
 def over_scenarios(values: Any) -> Any:
     """Return means by condition: over the seeds of a scenario, then over scenarios.
 
-    Args:
-        values: a frame or series whose index names the condition and the scenario.
+    The index of a frame or series names the condition and the scenario.
     """
     by_scenario = values.groupby(["condition", "scenario_id"], observed=True).mean()
     return by_scenario.groupby("condition", observed=True).mean()

@@ -38,12 +38,7 @@ async def kept_attempts(
 ) -> list[KeptAttempt]:
     """Read what a job kept of a system's attempts, and measure its reports as those of our own runs.
 
-    Args:
-        context: the stores of reports and layouts.
-        part: the part of the job.
-        system: the scored attempts.
-        job: folder of the job.
-        scenarios: tasks of this project, which name the limits; those of others have none.
+    Tasks that are not among `scenarios` have no limits.
     """
     found: list[KeptAttempt] = []
     for attempt in system.attempts:

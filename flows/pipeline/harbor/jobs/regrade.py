@@ -38,12 +38,7 @@ async def regrade(
 
     An attempt without a submission and without that reason has no score, whatever its verifier said.
 
-    Args:
-        project: folder of the project.
-        results: the results folder, with the store of replies; an absolute path.
-        point: judge, prompt, weights and limits.
-        kept: the attempts.
-        scenarios: by task.
+    The replies are stored in `results`, an absolute path.
 
     Raises:
         ConfigError: a task is not in this project.

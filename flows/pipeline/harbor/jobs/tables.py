@@ -49,12 +49,7 @@ def write_system(
 ) -> list[Path]:
     """Write the tables of one system: its attempts, the verifier's verdicts, and those of a judge of ours.
 
-    Args:
-        results: the results folder; tables go to `results/<benchmark>`.
-        part: the part of the job, which `check_bounds` accepts.
-        system: the scored attempts.
-        kept: what the job kept of them, in the same order.
-        regraded: the kept submissions as another judge graded them; None if none did.
+    `check_bounds` accepts the part. `kept` is in the order of the system's attempts.
 
     Raises:
         StoreError: a table can't be written.

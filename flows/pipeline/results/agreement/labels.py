@@ -83,10 +83,7 @@ def labels_agreement(
 ) -> list[tuple[str, Agreement]]:
     """Compare each judge with each rater on the briefs that it graded, then the raters with one another.
 
-    Args:
-        labels: of any number of raters.
-        graded: all graded conditions; imported jobs are ignored.
-        scenarios: by id.
+    Imported jobs are ignored.
 
     Returns:
         A judge or rater and its agreement with a rater, sorted by name.

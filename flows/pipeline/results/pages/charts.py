@@ -62,13 +62,6 @@ def drawn(
     """Yield the charts and tables by each judge, in the order of the board.
 
     All conditions count as the benchmark's. What the results can't support is left out.
-
-    Args:
-        board: built from `graded`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights.
-        only_charts: True to make no tables.
     """
     # pandas and altair take a second to import.
     from flows.pipeline.results.paper import paper_results, summary_of

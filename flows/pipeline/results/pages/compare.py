@@ -32,13 +32,7 @@ def compare_files(
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page and of its data.
 
-    Args:
-        benchmark: its name.
-        graded: the conditions to choose from.
-        scenarios: by id.
-        scoring: the weights.
-        said: the protocol's wording.
-        site: path of the site from the page's folder, with a slash at its end; None if there is no site.
+    `site` is the path of the site from the page's folder, with a slash at its end; None if there is no site.
     """
     used = sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys())
     stand_ins = sorted({entry.judge for entry in graded if entry.is_stand_in})

@@ -80,14 +80,8 @@ def write_site(
 
     Non-default weights get folders of their own, like their leaderboard.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        board: built from `graded` with `scoring`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights.
-        problems: results left out of the board, and why; listed on the first page.
-        documents: of the packets, by scenario; one without them has no pages of documents.
+    `board` was built from `graded` with `scoring`. The first page lists `problems`, what was left out of it.
+    A scenario that is not among `documents` has no pages of documents.
 
     Returns:
         Path of the first page.

@@ -89,8 +89,7 @@ def components(cube: np.ndarray) -> dict[str, float]:
     The score is model + scenario + model x scenario + seed (within both) + judge + rest. Expected mean
     squares: Searle, Casella and McCulloch, Variance Components (1992), chapter 4.
 
-    Args:
-        cube: scores by model, scenario, seed and judge. With one judge, seed includes the rest.
+    `cube` has scores by model, scenario, seed and judge. With one judge, seed includes the rest.
     """
     m, s, k, j = cube.shape
     grand = cube.mean()
