@@ -132,6 +132,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """Verdicts of one group of items, pooled over briefs."""
+
+    group: str  # the step, tier, severity, scenario or failure mode
+    kind: str  # `requirement` or `error`; the two are never pooled
+    n: int  # graded verdicts
+    passed: int  # graded verdicts that passed; by mode, those that did not fail in this mode
+    ungraded: int  # items without a verdict
+
+    @property
+    def failed(self) -> int:
+        """Graded verdicts that failed; by mode, in this mode."""
+        return self.n - self.passed
+
+    @property
+    def rate(self) -> float | None:
+        """Share passed; None if nothing was graded."""
+        return self.passed / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
 class ExpertLabel:
     """An expert's label of one item of one brief."""
 

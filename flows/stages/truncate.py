@@ -126,8 +126,6 @@ def without_text(
         text=None,
         words_raw=None,
         words_kept=None,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_COUNTER,
         completion=completion,
         detail=detail,

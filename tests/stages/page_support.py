@@ -102,7 +102,7 @@ SCENARIO = Scenario(
 )  # fmt: skip
 
 
-BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, False, False, "w/1", None)  # noqa: FBT003 -- its fields in order
+BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, "w/1")
 
 
 VERDICTS = [

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from flows.common.errors import ConfigError, ScenarioError
 from flows.schema.scenario import Evidence, Item, Severity, Step, Tier
 from flows.schema.settings import IntervalMethod, ScoringSettings
-from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
+from flows.schema.verdict import BriefScore, Count, FailureMode, Verdict, VerdictStatus
 from flows.stages.aggregate import (
     FEWEST_SCENARIOS,
     UNSTATED,
-    Count,
     aggregate,
     breakdowns,
     interval_over,

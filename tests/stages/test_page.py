@@ -8,9 +8,9 @@ import pytest
 from flows.schema.brief import BriefStatus
 from flows.schema.report_task import ReportFacts, ReportTask
 from flows.schema.scenario import Control, Severity
-from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
+from flows.schema.verdict import BriefScore, Count, Verdict, VerdictStatus
 from flows.stages.page.brief import brief_page
-from flows.stages.page.condition import Group, condition_page
+from flows.stages.page.condition import condition_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address, attribute, own
 from flows.stages.page.rubric import document_addresses, document_page, rubric_data, rubric_page
@@ -111,7 +111,7 @@ def test_report_pages_speak_of_reports_attempts_criteria_and_penalties():
         is_clamped=True,
     )
     row = replace(ROW, n_missing=2, n_at_limit=1, n_over_limit=0, n_unmeasured=3)
-    groups = {"scenario": [Group("t", "requirement", 1, 2, 0), Group("t", "error", 1, 2, 0)]}
+    groups = {"scenario": [Count("t", "requirement", 2, 1, 0), Count("t", "error", 2, 1, 0)]}
     condition = condition_page(
         row, [(BRIEF, PARTLY)], groups, scoring="points", note="", is_stand_in=False, said=REPORTS
     )
@@ -218,11 +218,11 @@ def test_a_row_without_cells_is_refused():
 
 def test_counts_stand_with_their_n_and_unknown_is_no_zero():
     groups = {
-        "step": [Group("tasks", "requirement", 3, 4, 1), Group("risk", "error", 0, 0, 2)],
+        "step": [Count("tasks", "requirement", 4, 3, 1), Count("risk", "error", 0, 0, 2)],
         "mode": [
-            Group("omission", "requirement", 1, 4, 1),
-            Group("partial", "requirement", 3, 4, 1),
-            Group("committed", "error", 4, 5, 0),
+            Count("omission", "requirement", 4, 1, 1),
+            Count("partial", "requirement", 4, 3, 1),
+            Count("committed", "error", 5, 4, 0),
         ],
     }
     page = Page(a_condition(groups=groups))

@@ -41,10 +41,7 @@ def open_report(scenario_id: str, seed: int, path: Path) -> OpenedSubmission:
         text=file.text,
         words_raw=counted,
         words_kept=counted,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_RULE,
-        completion=None,
         detail=format_notices(file.notices),
     )
     return OpenedSubmission(ReportStatus.readable, "", brief)

@@ -17,7 +17,7 @@ from flows.pipeline.publish.findings import find_private, people_in, refuse_find
 from flows.pipeline.publish.target import contents, replacing
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
+from flows.pipeline.results.stored import load_results
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
@@ -52,17 +52,16 @@ class Texts:
 def _load(project: Path, overrides: Sequence[str]) -> GradedResults:
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
-    folder = results / settings.benchmark.name
-    scenarios, broken = load_scenarios(project, settings)
-    if not (folder / "verdicts").is_dir():
-        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
-    with results_lock(results):
-        graded, problems = load_graded(folder, scenarios)
-        problems = [*broken, *problems]
-        if not graded:
-            raise problems[0] if problems else StaffbenchError(folder, "nothing graded here")
-        objects = ObjectStore(results / ".cache" / "objects")
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+    graded, scenarios, problems = load_results(project, settings)
+    if not graded:
+        nothing = StaffbenchError(
+            results / settings.benchmark.name,
+            "nothing graded here",
+            remedy="staffbench run first, or dvc pull",
+        )
+        raise problems[0] if problems else nothing
+    objects = ObjectStore(results / ".cache" / "objects")
+    board = build_leaderboard(graded, scenarios, settings.scoring, objects)
     people: dict[str, list[str]] = {}
     for name, scenario in scenarios.items():
         if scenario.task is None:

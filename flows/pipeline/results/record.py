@@ -33,6 +33,7 @@ from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
 _IDENTITY = ("benchmark", "model", "effort", "word_cap", "prompt", "harness")
+CLASSES = ("step", "tier", "severity", "points")
 CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
 """Metadata of tables that can't be computed again from their rows."""
 
@@ -119,8 +120,6 @@ def write_results(
     files = result_files(results, evaluation)
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     folder = results / condition.benchmark
-    identity = {name: getattr(condition, name) for name in _IDENTITY}
-    briefs = [{"condition": condition.label, **identity, **as_row(brief)} for brief in outcome.briefs]
     about: dict[str, Any] = {
         "condition": asdict(condition),
         "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
@@ -138,7 +137,7 @@ def write_results(
         if outcome.submissions:
             harness = settings.harness
             about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
-    write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
+    write_briefs(files.briefs, condition, outcome.briefs, about)
     write_submissions(folder, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
@@ -163,13 +162,8 @@ def write_results(
         about["judge_served"] = dict(outcome.judge_served)
     about |= carried
     names = {"condition": condition.label, "judge": judge.label}
-    items = items_of(evaluation.scenarios)
-    verdicts: list[dict[str, Any]] = []
-    for verdict in outcome.verdicts:
-        item = items[verdict.scenario_id, verdict.item_id]
-        classes = {name: getattr(item, name) for name in ("step", "tier", "severity", "points")}
-        verdicts.append({**names, **as_row(verdict), **classes})
-    write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
+    items = items_of(evaluation.scenarios).items()
+    classes = {place: {name: getattr(item, name) for name in CLASSES} for place, item in items}
     repeats = [
         {**names, "repeat": number, **as_row(verdict)}
         for judged in outcome.judged.values()
@@ -186,18 +180,16 @@ def write_results(
     if chats:
         path = folder / "judge_chats" / condition.label / f"{judge.label}.parquet"
         write_table(path, JUDGE_CHATS, chats, (*_BRIEF_KEYS, "repeat", "turn"), about)
-    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
-    names["scoring"] = settings.scoring.name
-    scores = [
-        {**names, "brief_status": statuses[score.scenario_id, score.seed], **as_row(score)}
-        for score in outcome.scores
-    ]
-    about |= {
-        "scoring": asdict(settings.scoring),
-        "estimate": asdict(outcome.estimate),
-        "score_versions": SCORE_VERSIONS,
-    }
-    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
+    scored = {"estimate": asdict(outcome.estimate), "score_versions": SCORE_VERSIONS}
+    write_graded(
+        (files.verdicts, files.scores),
+        names,
+        [(verdict, classes[verdict.scenario_id, verdict.item_id]) for verdict in outcome.verdicts],
+        outcome.scores,
+        outcome.briefs,
+        about,
+        {"scoring": asdict(settings.scoring), **scored},
+    )
     write_settings(folder, evaluation)
     return files
 
@@ -205,6 +197,38 @@ def write_results(
 def _are_items_shuffled(judge: JudgeSettings) -> bool:
     """True if repeats of the judge are shown the rubric in different orders."""
     return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
+
+
+def write_briefs(path: Path, condition: Condition, briefs: Sequence[Brief], about: Mapping[str, Any]) -> None:
+    """Write the table of briefs."""
+    head = {name: getattr(condition, name) for name in _IDENTITY}
+    rows = [{"condition": condition.label, **head, **as_row(brief)} for brief in briefs]
+    write_table(path, BRIEFS, rows, _BRIEF_KEYS, about)
+
+
+def write_graded(  # noqa: PLR0917 -- what two tables are made of
+    paths: tuple[Path, Path],
+    names: Mapping[str, str],
+    verdicts: Iterable[tuple[Verdict, Mapping[str, Any]]],
+    scores: Iterable[BriefScore],
+    briefs: Iterable[Brief],
+    about: Mapping[str, Any],
+    scoring: Mapping[str, Any],
+) -> None:
+    """Write the tables of verdicts and scores.
+
+    Verdicts come with the `CLASSES` of their items. `scoring` is the metadata that scores have besides
+    `about`.
+    """
+    rows = [{**names, **as_row(verdict), **classes} for verdict, classes in verdicts]
+    write_table(paths[0], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
+    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in briefs}
+    names = {**names, "scoring": scoring["scoring"]["name"]}
+    scored = [
+        {**names, "brief_status": statuses[score.scenario_id, score.seed], **as_row(score)}
+        for score in scores
+    ]
+    write_table(paths[1], SCORES, scored, _BRIEF_KEYS, {**about, **scoring})
 
 
 def write_submissions(

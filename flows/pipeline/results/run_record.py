@@ -21,8 +21,8 @@ from flows.pipeline.work.digests import rubric_digests
 from flows.pipeline.work.run_context import Evaluation
 from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
-from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
-from flows.stages.aggregate import UNCLASSED, Count, Grouping, breakdowns, most_unlike
+from flows.schema.verdict import BriefScore, Count, Verdict, VerdictStatus
+from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
 from flows.stages.differing import changed_values
 from flows.stages.table import csv_text
 

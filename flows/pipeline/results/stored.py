@@ -74,6 +74,19 @@ def load_graded(
     return found, problems
 
 
+def load_results(
+    project: Path, settings: Settings
+) -> tuple[list[Graded], dict[str, Scenario], list[StaffbenchError]]:
+    """Load what was graded of a benchmark and its scenarios, by id; return the errors of the rest too."""
+    results = project / settings.results
+    scenarios, problems = load_scenarios(project, settings)
+    if not (results / settings.benchmark.name / "verdicts").is_dir():
+        return [], scenarios, problems
+    with results_lock(results):
+        graded, unusable = load_graded(results / settings.benchmark.name, scenarios)
+    return graded, scenarios, [*problems, *unusable]
+
+
 def left_out(folder: Path, problems: Sequence[StaffbenchError]) -> tuple[str, ...]:
     """Format the problems of `load_graded`, one line each, with paths relative to `folder`."""
     return tuple(sorted(" ".join(str(problem).replace(f"{folder}/", "").split()) for problem in problems))

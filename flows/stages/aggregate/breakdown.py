@@ -10,29 +10,7 @@ from typing import Literal
 
 from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, classes
-from flows.schema.verdict import FailureMode, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """Verdicts of one group of items, pooled over briefs."""
-
-    group: str  # the step, tier, severity, scenario or failure mode
-    kind: str  # `requirement` or `error`; the two are never pooled
-    n: int  # graded verdicts
-    passed: int  # graded verdicts that passed; by mode, those that did not fail in this mode
-    ungraded: int  # items without a verdict
-
-    @property
-    def failed(self) -> int:
-        """Graded verdicts that failed; by mode, in this mode."""
-        return self.n - self.passed
-
-    @property
-    def rate(self) -> float | None:
-        """Share passed; None if nothing was graded."""
-        return self.passed / self.n if self.n else None
-
+from flows.schema.verdict import Count, FailureMode, Verdict
 
 UNSTATED = "unstated"
 """Group of requirements that failed without the judge being asked for a mode."""

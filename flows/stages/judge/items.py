@@ -86,8 +86,6 @@ def _canary(item_id: str, texts: dict[str, str], *, is_error: bool, has_points: 
         ground_truth=texts["ground_truth"],
         pass_condition=texts["pass_condition"],
         fail_condition=texts["fail_condition"],
-        source=(),
-        rationale="",
         points=(-1.0 if is_error else 1.0) if has_points else None,
     )
 

@@ -57,7 +57,8 @@ async def kept_attempts(
                 n_calls=model_calls(events),
                 detail=brief.detail if report is None else "",
             )
-            read = await read_submitted(context, scenarios.get(trial.task) or _unknown(trial.task), submitted)
+            scenario = scenarios.get(trial.task) or Scenario(trial.task, trial.task)  # of another project
+            read = await read_submitted(context, scenario, submitted)
             # The verifier's word on the state of a report counts, where it has one.
             facts = replace(from_row(ReportFacts, read["facts"]), status=brief.status.value)
             submission = Submission(facts, events)
@@ -68,20 +69,6 @@ async def kept_attempts(
 
 def _put(context: RunContext, file: Path) -> str | None:
     return context.reports.put(file.read_bytes()) if file.is_file() and not file.is_symlink() else None
-
-
-def _unknown(task: str) -> Scenario:
-    """Stand for a task that this project does not have."""
-    return Scenario(
-        scenario_id=task,
-        title=task,
-        assignment="",
-        documents=(),
-        items=(),
-        controls={},
-        synthetic=False,
-        licence="not stated",
-    )
 
 
 def _brief(attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]) -> Brief:
@@ -104,9 +91,6 @@ def _brief(attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]) -
         text=text,
         words_raw=words,
         words_kept=words,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_RULE if trial.origin.protocol is ProtocolName.mission_report else WORD_COUNTER,
-        completion=None,
         detail=detail,
     )

@@ -35,7 +35,7 @@ from flows.stages.aggregate import Grouping, breakdowns
 from flows.stages.notes import notes
 from flows.stages.page.brief import brief_page
 from flows.stages.page.compare import briefs_data, briefs_page
-from flows.stages.page.condition import Group, condition_page
+from flows.stages.page.condition import condition_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address, brief_file
 from flows.stages.page.render import assets
@@ -250,10 +250,7 @@ class _Site:
         page = condition_page(
             row,
             [(brief, score) for brief, score, _ in condition.briefs],
-            {
-                by: [Group(one.group, one.kind, one.passed, one.n, one.ungraded) for one in groups]
-                for by, groups in counts.items()
-            },
+            {**counts},
             scoring=self.board.scoring,
             note=str(entry.about["model_note"]),
             is_stand_in=entry.is_stand_in,
