@@ -9,7 +9,7 @@ from typing import Any
 
 from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice
-from flows.schema.length import LengthMeasure, LengthUnit
+from flows.schema.length import LengthLimit, LengthMeasure
 
 FAMILIES = (
     "Weekly activity reports",
@@ -195,11 +195,8 @@ class ReportFacts:
     @property
     def length(self) -> tuple[LengthMeasure, ...]:
         """Its measurements against the task's limits, words first; empty without limits."""
-        limits = (
-            (LengthUnit.words, self.word_limit, self.words),
-            (LengthUnit.pages, self.page_limit, self.pages),
-        )
-        return tuple(LengthMeasure(unit, limit, found) for unit, limit, found in limits if limit is not None)
+        limit = LengthLimit("", self.word_limit, self.page_limit)
+        return limit.measures(words=self.words, pages=self.pages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,18 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemVerdict:
+    """The verdict of one call, or by the rules of the offline judge, on one item; without the brief."""
+
+    item_id: str
+    status: VerdictStatus  # whether it was graded
+    passed: bool | None  # None unless graded. For a wrong move, True means that the brief did not make it.
+    # How it failed; None if it passed, was not graded, or the judge was not asked.
+    mode: FailureMode | None = None
+    reason: str = ""  # the judge's explanation, or why there is no verdict; may be empty
+
+
+@dataclass(frozen=True, slots=True)
 class BriefScore:
     """The score of one judge's verdicts on one brief, under one set of weights.
 

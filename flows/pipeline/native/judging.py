@@ -15,9 +15,8 @@ from flows.pipeline.native.reading import view_page
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.toolbox import ToolAnswer, Toolbox, ToolFault, encodable, page_of, read_arguments
 from flows.schema.completion import Completion, CompletionStatus, Message
-from flows.schema.verdict import VerdictStatus
+from flows.schema.verdict import ItemVerdict, VerdictStatus
 from flows.stages.judge import (
-    ItemVerdict,
     JudgeCall,
     MissedCanary,
     RejectedReply,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from flows.common.errors import ReadError
@@ -45,6 +46,9 @@ from flows.schema.report_task import ReportFile, ReportStatus
 from flows.stages.length import length_text, parse_length_limit
 
 _REPORT = "/".join(REPORT)
+_Tool = Callable[..., ToolAnswer]
+_PAGED: dict[type[Arguments], _Tool] = {FilePage: read_file, Start: start_report, Show: show_report}
+_EDITS: dict[type[Arguments], _Tool] = {Fill: fill, Insert: insert, Rows: add_rows, Delete: delete}
 
 
 class Tools(Toolbox):
@@ -74,25 +78,10 @@ class Tools(Toolbox):
         return await in_thread(self._answer, wanted)
 
     def _answer(self, wanted: Arguments) -> ToolAnswer:
-        folder, most = self._folder, self._page_chars
-        match wanted:
-            case FilePage():
-                answer = read_file(folder, wanted, most)
-            case Start():
-                answer = start_report(folder, wanted, most)
-            case Show():
-                answer = show_report(folder, wanted, most)
-            case Fill():
-                answer = fill(folder, wanted)
-            case Insert():
-                answer = insert(folder, wanted)
-            case Rows():
-                answer = add_rows(folder, wanted)
-            case Delete():
-                answer = delete(folder, wanted)
-            case _:
-                answer = list_files(folder)
-        return answer
+        kind = type(wanted)
+        if kind in _PAGED:
+            return _PAGED[kind](self._folder, wanted, self._page_chars)
+        return _EDITS[kind](self._folder, wanted) if kind in _EDITS else list_files(self._folder)
 
     async def _check(self, caller: str) -> ToolAnswer:
         data, why = await in_thread(self._folder.report)

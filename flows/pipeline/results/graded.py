@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from flows.common.digests import canonical_json
@@ -16,6 +16,7 @@ from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
+from flows.stages.aggregate import scenario_means as means_of
 from flows.stages.score import SCORE_VERSION, score_briefs, score_refused
 
 SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
@@ -165,13 +166,8 @@ def scenario_means(
     entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> dict[str, float]:
     """Return the mean score of each scenario over its scored briefs, as it is averaged; without any, none."""
-    is_clamped = entry.is_clamped(scoring)
-    found: defaultdict[str, list[float]] = defaultdict(list)
-    for score in scored(entry, scenarios, scoring).scores:
-        value = score.score_clamped if is_clamped else score.score
-        if value is not None:
-            found[score.scenario_id].append(value)
-    return {name: math.fsum(values) / len(values) for name, values in found.items()}
+    value = attrgetter("score_clamped" if entry.is_clamped(scoring) else "score")
+    return means_of(scored(entry, scenarios, scoring).scores, value)
 
 
 def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:

@@ -28,7 +28,7 @@ from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, scoring_suffix
+from flows.schema.settings import JudgeKind, JudgeMode, Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
@@ -119,6 +119,7 @@ def write_results(
     """
     files = result_files(results, evaluation)
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
+    asked = settings.judge
     folder = results / condition.benchmark
     about: dict[str, Any] = {
         "condition": asdict(condition),
@@ -151,7 +152,10 @@ def write_results(
         },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
-        "items_shuffled": _are_items_shuffled(settings.judge),
+        # Whether repeats of the judge are shown the rubric in different orders.
+        "items_shuffled": asked.kind is JudgeKind.remote
+        and asked.repeat > 1
+        and asked.mode is not JudgeMode.per_item,
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
@@ -192,11 +196,6 @@ def write_results(
     )
     write_settings(folder, evaluation)
     return files
-
-
-def _are_items_shuffled(judge: JudgeSettings) -> bool:
-    """True if repeats of the judge are shown the rubric in different orders."""
-    return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
 
 
 def write_briefs(path: Path, condition: Condition, briefs: Sequence[Brief], about: Mapping[str, Any]) -> None:

@@ -22,9 +22,8 @@ from flows.schema.brief import Brief
 from flows.schema.completion import Completion, Image, Message, Request
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeHarness, JudgeSettings, Retry
-from flows.schema.verdict import VerdictStatus
+from flows.schema.verdict import ItemVerdict, VerdictStatus
 from flows.stages.judge import (
-    ItemVerdict,
     JudgeCall,
     build_agent_call,
     build_requests,

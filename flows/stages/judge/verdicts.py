@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flows.schema.brief import Brief
 from flows.schema.scenario import Item
-from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
-from flows.stages.judge.reply import ItemVerdict
+from flows.schema.verdict import FailureMode, ItemVerdict, Verdict, VerdictStatus
 
 VOTE_VERSION = "1"
 """Increment when the same votes give another verdict."""

@@ -9,7 +9,8 @@ import pytest
 from flows.common.digests import sha256_text
 from flows.common.errors import ConfigError, ReadError, ScenarioError, StoreError
 from flows.common.gather import in_thread
-from flows.pipeline.native import Limits, Prompt, chat, loop
+from flows.pipeline.native import chat, loop
+from flows.pipeline.native.contract import Limits, Prompt
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import CompletionStatus, Message, ToolCall
 from flows.schema.report_task import Attachment

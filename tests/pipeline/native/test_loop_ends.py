@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from flows.pipeline.native import Limits, chat
-from flows.pipeline.native.contract import TOOL_SECONDS
+from flows.pipeline.native import chat
+from flows.pipeline.native.contract import TOOL_SECONDS, Limits
 from flows.schema.brief import BriefStatus
 from flows.schema.completion import CompletionStatus, Usage
 from tests.pipeline.native.helpers import WRITES, Played, a_task, run, says, texts
