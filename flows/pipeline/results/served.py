@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from flows.pipeline.results.graded import Graded
+from flows.pipeline.work.judging import Judged
+from flows.pipeline.work.run_context import Evaluation
 from flows.schema.brief import Brief
 from flows.schema.completion import Completion, Spent, spent_on
 
@@ -100,6 +102,12 @@ def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: 
         if asked is not None and is_other_model(asked, name)
     }
     return {"asked": asked, "answered_by": others, "of": of, "what": what} if others else {}
+
+
+def judge_served(evaluation: Evaluation, judged: Iterable[Judged]) -> dict[str, Any]:
+    """Return what `served` says of a judge's replies."""
+    names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
+    return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")
 
 
 def served_notes(graded: Sequence[Graded]) -> list[str]:
