@@ -62,11 +62,16 @@ class Table:
 
     @classmethod
     def of(
-        cls, title: str, columns: Sequence[Column], rows: Sequence[Mapping[str, object]], notes: Sequence[str]
+        cls,
+        title: str,
+        columns: Sequence[Column],
+        rows: pd.DataFrame | Sequence[Mapping[str, object]],
+        *notes: str,
     ) -> Table:
-        """Make a table of rows that may lack columns."""
-        names = [column.name for column in columns]
-        return cls(title, columns, pd.DataFrame(rows).reindex(columns=names), notes)
+        """Make a table of a frame, or of rows that may lack columns."""
+        if not isinstance(rows, pd.DataFrame):
+            rows = pd.DataFrame(rows).reindex(columns=[column.name for column in columns])
+        return cls(title, columns, rows, notes)
 
 
 def render(table: Table) -> Mapping[str, bytes]:

@@ -21,7 +21,7 @@ def main_results(results: Results) -> Table:
         columns.append(Column(f"score_{slug(judge)}", f"score, {judge}"))
     weights = ", ".join(f"{name} {results.weights[name]:g}" for name in results.assumed)
     assumed = f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."
-    return Table(
+    return Table.of(
         "Main results",
         (
             Column("rank", "rank", "count"),
@@ -36,23 +36,15 @@ def main_results(results: Results) -> Table:
             *of_kind("count", n_ungraded="items ungraded", n_refused="refusals", n_cut="cut"),
         ),
         frame,
-        (
-            f"Judge: {results.judge}.",
-            results.interval_note,
-            (
-                "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
-                "provider's default. The others follow without a rank."
-            ),
-            (
-                "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
-                "in a brief. Least and most possible: the score if every missing verdict failed, or passed."
-            ),
-            *([assumed] if results.assumed else []),
-            (
-                "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
-                "and does not say how they score; the table refusals has both rankings."
-            ),
-        ),
+        f"Judge: {results.judge}.",
+        results.interval_note,
+        "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
+        "provider's default. The others follow without a rank.",
+        "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
+        "in a brief. Least and most possible: the score if every missing verdict failed, or passed.",
+        *([assumed] if results.assumed else []),
+        "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
+        "and does not say how they score; the table refusals has both rankings.",
     )
 
 
@@ -67,7 +59,7 @@ def weighted_unweighted(results: Results) -> Table:
     frame["change"] = frame["rank"] - frame["rank_correct"]
     found = correlation(frame["score"], frame["correct"])
     shown = "undefined" if np.isnan(found) else f"{found:.2f}"
-    return Table(
+    return Table.of(
         "Weighted and unweighted ranking",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
@@ -78,7 +70,7 @@ def weighted_unweighted(results: Results) -> Table:
             *of_kind("count", rank_correct="rank by correct", change="places gained unweighted"),
         ),
         frame,
-        (f"Spearman's rank correlation of score and correct: {shown}, n {len(frame)}.",),
+        f"Spearman's rank correlation of score and correct: {shown}, n {len(frame)}.",
     )
 
 
@@ -94,7 +86,7 @@ def refusals(results: Results) -> Table:
         frame[name] = over_scenarios(own["counted"].mask(refused, value))
         frame[f"rank_{name}"] = frame[name].rank(ascending=False, method="min")
     differ = (frame["rank_unscored"] != frame["rank_zero"]).any()
-    return Table(
+    return Table.of(
         "Refusals as missing, and as 0",
         (
             *NAMED,
@@ -105,7 +97,7 @@ def refusals(results: Results) -> Table:
             Column("rank_zero", "rank", "count"),
         ),
         results.named(frame.sort_values("unscored", ascending=False).reset_index()),
-        ("The rankings differ." if differ else "The rankings are the same.",),
+        "The rankings differ." if differ else "The rankings are the same.",
     )
 
 
@@ -132,7 +124,7 @@ def generation(results: Results) -> Table:
     )
     frame["effort"] = frame["effort"].astype(str).replace("default", "provider's default")
     frame = frame.sort_values(["model", "effort", "word_cap"])
-    return Table(
+    return Table.of(
         "Length of briefs, cuts and refusals",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
@@ -142,10 +134,8 @@ def generation(results: Results) -> Table:
             *of_kind("count", n_empty="empty", n_error="errors"),
         ),
         frame,
-        (
-            "Words are counted before the cut. Provider's default: no reasoning effort was sent.",
-            "Refusals are outputs that a content filter stopped; they have no words.",
-        ),
+        "Words are counted before the cut. Provider's default: no reasoning effort was sent.",
+        "Refusals are outputs that a content filter stopped; they have no words.",
     )
 
 
@@ -187,7 +177,7 @@ def corpus(results: Results) -> Table:
         "Scenarios that were graded. Characters: of the packet as a writer gets it, all documents as text; a "
         "dash where the packet is not stored (staffbench packets)."
     )
-    return Table("Corpus", columns, frame, (note,))
+    return Table.of("Corpus", columns, frame, note)
 
 
 def severities(results: Results) -> list[str]:
