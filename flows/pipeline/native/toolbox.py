@@ -118,7 +118,9 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
             "write less at a time",
         )
     try:
-        value: object = _parsed(text) if text.strip() else {}
+        value: object = {}
+        if text.strip():
+            value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise ToolFault(
             tool,
@@ -139,10 +141,6 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
             "arguments " + ", ".join(_named(kind)) if _named(kind) else "no arguments",
             "call again",
         ) from error
-
-
-def _parsed(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -135,7 +135,7 @@ def scan(text: str) -> list[str | Quantity]:
 
     "LP-4", "CH-47", "3rd" and "D+3" are names, so words; "one" alone is a word.
     """
-    text = _spell_in_digits(text.lower())
+    text = _RUN.sub(_digits, text.lower())
     tokens: list[str | Quantity] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup  # the outermost group closes last
@@ -236,16 +236,11 @@ _RUN = re.compile(rf"\b(?:{'|'.join(_VALUES)})(?:(?:\s+and\s+|\s+|-)(?:{_NUMERAL
 _TWENTY, _HUNDRED = 20, 100
 
 
-def _spell_in_digits(text: str) -> str:
-    """Convert "twelve hundred" to 1200 in lower-case `text`.
-
-    "one" alone is not converted, as it is mostly a pronoun. A run that is not one number, such as "five six",
-    becomes several.
-    """
-    return _RUN.sub(_digits, text)
-
-
 def _digits(match: re.Match[str]) -> str:
+    """Convert "twelve hundred" to 1200, and a run that is not one number, such as "five six", to several.
+
+    "one" alone is not converted, as it is mostly a pronoun.
+    """
     words = [word for word in re.split(r"[\s-]+", match[0]) if word != "and"]
     if words == ["one"]:
         return match[0]
