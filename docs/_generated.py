@@ -141,18 +141,21 @@ def leaderboard() -> str:
 
 
 def attributes(kind: type) -> list[tuple[str, str]]:
-    """Names and meanings that the `Attributes` of a docstring list."""
-    text = inspect.getdoc(kind) or ""
-    body = text.partition("Attributes:\n")[2].partition("\n\n")[0]
-    found: list[list[str]] = []
-    for line in body.splitlines():
-        if entry := re.match(r"    (\w[\w, ]*): (.+)", line):
-            found.append([entry[1], entry[2]])
-        elif line.startswith("    ("):
-            break  # a remark on the others
-        elif found:
-            found[-1][1] += " " + line.strip()
-    return [(", ".join(f"`{name}`" for name in names.split(", ")), _sentence(what)) for names, what in found]
+    """Names and meanings of a dataclass's fields, from the comments beside and above them."""
+    found: list[tuple[str, str]] = []
+    above: list[str] = []
+    for line in inspect.getsource(kind).splitlines():
+        if note := re.match(r"    # (.+)", line):
+            above.append(note[1])
+            continue
+        if entry := re.match(r"    (\w+): [^#]*(?:# (.+))?", line):
+            text = " ".join(above) or entry[2]
+            several = re.match(r"(\w+(?:, \w+)+): (.+)", text or "") if above else None
+            names, what = (several[1], several[2]) if several else (entry[1], text)
+            if what:
+                found.append((", ".join(f"`{name}`" for name in names.split(", ")), _sentence(what)))
+        above = []
+    return found
 
 
 def _sentence(text: str) -> str:

@@ -21,7 +21,7 @@ from flows.pipeline.publish.tables import benchmark_tables, result_tables
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.pages.charts import drawn
-from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
+from flows.pipeline.results.stored import load_results, results_lock
 from flows.pipeline.work.evaluations import kind_of
 from flows.readers.guarded import read_guarded
 from flows.schema.document import Document, Packet
@@ -212,16 +212,11 @@ class Benchmark:
     def _graded(self) -> tuple[list[Graded], dict[str, Scenario]]:
         """Load what was graded; a warning names what does not fit the scenarios any more."""
         settings = self._point.settings
-        results = self.project / settings.results
-        folder = results / settings.benchmark.name
-        if not folder.is_dir():
-            raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first")
-        scenarios, problems = load_scenarios(self.project, settings)
-        with results_lock(results):
-            graded, unusable = load_graded(folder, scenarios)
-        for problem in (*problems, *unusable):
+        graded, scenarios, problems = load_results(self.project, settings)
+        for problem in problems:
             warnings.warn(f"left out: {problem}", stacklevel=3)
         if not graded:
+            folder = self.project / settings.results / settings.benchmark.name
             raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first")
         return graded, scenarios
 

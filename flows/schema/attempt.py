@@ -21,10 +21,6 @@ def attempt_status(end: End, *, has_report: bool) -> BriefStatus:
     A report that is there when the model stops or refuses is graded. Without one the attempt is `missing`,
     which scores 0, or `refused`. After a fault there is no score, with or without a report, since the attempt
     could have gone on.
-
-    Args:
-        end: who ended the attempt.
-        has_report: True if a report file exists, readable or not.
     """
     if end is End.fault:
         return BriefStatus.error

@@ -31,10 +31,10 @@ class Brief:
     text: str | None  # the text after the cut; None unless written or empty
     words_raw: int | None  # words before the cut; None if there is no text
     words_kept: int | None  # words after the cut; None if there is no text
-    cut: bool  # True if the word cap removed text
-    cut_by_provider: bool  # True if the reply stopped at the provider's output limit
     word_counter: str  # version of the counting rule
-    completion: str | None  # key of the stored reply; None for briefs written elsewhere
+    cut: bool = False  # True if the word cap removed text
+    cut_by_provider: bool = False  # True if the reply stopped at the provider's output limit
+    completion: str | None = None  # key of the stored reply; None for briefs written elsewhere
     # Why there is no text, or what the reader left out of the file, such as hidden text; may be empty.
     detail: str = ""
     report: str | None = None  # sha256 of the report file in the report store; None if there is no file

@@ -50,13 +50,8 @@ def build_call(
 ) -> Request:
     """Build the request for one completion.
 
-    Args:
-        model: the model.
-        effort: the reasoning effort.
-        messages: the rendered prompt.
-        seed: number of the repeat, from 1.
-        output_tokens: tokens that a reply may need; None for the model's own limit.
-        response_format: JSON schema for the reply; sent only if the model supports one.
+    `seed` is the number of the repeat, from 1; `output_tokens` what a reply may need. `response_format`, a
+    JSON schema, is sent only if the model supports one.
 
     Raises:
         ConfigError: the model does not support that effort, or has no name.

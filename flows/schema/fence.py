@@ -46,9 +46,7 @@ def fenced(text: str, *names: str) -> str:
     White space and slashes before the name, invisible characters in it, case and look-alike characters are
     ignored. All other characters are unchanged.
 
-    Args:
-        text: untrusted text.
-        names: the elements that contain it.
+    `names` are the elements that contain the text, which is not trusted.
     """
     seen = text
     if not text.isascii():

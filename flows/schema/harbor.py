@@ -60,58 +60,36 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something wrong in the tree that was skipped or repaired.
+    """Something wrong in the tree that was skipped or repaired."""
 
-    Attributes:
-        where: path within the job.
-        detail: what was found and how it was handled.
-        is_fault: False for a file that is not kept with the job and that no reward depends on.
-    """
-
-    where: str
-    detail: str
-    is_fault: bool = True
+    where: str  # path within the job
+    detail: str  # what was found and how it was handled
+    is_fault: bool = True  # False for a file that is not kept with the job and that no reward depends on
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An exception that Harbor recorded.
+    """An exception that Harbor recorded."""
 
-    Attributes:
-        kind: the exception's type.
-        message: its message.
-        voids_reward: True if a reward next to it does not count under Harbor's policy.
-    """
-
-    kind: str
+    kind: str  # the exception's type
     message: str
-    voids_reward: bool
+    voids_reward: bool  # True if a reward next to it does not count under Harbor's policy
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionVerdict:
-    """One criterion of one attempt, as in a verifier's file.
+    """One criterion of one attempt, as in a verifier's file."""
 
-    Attributes:
-        criterion_id: unique within its attempt.
-        met: whether the report does what the criterion says; None if the judge failed on it or
-            gave a mark between yes and no.
-        points: its points, negative for a penalty; None if not given.
-        is_penalty: None if neither points nor polarity are given.
-        text: the criterion; may be empty.
-        reason: the judge's explanation; may be empty.
-        file: path within the trial.
-        detail: why `met` is None; empty otherwise.
-    """
-
-    criterion_id: str
+    criterion_id: str  # unique within its attempt
+    # Whether the report does what the criterion says; None if the judge failed on it or gave a mark between
+    # yes and no.
     met: bool | None
-    points: float | None
-    is_penalty: bool | None
-    text: str
-    reason: str
-    file: str
-    detail: str = ""
+    points: float | None  # its points, negative for a penalty; None if not given
+    is_penalty: bool | None  # None if neither points nor polarity are given
+    text: str  # the criterion; may be empty
+    reason: str  # the judge's explanation; may be empty
+    file: str  # path within the trial
+    detail: str = ""  # why `met` is None; empty otherwise
 
     @property
     def passed(self) -> bool | None:
@@ -123,19 +101,12 @@ class CriterionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How an attempt was graded. Attempts of different origins are never pooled.
+    """How an attempt was graded. Attempts of different origins are never pooled."""
 
-    Attributes:
-        benchmark: name of the results folder.
-        protocol: the protocol; reports are clamped, briefs are not.
-        word_cap: word cap of a brief; None for no cap and for reports.
-        scoring: name of the weights; None for other verifiers.
-    """
-
-    benchmark: str
-    protocol: ProtocolName
-    word_cap: int | None = None
-    scoring: str | None = None
+    benchmark: str  # name of the results folder
+    protocol: ProtocolName  # the protocol; reports are clamped, briefs are not
+    word_cap: int | None = None  # word cap of a brief; None for no cap and for reports
+    scoring: str | None = None  # name of the weights; None for other verifiers
 
 
 RELEASED = Origin(ProtocolName.mission_report.value, ProtocolName.mission_report)
@@ -144,62 +115,38 @@ RELEASED = Origin(ProtocolName.mission_report.value, ProtocolName.mission_report
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One attempt at one task.
+    """One attempt at one task."""
 
-    Attributes:
-        name: name of its folder.
-        task: short name of the task: what follows the last slash of `task_name`.
-        task_name: as in Harbor.
-        task_checksum: checksum of the task's files; None if unknown.
-        attempt: number among the task's attempts by the same system, from 1, by time of start.
-        agent, agent_version: None if unknown.
-        model: as passed to Harbor; None for an agent without one.
-        effort: reasoning effort passed to the agent; None if none was.
-        dataset: Harbor's source of the task; None if unknown.
-        started_at: UTC, ISO 8601; None if unknown.
-        has_result: True if result.json could be read.
-        is_finished: True if result.json says when it ended.
-        agent_ran, verifier_ran: True if one of its steps has a start time.
-        reward: a finite number; None if there is none.
-        reward_source: the reward's file; empty without a reward.
-        faults: exceptions of the trial, then of its steps, in order.
-        criteria: in the order of the files.
-        judges: models named in the verifier's files.
-        report: path of the report within the job; None if there is none.
-        report_state: what is known about it.
-        report_detail: why it is not readable; empty otherwise.
-        trajectories: paths of its agent's trajectories within the job, in the order of its steps.
-        origin: how it was graded, as recorded by our verifier or inferred.
-        stand_in: True if our verifier says that the offline judge graded.
-        judge_names: the providers' names of the judge models, from our verifier; may be empty.
-    """
-
-    name: str
-    task: str
-    task_name: str
-    task_checksum: str | None
-    attempt: int
+    name: str  # name of its folder
+    task: str  # short name of the task: what follows the last slash of `task_name`
+    task_name: str  # as in Harbor
+    task_checksum: str | None  # checksum of the task's files; None if unknown
+    attempt: int  # number among the task's attempts by the same system, from 1, by time of start
+    # agent, agent_version: None if unknown.
     agent: str | None
     agent_version: str | None
-    model: str | None
-    effort: str | None
-    dataset: str | None
-    started_at: str | None
-    has_result: bool
-    is_finished: bool
+    model: str | None  # as passed to Harbor; None for an agent without one
+    effort: str | None  # reasoning effort passed to the agent; None if none was
+    dataset: str | None  # Harbor's source of the task; None if unknown
+    started_at: str | None  # UTC, ISO 8601; None if unknown
+    has_result: bool  # True if result.json could be read
+    is_finished: bool  # True if result.json says when it ended
+    # agent_ran, verifier_ran: True if one of its steps has a start time.
     agent_ran: bool
     verifier_ran: bool
-    reward: float | None
-    reward_source: str
-    faults: tuple[Fault, ...]
-    criteria: tuple[CriterionVerdict, ...]
-    judges: tuple[str, ...]
-    report: str | None
-    report_state: ReportState
-    report_detail: str = ""
+    reward: float | None  # a finite number; None if there is none
+    reward_source: str  # the reward's file; empty without a reward
+    faults: tuple[Fault, ...]  # exceptions of the trial, then of its steps, in order
+    criteria: tuple[CriterionVerdict, ...]  # in the order of the files
+    judges: tuple[str, ...]  # models named in the verifier's files
+    report: str | None  # path of the report within the job; None if there is none
+    report_state: ReportState  # what is known about it
+    report_detail: str = ""  # why it is not readable; empty otherwise
+    # Paths of its agent's trajectories within the job, in the order of its steps.
     trajectories: tuple[str, ...] = ()
-    origin: Origin = RELEASED
-    stand_in: bool = False
+    origin: Origin = RELEASED  # how it was graded, as recorded by our verifier or inferred
+    stand_in: bool = False  # True if our verifier says that the offline judge graded
+    # The providers' names of the judge models, from our verifier; may be empty.
     judge_names: tuple[str, ...] = ()
 
     @property
@@ -220,74 +167,49 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class HarborJob:
-    """A job tree.
+    """A job tree."""
 
-    Attributes:
-        name: name of its folder.
-        job_id: Harbor's id; None if unknown.
-        version: Harbor's version; None if unknown.
-        trials: by task, then system, then attempt.
-        reported: the means in its result.json, by Harbor's name of agent, model and dataset.
-        damage: everything that was wrong in the tree.
-    """
-
-    name: str
-    job_id: str | None
-    version: str | None
-    trials: tuple[Trial, ...]
+    name: str  # name of its folder
+    job_id: str | None  # Harbor's id; None if unknown
+    version: str | None  # Harbor's version; None if unknown
+    trials: tuple[Trial, ...]  # by task, then system, then attempt
+    # The means in its result.json, by Harbor's name of agent, model and dataset.
     reported: Mapping[str, float | None]
-    damage: tuple[Damage, ...] = ()
+    damage: tuple[Damage, ...] = ()  # everything that was wrong in the tree
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptScore:
-    """One attempt under our rule.
-
-    Attributes:
-        trial: the attempt.
-        outcome: the outcome.
-        score: unclamped; from the criteria if they are complete and agree with the reward, else the
-            reward. None unless `scored` or `no_report`.
-        clamped: the reward within [0, 1]; None if `score` is.
-        detail: why there is no score, why it is 0 without a reward, or how the criteria disagree with the
-            reward. Empty otherwise.
-    """
+    """One attempt under our rule."""
 
     trial: Trial
     outcome: Outcome
+    # Unclamped; from the criteria if they are complete and agree with the reward, else the reward. None
+    # unless `scored` or `no_report`.
     score: float | None
-    clamped: float | None
+    clamped: float | None  # the reward within [0, 1]; None if `score` is
+    # Why there is no score, why it is 0 without a reward, or how the criteria disagree with the reward. Empty
+    # otherwise.
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class SystemSummary:
-    """The scores of one system's attempts under three rules.
+    """The scores of one system's attempts under three rules."""
 
-    Attributes:
-        agent, model, effort, dataset: the system; empty if unknown.
-        attempts: by task and attempt.
-        reported: the mean in the job's own result.json; None if there is none for this system.
-        mean_0_25: over all attempts; one without a reward counts as 0 (Harbor 0.25).
-        mean_0_26: over attempts with a valid reward (Harbor 0.26).
-        ours: mean of attempts within a task, then of tasks; attempts without a score are left out.
-        ours_low, ours_high: `ours` with every attempt without a score counted as 0, or as 1.
-        by_task: `ours` of each task.
-        n_tasks: tasks with a score.
-        counts: attempts by outcome.
-    """
-
+    # agent, model, effort, dataset: the system; empty if unknown.
     agent: str
     model: str
     effort: str
     dataset: str
-    attempts: tuple[AttemptScore, ...]
-    reported: float | None
-    mean_0_25: float | None
-    mean_0_26: float | None
-    ours: float | None
+    attempts: tuple[AttemptScore, ...]  # by task and attempt
+    reported: float | None  # the mean in the job's own result.json; None if there is none for this system
+    mean_0_25: float | None  # over all attempts; one without a reward counts as 0 (Harbor 0.25)
+    mean_0_26: float | None  # over attempts with a valid reward (Harbor 0.26)
+    ours: float | None  # mean of attempts within a task, then of tasks; attempts without a score are left out
+    # ours_low, ours_high: `ours` with every attempt without a score counted as 0, or as 1.
     ours_low: float | None
     ours_high: float | None
-    by_task: Mapping[str, float | None]
-    n_tasks: int
-    counts: Mapping[Outcome, int]
+    by_task: Mapping[str, float | None]  # `ours` of each task
+    n_tasks: int  # tasks with a score
+    counts: Mapping[Outcome, int]  # attempts by outcome

@@ -11,114 +11,95 @@ from flows.schema.verdict import Agreement, PlaceEffect, SelfAgreement
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One condition under one judge. Unknown values are None; every mean has its counts.
+    """One condition under one judge. Unknown values are None; every mean has its counts."""
 
-    Attributes:
-        model, effort, word_cap, prompt, harness: the condition; no cap is None.
-        judge: the judge's label.
-        score: severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios; None if too
-            few briefs have one.
-        ci_low, ci_high, ci_level, ci_method: its interval; of few scenarios the range, without a level;
-            None below two.
-        score_low, score_high: the score if every missing verdict were a fail, or a pass.
-        score_clamped: as `score`, each brief clamped to [0, 1].
-        correct: share of all items passed.
-        passed: share of positive items passed.
-        wrong: mean number of wrong moves in a brief.
-        n_scenarios, n_scenarios_all: scenarios scored, and asked for.
-        n_briefs, n_briefs_all: briefs scored, and asked for.
-        n_ungraded: items without a verdict.
-        n_refused, n_error, n_empty: numbers of refused, failed and empty briefs.
-        n_cut, n_cut_by_provider: briefs cut at the word cap, and at the provider's output limit.
-        n_hidden: briefs with invisible characters, which a remote judge does not get.
-        n_noticed: briefs from a file of which the reader left something out, such as hidden text.
-        words_raw, words_kept: mean word counts before and after the cut.
-        self_judged: True if the judge is also the writer.
-        condition: label, the base name of its files.
-        judge_id: label, the base name of the judge's files.
-        condition_digest, judge_digest: digests of their settings.
-        n_over_limit: reports measured to be over their task's word or page limit; None if no task has
-            one.
-        n_unmeasured: reports whose length was not measured against a limit; None if no task has one.
-        n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
-        ci_unlike: if the interval has no width because all scenarios score alike, the upper bound at
-            `ci_level` on the share of scenarios that may score differently; else None.
-        copied: True for text copied from the packet that the offline judge scored, which takes copied
-            sentences for statements.
-        judge_call: the form of the judge's calls on a report: `agent`, `single_call`, for a panel all of its
-            members'; None where there is one form, or no call.
-        n_all_met: reports that meet every requirement and commit no error; None for briefs.
-        n_at_limit: attempts that ended at a harness limit and were judged as they were then.
-        differs: settings in which it differs from other rows, as keys and values.
-        calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
-            unknown.
-        judge_calls, judge_tokens_in, judge_tokens_out, judge_usd, judge_seconds: the same of the judge.
-        rank: place by score among the judge's rows with the same coverage; equal scores share a place.
-            None if the row's coverage differs from that of the ranking, or it has no score.
-        n_partial: briefs scored by some of their items, since verdicts are missing.
-        n_texts: different texts, where no model wrote them and seeds repeat a text; else None.
-        correct_empty: `correct` of empty briefs on the same items; None if unknown.
-    """
-
+    # model, effort, word_cap, prompt, harness: the condition; no cap is None.
     model: str
     effort: str
     word_cap: int | None
     prompt: str
     harness: str
-    judge: str
+    judge: str  # the judge's label
+    # Severity-weighted, unclamped; mean of seeds within scenarios, then of scenarios; None if too few briefs
+    # have one.
     score: float | None
+    # ci_low, ci_high, ci_level, ci_method: its interval; of few scenarios the range, without a level; None
+    # below two.
     ci_low: float | None
     ci_high: float | None
     ci_level: float | None
     ci_method: str | None
+    # score_low, score_high: the score if every missing verdict were a fail, or a pass.
     score_low: float | None
     score_high: float | None
-    score_clamped: float | None
-    correct: float | None
-    passed: float | None
-    wrong: float | None
+    score_clamped: float | None  # as `score`, each brief clamped to [0, 1]
+    correct: float | None  # share of all items passed
+    passed: float | None  # share of positive items passed
+    wrong: float | None  # mean number of wrong moves in a brief
+    # n_scenarios, n_scenarios_all: scenarios scored, and asked for.
     n_scenarios: int
     n_scenarios_all: int
+    # n_briefs, n_briefs_all: briefs scored, and asked for.
     n_briefs: int
     n_briefs_all: int
-    n_ungraded: int
+    n_ungraded: int  # items without a verdict
+    # n_refused, n_error, n_empty: numbers of refused, failed and empty briefs.
     n_refused: int
     n_error: int
     n_empty: int
+    # n_cut, n_cut_by_provider: briefs cut at the word cap, and at the provider's output limit.
     n_cut: int
     n_cut_by_provider: int
-    n_hidden: int
-    n_noticed: int
+    n_hidden: int  # briefs with invisible characters, which a remote judge does not get
+    n_noticed: int  # briefs from a file of which the reader left something out, such as hidden text
+    # words_raw, words_kept: mean word counts before and after the cut.
     words_raw: float | None
     words_kept: float | None
-    self_judged: bool
-    condition: str
-    judge_id: str
+    self_judged: bool  # True if the judge is also the writer
+    condition: str  # label, the base name of its files
+    judge_id: str  # label, the base name of the judge's files
+    # condition_digest, judge_digest: digests of their settings.
     condition_digest: str
     judge_digest: str
+    # Reports measured to be over their task's word or page limit; None if no task has one.
     n_over_limit: int | None = None
+    # Reports whose length was not measured against a limit; None if no task has one.
     n_unmeasured: int | None = None
+    # n_missing, n_corrupt: attempts with no report, or one that can't be opened: they score 0.
     n_missing: int = 0
     n_corrupt: int = 0
-    n_at_limit: int = 0
+    n_at_limit: int = 0  # attempts that ended at a harness limit and were judged as they were then
+    # If the interval has no width because all scenarios score alike, the upper bound at `ci_level` on the
+    # share of scenarios that may score differently; else None.
     ci_unlike: float | None = None
+    # The form of the judge's calls on a report: `agent`, `single_call`, for a panel all of its members'; None
+    # where there is one form, or no call.
     judge_call: str | None = None
-    n_all_met: int | None = None
+    n_all_met: int | None = None  # reports that meet every requirement and commit no error; None for briefs
+    # Settings in which it differs from other rows, as keys and values.
     differs: tuple[tuple[str, str], ...] = ()
+    # calls, tokens_in, tokens_out, usd, seconds: what the writer's replies cost, as in `Spent`; None if
+    # unknown.
     calls: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
     usd: float | None = None
     seconds: float | None = None
+    # judge_calls, judge_tokens_in, judge_tokens_out, judge_usd, judge_seconds: the same of the judge.
     judge_calls: int | None = None
     judge_tokens_in: int | None = None
     judge_tokens_out: int | None = None
     judge_usd: float | None = None
     judge_seconds: float | None = None
+    # Place by score among the judge's rows with the same coverage; equal scores share a place. None if the
+    # row's coverage differs from that of the ranking, or it has no score.
     rank: int | None = None
-    n_partial: int = 0
+    n_partial: int = 0  # briefs scored by some of their items, since verdicts are missing
+    # Different texts, where no model wrote them and seeds repeat a text; else None.
     n_texts: int | None = None
-    correct_empty: float | None = None
+    correct_empty: float | None = None  # `correct` of empty briefs on the same items; None if unknown
+    # True for text copied from the packet that the offline judge scored, which takes copied sentences for
+    # statements.
     copied: bool = False
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 
 from flows.schema.brief import BriefStatus
 from flows.schema.document import Notice
-from flows.schema.length import LengthMeasure, LengthUnit
+from flows.schema.length import LengthLimit, LengthMeasure
 
 FAMILIES = (
     "Weekly activity reports",
@@ -31,99 +31,62 @@ class Polarity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One weighted criterion of a task's rubric.
+    """One weighted criterion of a task's rubric."""
 
-    Attributes:
-        criterion_id: unique within its rubric.
-        points: above 0 for a required criterion, below 0 for a penalty; never 0.
-        polarity: agrees with the sign of `points`.
-        criterion: the statement that is judged true or false.
-        source: the line of the prompt or the file that it is based on; None if not given.
-        justification: why it matters; None if not given.
-    """
-
-    criterion_id: str
-    points: float
-    polarity: Polarity
-    criterion: str
-    source: str | None
-    justification: str | None
+    criterion_id: str  # unique within its rubric
+    points: float  # above 0 for a required criterion, below 0 for a penalty; never 0
+    polarity: Polarity  # agrees with the sign of `points`
+    criterion: str  # the statement that is judged true or false
+    source: str | None  # the line of the prompt or the file that it is based on; None if not given
+    justification: str | None  # why it matters; None if not given
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file given to the agent.
+    """A file given to the agent."""
 
-    Attributes:
-        name: path in the agent's folder, `attachments/notes.pdf`; `/` between the parts.
-        path: path in the task, `steps/answer/workdir/attachments/notes.pdf`.
-    """
-
-    name: str
-    path: str
+    name: str  # path in the agent's folder, `attachments/notes.pdf`; `/` between the parts
+    path: str  # path in the task, `steps/answer/workdir/attachments/notes.pdf`
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStep:
-    r"""One turn of the agent.
+    """One turn of the agent."""
 
-    Attributes:
-        name: name of the step; None in a task without `[[steps]]`.
-        instruction: the text that is sent, with `\n` line endings, without leading canary lines as in Harbor.
-        instruction_path: path in the task.
-        attachments: the files added before this step, sorted by name.
-        agent_seconds: time limit of one attempt; None if not set.
-        verifier_seconds: time limit of one verifier run; None if not set.
-    """
-
-    name: str | None
+    name: str | None  # name of the step; None in a task without `[[steps]]`
+    # The text that is sent, with `\n` line endings, without leading canary lines as in Harbor.
     instruction: str
-    instruction_path: str
-    attachments: tuple[Attachment, ...]
-    agent_seconds: float | None
-    verifier_seconds: float | None
+    instruction_path: str  # path in the task
+    attachments: tuple[Attachment, ...]  # the files added before this step, sorted by name
+    agent_seconds: float | None  # time limit of one attempt; None if not set
+    verifier_seconds: float | None  # time limit of one verifier run; None if not set
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTask:
-    """One MissionReport task.
+    """One MissionReport task."""
 
-    Attributes:
-        task_id: the name of its folder.
-        schema_version: of `task.toml`, `1.0` to `1.4`.
-        title, report_family, setting, reader, length_limit: as in the specification's table; None
-            if not given.
-        prompt: the expert's prompt, which the instruction contains; None if not given separately.
-        steps: the agent's turns in order, at least one.
-        criteria: the rubric, in file order.
-        grading_guidance: the expert's notes, never shown to a judge; None if there are none.
-        golden_path: path of the expert's report in the task.
-        oracle_path: path of the script that submits it; None if there is none.
-        rubric_path: path of the criteria in the task.
-        judge: the task's own judge settings, as found.
-        mean_score_pct: mean of the published run in percent; None if unknown.
-        unused: ignored keys with their values: `task.toml: metadata.difficulty`.
-        notes: remarks that are not errors, one sentence each.
-    """
-
-    task_id: str
-    schema_version: str
+    task_id: str  # the name of its folder
+    schema_version: str  # of `task.toml`, `1.0` to `1.4`
+    # title, report_family, setting, reader, length_limit: as in the specification's table; None if not given.
     title: str | None
     report_family: str | None
     setting: str | None
     reader: str | None
     length_limit: str | None
-    prompt: str | None
-    steps: tuple[TaskStep, ...]
-    criteria: tuple[Criterion, ...]
-    grading_guidance: str | None
-    golden_path: str
-    oracle_path: str | None
-    rubric_path: str
+    prompt: str | None  # the expert's prompt, which the instruction contains; None if not given separately
+    steps: tuple[TaskStep, ...]  # the agent's turns in order, at least one
+    criteria: tuple[Criterion, ...]  # the rubric, in file order
+    grading_guidance: str | None  # the expert's notes, never shown to a judge; None if there are none
+    golden_path: str  # path of the expert's report in the task
+    oracle_path: str | None  # path of the script that submits it; None if there is none
+    rubric_path: str  # path of the criteria in the task
+    # The task's own judge settings, as found.
     judge: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    mean_score_pct: float | None = None
+    mean_score_pct: float | None = None  # mean of the published run in percent; None if unknown
+    # Ignored keys with their values: `task.toml: metadata.difficulty`.
     unused: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # remarks that are not errors, one sentence each
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -138,19 +101,12 @@ class ReportTask:
 
 @dataclass(frozen=True, slots=True)
 class RubricTotals:
-    """Totals of a rubric, as in the specification's table.
+    """Totals of a rubric, as in the specification's table."""
 
-    Attributes:
-        criteria: all criteria, penalties included.
-        penalties: those that cost points.
-        positive_points: sum over the required criteria.
-        penalty_points: sum over the penalties, as a positive number.
-    """
-
-    criteria: int
-    penalties: int
-    positive_points: float
-    penalty_points: float
+    criteria: int  # all criteria, penalties included
+    penalties: int  # those that cost points
+    positive_points: float  # sum over the required criteria
+    penalty_points: float  # sum over the penalties, as a positive number
 
     @classmethod
     def of(cls, criteria: tuple[Criterion, ...]) -> RubricTotals:
@@ -198,93 +154,61 @@ class ReportWords:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What one attempt submitted, before it is opened.
+    """What one attempt submitted, before it is opened."""
 
-    Attributes:
-        seed: number of the attempt.
-        status: `written` if there is a file, else `missing`, `refused` or `error`.
-        report: sha256 of the file; None if there is none.
-        ended: `finished`, or the limit that was reached.
-        n_calls: replies of the model.
-        completion: key of the last reply; None without a model.
-        detail: why there is no file, or another remark; may be empty.
-    """
-
-    seed: int
-    status: BriefStatus
-    report: str | None
-    ended: str = "finished"
-    n_calls: int = 0
-    completion: str | None = None
-    detail: str = ""
+    seed: int  # number of the attempt
+    status: BriefStatus  # `written` if there is a file, else `missing`, `refused` or `error`
+    report: str | None  # sha256 of the file; None if there is none
+    ended: str = "finished"  # `finished`, or the limit that was reached
+    n_calls: int = 0  # replies of the model
+    completion: str | None = None  # key of the last reply; None without a model
+    detail: str = ""  # why there is no file, or another remark; may be empty
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """Facts about one report except its text: a row of the reports table.
-
-    Attributes:
-        scenario_id, seed: the brief.
-        status: the attempt's outcome, as for a brief.
-        report: sha256 of the file; None if there is none.
-        ended: how the attempt ended: `finished`, `limit: steps`, ...
-        n_calls: replies of the model; 0 without a model.
-        word_rule: version of the counting rule.
-        words: words that count against a limit: the sum of the next four. None if not counted.
-        words_body, words_tables, words_notes, words_text_boxes, words_outside: as in `ReportWords`.
-        word_limit, page_limit: the task's limits; None if it has none.
-        pages: pages in LibreOffice's layout; None if not measured.
-        renderer: how the pages were counted (program, version, fonts) or why they were not; None if there
-            was nothing to lay out.
-        detail: why there is no text, or what the reader left out of it.
-    """
+    """Facts about one report except its text: a row of the reports table."""
 
     scenario_id: str
     seed: int
-    status: str
-    report: str | None
-    ended: str
-    n_calls: int
-    word_rule: str
-    words: int | None
+    status: str  # the attempt's outcome, as for a brief
+    report: str | None  # sha256 of the file; None if there is none
+    ended: str  # how the attempt ended: `finished`, `limit: steps`, ...
+    n_calls: int  # replies of the model; 0 without a model
+    word_rule: str  # version of the counting rule
+    words: int | None  # words that count against a limit: the sum of the next four. None if not counted.
+    # words_body, words_tables, words_notes, words_text_boxes, words_outside: as in `ReportWords`.
     words_body: int | None
     words_tables: int | None
     words_notes: int | None
     words_text_boxes: int | None
     words_outside: int | None
+    # word_limit, page_limit: the task's limits; None if it has none.
     word_limit: int | None
-    pages: int | None
+    pages: int | None  # pages in LibreOffice's layout; None if not measured
     page_limit: int | None
+    # How the pages were counted (program, version, fonts) or why they were not; None if there was nothing to
+    # lay out.
     renderer: str | None
-    detail: str
+    detail: str  # why there is no text, or what the reader left out of it
 
     @property
     def length(self) -> tuple[LengthMeasure, ...]:
         """Its measurements against the task's limits, words first; empty without limits."""
-        limits = (
-            (LengthUnit.words, self.word_limit, self.words),
-            (LengthUnit.pages, self.page_limit, self.pages),
-        )
-        return tuple(LengthMeasure(unit, limit, found) for unit, limit, found in limits if limit is not None)
+        limit = LengthLimit("", self.word_limit, self.page_limit)
+        return limit.measures(words=self.words, pages=self.pages)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A report after the format check.
-
-    Attributes:
-        status: its state.
-        reason: why it is not readable; empty if it is.
-        text: the text for the judge; None unless readable.
-        notices: what a person does not see in it or what was repaired: hidden text, white text, deletions.
-        words: None unless readable.
-    """
+    """A report after the format check."""
 
     status: ReportStatus
-    reason: str
-    text: str | None
+    reason: str  # why it is not readable; empty if it is
+    text: str | None  # the text for the judge; None unless readable
+    # What a person does not see in it or what was repaired: hidden text, white text, deletions.
     notices: tuple[Notice, ...]
-    words: ReportWords | None
+    words: ReportWords | None  # None unless readable
 
     def __post_init__(self) -> None:
         if (self.status is ReportStatus.readable) != (self.text is not None):

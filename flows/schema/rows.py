@@ -31,10 +31,6 @@ def from_row(kind: type[T], row: Mapping[str, Any]) -> T:
     Enum members, nested records and tuples are restored. Unknown columns are ignored, and a field with a
     default may be missing.
 
-    Args:
-        kind: a dataclass with resolvable annotations.
-        row: its fields by name.
-
     Raises:
         KeyError: a field without a default is missing, or an enum value is unknown.
     """

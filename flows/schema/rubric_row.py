@@ -27,17 +27,11 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class RowFault:
-    """What is wrong with one field of a row.
+    """What is wrong with one field of a row."""
 
-    Attributes:
-        field: the field; empty if it is the row as a whole.
-        found: what is there.
-        expected: what should be.
-    """
-
-    field: str
-    found: str
-    expected: str
+    field: str  # the field; empty if it is the row as a whole
+    found: str  # what is there
+    expected: str  # what should be
 
 
 def read_item(

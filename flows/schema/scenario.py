@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Literal
 
@@ -104,11 +104,13 @@ class Item:
     requirement: str  # the determination or wrong move in one sentence; or the criterion
     # The truth, complete enough to grade without the packet; empty for a criterion, which is judged by the
     # expert's report.
-    ground_truth: str
-    pass_condition: str  # when it is passed; for a wrong move, when it was not made. Empty for a criterion.
-    fail_condition: str  # when it is failed; empty for a criterion
-    source: tuple[Evidence, ...]  # evidence in the packet; at least one, at most one for a criterion
-    rationale: str  # why it matters to a staff; may be empty for a criterion
+    ground_truth: str = ""
+    pass_condition: str = (
+        ""  # when it is passed; for a wrong move, when it was not made. Empty for a criterion.
+    )
+    fail_condition: str = ""  # when it is failed; empty for a criterion
+    source: tuple[Evidence, ...] = ()  # evidence in the packet; at least one, at most one for a criterion
+    rationale: str = ""  # why it matters to a staff; may be empty for a criterion
     # Points of a criterion: above 0 if required, below 0 for a penalty. None for an item, which is weighted
     # by severity.
     points: float | None = None
@@ -154,12 +156,12 @@ class Scenario:
 
     scenario_id: str  # the folder's name
     title: str  # display name
-    assignment: str  # the instructions to the writer, before the packet
-    documents: tuple[str, ...]  # file names in packet order
-    items: tuple[Item, ...]  # the rubric, in file order
-    controls: Mapping[str, Control]  # by name; may be empty
-    synthetic: bool  # True if events, units and people are fictitious
-    licence: str  # licence of the scenario's files
+    assignment: str = ""  # the instructions to the writer, before the packet
+    documents: tuple[str, ...] = ()  # file names in packet order
+    items: tuple[Item, ...] = ()  # the rubric, in file order
+    controls: Mapping[str, Control] = field(default_factory=dict[str, Control])  # by name; may be empty
+    synthetic: bool = False  # True if events, units and people are fictitious
+    licence: str = "not stated"  # licence of the scenario's files
     task: ReportTask | None = None  # the task, for a MissionReport task; None otherwise
     reference: str | None = None  # text of the expert's report, used by judges; None unless a task
     reference_file: str | None = None  # the file that it was read from; None unless a task

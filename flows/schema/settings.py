@@ -62,201 +62,128 @@ def scoring_suffix(benchmark: str, scoring: str) -> str:
 
 @dataclass(frozen=True)
 class BenchmarkSettings(Strict):
-    """Which scenarios.
+    """Which scenarios."""
 
-    Attributes:
-        name: the benchmark's name, also of its results folder.
-        protocol: the protocol.
-        data: folder of its scenarios, relative to the project.
-        controls: folder of labelled control reports by task, relative to the project; None if scenarios
-            contain their own controls.
-        scenarios: ids to run; None for all of them.
-        dimensions: how items are classed; None for MA-Bench's steps, tiers and severities.
-    """
-
-    name: str
-    protocol: ProtocolName
-    data: str
+    name: str  # the benchmark's name, also of its results folder
+    protocol: ProtocolName  # the protocol
+    data: str  # folder of its scenarios, relative to the project
+    # Folder of labelled control reports by task, relative to the project; None if scenarios contain their own
+    # controls.
     controls: str | None
-    scenarios: list[str] | None
+    scenarios: list[str] | None  # ids to run; None for all of them
+    # How items are classed; None for MA-Bench's steps, tiers and severities.
     dimensions: Dimensions | None = None
 
 
 @dataclass(frozen=True)
 class HarnessSettings(Strict):
-    """The harness and the limits of one attempt.
+    """The harness and the limits of one attempt."""
 
-    Attributes:
-        name: the harness. Fields that do not apply to it are None.
-        max_steps: replies of the model.
-        max_tokens: input and output tokens of all calls, as counted by the provider; None for no limit.
-        max_minutes: minutes of one attempt.
-        clock: what counts against them.
-        nudges: how often a model that stops without a report is reminded of it.
-        page_chars: characters of a file per tool answer.
-        assumed: which of these are not from the protocol; printed with every model result.
-    """
-
-    name: Harness
-    max_steps: Count | None
+    name: Harness  # the harness. Fields that do not apply to it are None.
+    max_steps: Count | None  # replies of the model
+    # Input and output tokens of all calls, as counted by the provider; None for no limit.
     max_tokens: Count | None
-    max_minutes: Positive | None
-    clock: Clock | None
-    nudges: CountOrZero | None
-    page_chars: Count | None
-    assumed: list[str]
+    max_minutes: Positive | None  # minutes of one attempt
+    clock: Clock | None  # what counts against them
+    nudges: CountOrZero | None  # how often a model that stops without a report is reminded of it
+    page_chars: Count | None  # characters of a file per tool answer
+    assumed: list[str]  # which of these are not from the protocol; printed with every model result
 
 
 @dataclass(frozen=True)
 class EffortSettings(Strict):
-    """The writer's reasoning effort.
+    """The writer's reasoning effort."""
 
-    Attributes:
-        level: one of `Effort`.
-    """
-
-    level: Effort
+    level: Effort  # one of `Effort`
 
 
 @dataclass(frozen=True)
 class WordCapSettings(Strict):
-    """The word cap: how much of a brief is graded.
+    """The word cap: how much of a brief is graded."""
 
-    Attributes:
-        words: number of words kept; None for all of them.
-    """
-
-    words: Count | None
+    words: Count | None  # number of words kept; None for all of them
 
 
 @dataclass(frozen=True)
 class ScoringSettings(Strict):
-    """How verdicts become a score.
+    """How verdicts become a score."""
 
-    Attributes:
-        name: name of the weights and of the leaderboard.
-        weights: points by severity, negative for wrong moves. For criteria: empty to use their own points,
-            else by `positive` and `negative`.
-        clamped: True to clamp each brief's score to [0, 1].
-        assumed: severities whose points are not published; printed with every result.
-        interval_level: coverage of the interval, within (0, 1).
-        resamples: number of random bootstrap resamples.
-        interval: method of the interval.
-        min_graded: share of a brief's items that must be graded for it to enter the mean, within (0, 1].
-        min_coverage: share of the briefs asked for that must enter the mean for it to be shown, within
-            [0, 1].
-        refusals: how a refused brief is scored.
-    """
-
-    name: str
+    name: str  # name of the weights and of the leaderboard
+    # Points by severity, negative for wrong moves. For criteria: empty to use their own points, else by
+    # `positive` and `negative`.
     weights: dict[str, float]
-    clamped: bool
-    assumed: list[str]
-    interval_level: float
+    clamped: bool  # True to clamp each brief's score to [0, 1]
+    assumed: list[str]  # severities whose points are not published; printed with every result
+    interval_level: float  # coverage of the interval, within (0, 1)
+    # Number of random bootstrap resamples.
     resamples: Annotated[int, Limit(ge=2)]  # a bootstrap compares them
     # Defaults for callers that don't use `conf/`.
-    interval: IntervalMethod = IntervalMethod.t
+
+    interval: IntervalMethod = IntervalMethod.t  # method of the interval
+    # Share of a brief's items that must be graded for it to enter the mean, within (0, 1].
     min_graded: float = 0.95
+    # Share of the briefs asked for that must enter the mean for it to be shown, within [0, 1].
     min_coverage: float = 0.5
-    refusals: Refusals = Refusals.unscored
+    refusals: Refusals = Refusals.unscored  # how a refused brief is scored
 
 
 @dataclass(frozen=True)
 class RunnerSettings(Strict):
-    """How calls are made.
+    """How calls are made."""
 
-    Attributes:
-        concurrency: calls in flight at once, for each provider.
-        requests_per_minute: for each provider; None for no limit.
-        tokens_per_minute: for each provider, input and output; None for no limit.
-        max_attempts: tries of one call before it fails.
-        connect_timeout_s: timeout for connecting, in seconds.
-        idle_timeout_s: timeout without data on a connection, in seconds.
-        total_timeout_s: timeout for one try, in seconds.
-        backoff_s: first pause after a fault, in seconds; doubled each time, with jitter.
-        backoff_max_s: longest pause, in seconds.
-        batch: True to use the provider's batches: cheaper, done within a day.
-        batch_wait_s: seconds without a new call after which a batch is submitted.
-        batch_poll_s: seconds between polls of a running batch.
-        batch_max_requests: maximum calls per batch.
-        engine: where stages are computed.
-        scheduler: address of a running Dask scheduler, `tcp://HOST:PORT`; None to start a cluster.
-        cluster: who starts the workers; unused with `scheduler`.
-        cluster_options: keywords of that cluster's class, as its documentation has them.
-        workers: number of worker processes; None for one for each core of this machine.
-        chains_per_worker: scenarios that a worker processes at once; None for what fills every call.
-        contact: `HOST:PORT` of this process that workers reach, to lease shares of the limits; None for the
-            address towards the scheduler and any free port.
-    """
-
-    concurrency: Count
-    requests_per_minute: Count | None
-    tokens_per_minute: Count | None
-    max_attempts: Count
-    connect_timeout_s: Positive
-    idle_timeout_s: Positive
-    total_timeout_s: Positive
-    backoff_s: PositiveOrZero
-    backoff_max_s: PositiveOrZero
+    concurrency: Count  # calls in flight at once, for each provider
+    requests_per_minute: Count | None  # for each provider; None for no limit
+    tokens_per_minute: Count | None  # for each provider, input and output; None for no limit
+    max_attempts: Count  # tries of one call before it fails
+    connect_timeout_s: Positive  # timeout for connecting, in seconds
+    idle_timeout_s: Positive  # timeout without data on a connection, in seconds
+    total_timeout_s: Positive  # timeout for one try, in seconds
+    backoff_s: PositiveOrZero  # first pause after a fault, in seconds; doubled each time, with jitter
+    backoff_max_s: PositiveOrZero  # longest pause, in seconds
     # Defaults for callers that don't use `conf/`: no batches.
-    batch: bool = False
-    batch_wait_s: float = 10.0
-    batch_poll_s: float = 60.0
-    batch_max_requests: int = 10_000
-    engine: Engine = Engine.process
+
+    batch: bool = False  # True to use the provider's batches: cheaper, done within a day
+    batch_wait_s: float = 10.0  # seconds without a new call after which a batch is submitted
+    batch_poll_s: float = 60.0  # seconds between polls of a running batch
+    batch_max_requests: int = 10_000  # maximum calls per batch
+    engine: Engine = Engine.process  # where stages are computed
+    # Address of a running Dask scheduler, `tcp://HOST:PORT`; None to start a cluster.
     scheduler: str | None = None
-    cluster: ClusterKind = ClusterKind.local
+    cluster: ClusterKind = ClusterKind.local  # who starts the workers; unused with `scheduler`
+    # Keywords of that cluster's class, as its documentation has them.
     cluster_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    workers: Count | None = None
+    workers: Count | None = None  # number of worker processes; None for one for each core of this machine
+    # Scenarios that a worker processes at once; None for what fills every call.
     chains_per_worker: Count | None = None
+    # `HOST:PORT` of this process that workers reach, to lease shares of the limits; None for the address
+    # towards the scheduler and any free port.
     contact: str | None = None
 
 
 @dataclass(frozen=True)
 class BudgetSettings(Strict):
-    """Spending limits of a run; None for no limit. A call that might exceed one stops the run, resumably.
+    """Spending limits of a run; None for no limit. A call that might exceed one stops the run, resumably."""
 
-    Attributes:
-        max_usd: US dollars, for all paid calls of the run.
-        max_calls: paid calls.
-        max_tokens: input and output tokens of the run's paid calls.
-    """
-
-    max_usd: PositiveOrZero | None
-    max_calls: CountOrZero | None
-    max_tokens: CountOrZero | None
+    max_usd: PositiveOrZero | None  # US dollars, for all paid calls of the run
+    max_calls: CountOrZero | None  # paid calls
+    max_tokens: CountOrZero | None  # input and output tokens of the run's paid calls
 
 
 @dataclass(frozen=True)
 class TrackingSettings(Strict):
-    """Logging to MLflow.
+    """Logging to MLflow."""
 
-    Attributes:
-        enabled: False to log nothing.
-        experiment: MLflow's name of the experiment.
-        traces: how many briefs of one command are logged as traces, shared by its conditions.
-        wait_s: seconds to wait at the end for a store that `MLFLOW_TRACKING_URI` names.
-    """
-
-    enabled: bool
-    experiment: str
+    enabled: bool  # False to log nothing
+    experiment: str  # MLflow's name of the experiment
     # Defaults for callers that don't use `conf/`.
-    traces: CountOrZero = 500
-    wait_s: PositiveOrZero = 120.0
+
+    traces: CountOrZero = 500  # how many briefs of one command are logged as traces, shared by its conditions
+    wait_s: PositiveOrZero = 120.0  # seconds to wait at the end for a store that `MLFLOW_TRACKING_URI` names
 
 
 @dataclass(frozen=True)
 class Settings(Strict):
-    """The complete settings of one run.
-
-    Attributes:
-        seeds: repeats of each brief.
-        retry: which stored outcomes are retried.
-        results: output folder, relative to the project.
-        store: where paid replies are kept: the address of a store that several machines share, or None for
-            the output folder.
-        (the others): the axes.
-    """
+    """The complete settings of one run: the axes, and what belongs to none."""
 
     benchmark: BenchmarkSettings
     harness: HarnessSettings
@@ -270,7 +197,9 @@ class Settings(Strict):
     runner: RunnerSettings
     budget: BudgetSettings
     tracking: TrackingSettings
-    seeds: Count
-    retry: Retry
-    results: str
+    seeds: Count  # repeats of each brief
+    retry: Retry  # which stored outcomes are retried
+    results: str  # output folder, relative to the project
+    # Where paid replies are kept: the address of a store that several machines share, or None for the output
+    # folder.
     store: str | None = None

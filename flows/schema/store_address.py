@@ -27,9 +27,7 @@ class StoreAddress:
     def of(cls, text: str, project: Path | None = None) -> StoreAddress:
         """Parse an address.
 
-        Args:
-            text: the address, or the path of a folder.
-            project: folder that a relative path starts from; None for the current one.
+        A relative path starts from `project`, else from the current folder.
 
         Raises:
             ConfigError: it is not understood, or holds a password or a token.

@@ -57,6 +57,18 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemVerdict:
+    """The verdict of one call, or by the rules of the offline judge, on one item; without the brief."""
+
+    item_id: str
+    status: VerdictStatus  # whether it was graded
+    passed: bool | None  # None unless graded. For a wrong move, True means that the brief did not make it.
+    # How it failed; None if it passed, was not graded, or the judge was not asked.
+    mode: FailureMode | None = None
+    reason: str = ""  # the judge's explanation, or why there is no verdict; may be empty
+
+
+@dataclass(frozen=True, slots=True)
 class BriefScore:
     """The score of one judge's verdicts on one brief, under one set of weights.
 
@@ -129,6 +141,27 @@ class Estimate:
     n_briefs_all: int  # briefs asked for
     n_ungraded: int  # items whose verdict is missing, over all briefs asked for
     n_partial: int = 0  # scored briefs with missing verdicts that could change their score
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Verdicts of one group of items, pooled over briefs."""
+
+    group: str  # the step, tier, severity, scenario or failure mode
+    kind: str  # `requirement` or `error`; the two are never pooled
+    n: int  # graded verdicts
+    passed: int  # graded verdicts that passed; by mode, those that did not fail in this mode
+    ungraded: int  # items without a verdict
+
+    @property
+    def failed(self) -> int:
+        """Graded verdicts that failed; by mode, in this mode."""
+        return self.n - self.passed
+
+    @property
+    def rate(self) -> float | None:
+        """Share passed; None if nothing was graded."""
+        return self.passed / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,22 +29,14 @@ class LabelledVerdict:
     """One item of one brief, graded by a label and by a judge.
 
     Both are as in a verdict: for a wrong move, True means that the brief did not make it.
-
-    Attributes:
-        item: the item, whose tier and severity determine its groups.
-        label: the label, given before any judge saw the brief.
-        verdict: the judge's verdict; None if it has none.
-        scenario: its scenario, by which intervals are clustered.
-        brief: the brief.
-        overlap: the brief's `window_overlap` with the item; None if it is not known.
     """
 
-    item: Item
-    label: bool
-    verdict: bool | None
-    scenario: str = ""
+    item: Item  # the item, whose tier and severity determine its groups
+    label: bool  # the label, given before any judge saw the brief
+    verdict: bool | None  # the judge's verdict; None if it has none
+    scenario: str = ""  # its scenario, by which intervals are clustered
     brief: str = ""
-    overlap: float | None = None
+    overlap: float | None = None  # the brief's `window_overlap` with the item; None if it is not known
 
 
 def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreement:
@@ -57,10 +49,6 @@ def measure_agreement(labels: str, pairs: Sequence[LabelledVerdict]) -> Agreemen
     Baselines grade the items that the judge graded. `which brief` knows only which brief it is: it gives all
     requirements of a brief, and all wrong moves, the more frequent label. `BM25` passes as many requirements
     as the labels do, those with the greatest `overlap`; of the wrong moves it fails as many, those likewise.
-
-    Args:
-        labels: name of the labels, as printed.
-        pairs: in any order.
     """
     graded = [pair for pair in pairs if pair.verdict is not None]
     guessed = {WHICH_BRIEF: _by_brief(graded)}
@@ -139,10 +127,7 @@ class Repeated:
 def compare_verdicts(name: str, pairs: Sequence[Repeated], places: tuple[int, int] = (0, 1)) -> Agreement:
     """Compare two judges on the same items. Accuracy is the share that agree; neither is the reference.
 
-    Args:
-        name: name of the other judge, as printed.
-        pairs: items of briefs with the verdicts of both. One without both counts only in `n_ungraded`.
-        places: of their verdicts.
+    `places` are those of their verdicts. An item without both counts only in `n_ungraded`.
     """
     labelled: list[LabelledVerdict] = []
     for pair in pairs:
@@ -154,9 +139,6 @@ def compare_verdicts(name: str, pairs: Sequence[Repeated], places: tuple[int, in
 
 def measure_self_agreement(asked: Sequence[Repeated]) -> SelfAgreement | None:
     """Compute the agreement among a judge's repeats; None if nothing was asked more than once.
-
-    Args:
-        asked: items of briefs with a verdict for each repeat; the same number for each item.
 
     Raises:
         ValueError: items with different numbers of repeats.

@@ -29,23 +29,16 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class RowSettings:
-    """One row of a table.
+    """One row of a table."""
 
-    Attributes:
-        shown: what the table's own columns say of it; rows that differ there need no further name.
-        prompt: version of the writer's prompt.
-        judge: name, effort, mode and prompt version of its judge.
-        digests: of the condition and of the judge.
-        settings: the sections of its settings; None if they were not recorded.
-        changed: dotted keys that differ from their named options.
-    """
-
+    # What the table's own columns say of it; rows that differ there need no further name.
     shown: tuple[str, ...]
-    prompt: str
+    prompt: str  # version of the writer's prompt
+    # Name, effort, mode and prompt version of its judge.
     judge: tuple[str, str | None, str | None, str | None]
-    digests: tuple[str, str]
-    settings: Mapping[str, Any] | None = None
-    changed: Collection[str] = ()
+    digests: tuple[str, str]  # of the condition and of the judge
+    settings: Mapping[str, Any] | None = None  # the sections of its settings; None if they were not recorded
+    changed: Collection[str] = ()  # dotted keys that differ from their named options
 
 
 def differing(rows: Sequence[RowSettings]) -> list[Pairs]:

@@ -32,43 +32,30 @@ _HEADINGS: Mapping[str, str] = {  # where they are not the words of the area's n
     Step.mission_statement: "Restated mission",
 }
 
-_CUES: Mapping[str, str] = {
-    Step.higher_guidance: (
-        "intent purpose end state guidance commander directs priority higher headquarters endstate"
-    ),
-    Step.tasks: (
-        "task conduct establish secure protect provide prepare coordinate support must shall will be prepared"
-    ),
-    Step.facts: (
-        "is are has have total reported confirmed currently arrived located strength tonnes km hours"
-    ),
-    Step.assumptions: (
-        "assume assumed assumption expected presume if likely planning pending continue remain"
-    ),
-    Step.limitations: (
-        "not must no only prohibited authority approval restrict limit without unless before until may"
-    ),
-    Step.environment: (
-        "enemy adversary militia population terrain weather river road media displaced threat force rain"
-    ),
-    Step.centers_of_gravity: (
-        "centre gravity critical capability vulnerability depends relies source strength cohesion control"
-    ),
-    Step.objectives: (
-        "objective effect success criteria measure achieve condition restore maintain end restored open"
-    ),
-    Step.forces: (
-        "battalion company squadron available shortfall ready personnel vehicles aircraft assigned contingent"
-    ),
-    Step.risk: (
-        "risk hazard casualty danger could delay fail loss threat mitigate escalation exposure shortage"
-    ),
-    Step.ccir: (
-        "unknown confirm unconfirmed whether requirement information intelligence decision "
-        "report gap indicator"
-    ),
-    Step.mission_statement: "mission order forces area no later than conduct purpose support stability task",
-}
+_CUES = """
+    higher_guidance: intent purpose end state guidance commander directs priority higher headquarters
+        endstate;
+    tasks: task conduct establish secure protect provide prepare coordinate support must shall will be
+        prepared;
+    facts: is are has have total reported confirmed currently arrived located strength tonnes km hours;
+    assumptions: assume assumed assumption expected presume if likely planning pending continue remain;
+    limitations: not must no only prohibited authority approval restrict limit without unless before until
+        may;
+    environment: enemy adversary militia population terrain weather river road media displaced threat force
+        rain;
+    centers_of_gravity: centre gravity critical capability vulnerability depends relies source strength
+        cohesion control;
+    objectives: objective effect success criteria measure achieve condition restore maintain end restored
+        open;
+    forces: battalion company squadron available shortfall ready personnel vehicles aircraft assigned
+        contingent;
+    risk: risk hazard casualty danger could delay fail loss threat mitigate escalation exposure shortage;
+    ccir: unknown confirm unconfirmed whether requirement information intelligence decision report gap
+        indicator;
+    mission_statement: mission order forces area no later than conduct purpose support stability task
+"""
+_CUES_OF = {step.strip(): words for step, words in (row.split(":") for row in _CUES.split(";"))}
+"""Words that an area's sentences hold, by its name."""
 
 _WORD = re.compile(r"[a-z][a-z'-]+|\d[\d,.]*")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z0-9(\"'])")
@@ -90,11 +77,8 @@ def write_extractive(
 ) -> str:
     """Write a brief of about `words` words.
 
-    Args:
-        packet: the documents.
-        words: target length; None for `DEFAULT_WORDS`.
-        seed: breaks near-ties, so repeats differ; the same seed gives the same brief.
-        steps: areas of the brief; one that MA-Bench does not have is found by the words of its name.
+    `seed` breaks near-ties: repeats differ, and the same seed gives the same brief. A step that MA-Bench does
+    not have is found by the words of its name.
     """
     sentences = _sentences(packet)
     steps = steps or ("findings",)
@@ -102,7 +86,7 @@ def write_extractive(
     taken: list[_Sentence] = []
     sections: list[str] = []
     for step in steps:
-        cues = set(_WORD.findall(_CUES.get(step, step.replace("_", " ").lower())))
+        cues = set(_WORD.findall(_CUES_OF.get(step, step.replace("_", " ").lower())))
 
         def cued(sentence: _Sentence, cues: set[str] = cues) -> float:
             return len(cues.intersection(sentence.words)) / math.sqrt(len(sentence.words))
@@ -120,11 +104,7 @@ def extract_report(packet: Packet, assignment: str, words: int, seed: int) -> li
 
     Sentences are ranked by rare words shared with the assignment, centrality and figures.
 
-    Args:
-        packet: the documents.
-        assignment: the report's assignment.
-        words: target length without headings.
-        seed: breaks near-ties, so repeats differ; the same seed gives the same sentences.
+    `words` is the target length without headings; `seed` is as for a brief.
     """
     sentences = _sentences(packet)
     rarity = _inverse_frequency([sentence.words for sentence in sentences])

@@ -29,11 +29,6 @@ class Written:
 def build_messages(assignment: str, packet: Packet, prompt: PromptSettings) -> tuple[Message, ...]:
     """Build one prompt with the whole packet, the same for every model and seed.
 
-    Args:
-        assignment: the scenario's assignment.
-        packet: all documents.
-        prompt: the writer's prompt.
-
     Raises:
         ConfigError: the prompt has an unknown placeholder.
     """

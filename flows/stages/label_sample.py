@@ -33,17 +33,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a sample.
+    """The size of a sample."""
 
-    Attributes:
-        briefs: that each rater reads.
-        items: labelled in each brief, or all if it has fewer.
-        shared: briefs that all raters read; the others are each read by one.
-    """
-
-    briefs: int
-    items: int
-    shared: int
+    briefs: int  # that each rater reads
+    items: int  # labelled in each brief, or all if it has fewer
+    shared: int  # briefs that all raters read; the others are each read by one
 
 
 def draw_sample(
@@ -59,12 +53,7 @@ def draw_sample(
     and steps. Verdicts play no part: a sample that is balanced by them would bias the judge's error rates.
     Briefs and their items are in an order of their own for each rater.
 
-    Args:
-        briefs: all of the benchmark; equal texts of a scenario count once.
-        items: by scenario.
-        raters: their names.
-        size: how much each labels.
-        sample: names the draw.
+    Equal texts of a scenario count once. `sample` names the draw.
 
     Raises:
         ConfigError: there are fewer briefs than the sample needs.

@@ -40,8 +40,7 @@ def parse_length_limit(text: str) -> LengthLimit:
 
     If a unit is given twice, the smaller number counts: a report must keep both.
 
-    Args:
-        text: the author's words; anything longer than 500 characters is prose and stays unread.
+    Anything longer than 500 characters is prose and stays unread.
 
     Returns:
         The limits that are plainly stated; every other part of `text` under `unread`.

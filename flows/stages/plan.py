@@ -33,52 +33,33 @@ _CENT = 0.01  # dollars; smaller amounts must not be shown as 0
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One remaining call.
+    """One remaining call."""
 
-    Attributes:
-        input_tokens: estimate.
-        output_tokens: estimate, without reasoning.
-        most_output_tokens: the output limit sent; None if none is.
-        is_assumed: True if its prompt is not known yet, such as a brief that is not yet written.
-    """
-
-    input_tokens: int
-    output_tokens: int
-    most_output_tokens: int | None
-    is_assumed: bool = False
+    input_tokens: int  # estimate
+    output_tokens: int  # estimate, without reasoning
+    most_output_tokens: int | None  # the output limit sent; None if none is
+    is_assumed: bool = False  # True if its prompt is not known yet, such as a brief that is not yet written
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An amount in US dollars.
+    """An amount in US dollars."""
 
-    Attributes:
-        usd: the known part; None if unknown.
-        is_bound: True if a part is unknown, so that `usd` is a lower bound.
-    """
-
-    usd: float | None
-    is_bound: bool = False
+    usd: float | None  # the known part; None if unknown
+    is_bound: bool = False  # True if a part is unknown, so that `usd` is a lower bound
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Totals of the remaining calls.
+    """Totals of the remaining calls."""
 
-    Attributes:
-        calls: how many.
-        assumed: number of calls with a prompt that is not known yet.
-        input_tokens, output_tokens: estimates.
-        cost: cost of the estimates.
-        most: cost if every reply reaches its output limit, including reasoning; a lower bound without
-            a limit.
-    """
-
-    calls: int
-    assumed: int
+    calls: int  # how many
+    assumed: int  # number of calls with a prompt that is not known yet
+    # input_tokens, output_tokens: estimates.
     input_tokens: int
     output_tokens: int
-    cost: Cost
+    cost: Cost  # cost of the estimates
+    # Cost if every reply reaches its output limit, including reasoning; a lower bound without a limit.
     most: Cost
 
 

@@ -38,9 +38,7 @@ def rubric_notes(items: Sequence[Item], dimensions: Dimensions = MA_BENCH) -> li
 
     Nothing here is a fault: a rubric of one's own may have other proportions.
 
-    Args:
-        items: of one rubric; criteria with points of their own are passed over.
-        dimensions: of its benchmark.
+    Criteria with points of their own are passed over.
     """
     classed = [item for item in items if item.points is None]
     found = [*_shares(classed, dimensions), *_thin(classed), *_alike(classed)] if classed else []

@@ -124,11 +124,7 @@ def score_briefs(
 ) -> list[BriefScore]:
     """Apply `score_brief` to every brief in the verdicts, in order of first appearance.
 
-    Args:
-        items: the rubrics by scenario.
-        verdicts: complete verdicts of any number of briefs.
-        scoring: the weights.
-        refused: scenario and seed of the briefs that the writer refused.
+    `refused` are scenario and seed of the briefs that the writer refused.
 
     Raises:
         ScenarioError, ConfigError: as `score_brief`.

@@ -96,19 +96,12 @@ def _heads(rows: Sequence[LeaderboardRow]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """A table for a terminal.
+    """A table for a terminal."""
 
-    Attributes:
-        rows: cells, the header first.
-        words: places of the columns of words, which may wrap.
-        marked: for each row after the header, whether it is of this run.
-        caption: what is the same in all rows; may be empty.
-    """
-
-    rows: Sequence[tuple[str, ...]]
-    words: AbstractSet[int]
-    marked: Sequence[bool]
-    caption: str
+    rows: Sequence[tuple[str, ...]]  # cells, the header first
+    words: AbstractSet[int]  # places of the columns of words, which may wrap
+    marked: Sequence[bool]  # for each row after the header, whether it is of this run
+    caption: str  # what is the same in all rows; may be empty
 
 
 def screen_table(
@@ -122,10 +115,8 @@ def screen_table(
     Columns that are equal in all rows go into the caption, and counts that are 0 in all rows are left out. So
     is the rank where there are several judges, since it is within each.
 
-    Args:
-        rows: at least one.
-        new: condition and judge of the rows of this run.
-        folded: True for few columns: what rows differ in is one, each setting on a line of its own.
+    `new` has condition and judge of the rows of this run. `folded` gives few columns: what rows differ in is
+    one, each setting on a line of its own.
     """
     marked = [(row.condition, row.judge_id) in new for row in rows]
     is_mixed = any(marked) and not all(marked)

@@ -83,14 +83,8 @@ def truncate(
     punctuation, without trailing white space: cutting again changes nothing. A text without words makes an
     `empty` brief, which is graded like any other.
 
-    Args:
-        scenario_id: the scenario.
-        seed: number of the repeat, from 1.
-        text: the complete text.
-        cap: number of words to keep, from 0; None keeps everything.
-        completion: key of the stored reply; None for briefs written elsewhere.
-        cut_by_provider: True if the reply stopped at the provider's output limit.
-        detail: note on how it was written.
+    `seed` and `cap` count from 1 and from 0; without a cap everything is kept. `completion` is the key of the
+    stored reply, None for a brief written elsewhere.
 
     Raises:
         ConfigError: `cap` is negative.
@@ -120,13 +114,6 @@ def without_text(
 ) -> Brief:
     """Build the brief of a request without a text: its counts are null, not 0.
 
-    Args:
-        scenario_id: the scenario.
-        seed: number of the repeat, from 1.
-        status: `refused` or `error`.
-        detail: why there is no text.
-        completion: key of the stored reply; None if there is none.
-
     Raises:
         ValueError: `status` is one that has a text.
     """
@@ -139,8 +126,6 @@ def without_text(
         text=None,
         words_raw=None,
         words_kept=None,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_COUNTER,
         completion=completion,
         detail=detail,

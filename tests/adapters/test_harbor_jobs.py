@@ -1,6 +1,5 @@
 """Job trees that Harbor 0.25 and 0.26 wrote, whole and damaged."""
 
-import json
 import shutil
 
 import pytest
@@ -8,22 +7,12 @@ import pytest
 from flows.adapters.harbor_jobs import read_job
 from flows.common.errors import ConfigError
 from flows.schema.harbor import HarborError, ReportState
-from tests.support.harbor_trees import FIXTURES, REPORT, copy_job, edit
-
-GOOD = "memo-02__gjDVFmk"  # one step, reward 1.0, all three criteria
-STEPS = "memo-01__GGemPUp"  # the same, under steps/answer/
+from tests.support.harbor_trees import FIXTURES, GOOD, REPORT, STEPS, copy_job, edit, trial
 
 
 @pytest.fixture
 def job(tmp_path):
     return copy_job("0.25.0", tmp_path)
-
-
-def trial(job, name):
-    found = read_job(job)
-    return next(t for t in found.trials if t.name == name), "\n".join(
-        f"{damage.where}: {damage.detail}" for damage in found.damage
-    )
 
 
 def rows(job):
@@ -274,179 +263,6 @@ def test_folders_that_are_no_job(tmp_path):
     shutil.copytree(FIXTURES / "scripted-0.25.0", tmp_path / "jobs" / "scripted-0.25.0")
     with pytest.raises(HarborError, match=r"a folder of jobs.*one job, not of all jobs"):
         read_job(tmp_path / "jobs")
-
-
-def secret(tmp_path):
-    """A report outside the job that must never be read."""
-    path = tmp_path / "secret" / "report.docx"
-    path.parent.mkdir()
-    shutil.copy(FIXTURES / "scripted-0.25.0" / GOOD / REPORT, path)
-    return path
-
-
-@pytest.mark.parametrize(
-    "destination",
-    [
-        "../../secret/report.docx",
-        "{outside}",
-        "artifacts/../../../secret/report.docx",
-        "..\\secret\\report.docx",
-    ],
-)
-def test_an_artifact_that_leads_out_of_the_tree_is_not_opened(job, tmp_path, destination):
-    outside = secret(tmp_path)
-    shutil.rmtree(job / GOOD / "artifacts" / "app")
-    destination = destination.format(outside=outside)
-
-    def lead_out(manifest):
-        manifest[1]["destination"] = destination
-
-    edit(job / GOOD / "artifacts" / "manifest.json", lead_out)
-    found, damage = trial(job, GOOD)
-    assert found.report is None
-    assert f"{GOOD}: the path {destination!r} leads out of the tree" in damage
-
-
-@pytest.mark.parametrize("name", ["../../secret", "/etc", "..", "a/b", "a\\b", "a\0b", "a" * 300])
-def test_a_step_name_that_is_no_name_is_not_followed(job, name):
-    def rename(result):
-        result["step_results"][0]["step_name"] = name
-
-    edit(job / STEPS / "result.json", rename)
-    found, damage = trial(job, STEPS)
-    assert (found.reward, found.criteria, found.report) == (1.0, (), None)
-    assert STEPS in damage
-
-
-def test_links_are_not_followed(job, tmp_path):
-    outside = secret(tmp_path)
-    (outside.parent / "judgment.json").write_text(
-        '{"criteria": [{"criterion_id": "x", "points": 1, "met": true}]}'
-    )
-    report = job / GOOD / REPORT
-    report.unlink()
-    report.symlink_to(outside)
-    judgment = job / GOOD / "verifier" / "judgment.json"
-    judgment.unlink()
-    judgment.symlink_to(outside.parent / "judgment.json")
-    shutil.move(job / STEPS / "steps", tmp_path / "secret" / "steps")
-    (job / STEPS / "steps").symlink_to(tmp_path / "secret" / "steps")
-    (job / "memo-03__linked").symlink_to(job / GOOD)
-    found, damage = trial(job, GOOD)
-    assert (found.report, found.criteria) == (None, ())
-    for where in (f"{GOOD}/{REPORT}", f"{GOOD}/verifier/judgment.json", f"{STEPS}/steps", "memo-03__linked"):
-        assert f"{where}: a link; not followed" in damage
-    linked, _ = trial(job, STEPS)
-    assert (linked.report, linked.criteria) == (None, ())
-
-
-def test_a_verifiers_folder_that_is_a_link_is_not_followed(job, tmp_path):
-    shutil.move(job / GOOD / "verifier", tmp_path / "verifier")
-    (job / GOOD / "verifier").symlink_to(tmp_path / "verifier")
-    found, damage = trial(job, GOOD)
-    assert (found.criteria, found.reward_source) == ((), "result.json")
-    assert f"{GOOD}/verifier: a link; not followed" in damage
-
-
-def write_verdicts(job, name, content):
-    (job / GOOD / "verifier" / name).write_text(json.dumps(content))
-    return trial(job, GOOD)
-
-
-def test_the_reward_kits_details(job):
-    (job / GOOD / "verifier" / "judgment.json").unlink()
-    shutil.copy(FIXTURES / "rewardkit-reward-details.json", job / GOOD / "verifier" / "reward-details.json")
-    found, damage = trial(job, GOOD)
-    assert [
-        (c.criterion_id, c.met, c.points, c.is_penalty, c.passed, c.text, c.reason) for c in found.criteria
-    ] == [
-        (
-            "file_exists:outputs/report.docx",
-            True,
-            1.0,
-            False,
-            True,
-            "Check that outputs/report.docx exists in the workspace",
-            "",
-        ),
-        ("c1", True, 3.0, False, True, "Leads with the delayed pallets", "because"),
-        ("p1", True, -2.0, True, False, "Mentions lunch", "because"),
-    ]
-    assert found.judges == ("openai/fake-judge (medium)",)
-    assert damage == ""
-
-
-def test_marks_between_yes_and_no_faults_and_negations_of_the_reward_kit(job):
-    (job / GOOD / "verifier" / "judgment.json").unlink()
-    criterion = {"name": "a", "value": 0.5, "raw": 3, "weight": 1.0, "description": "Is clear"}
-    timed_out = {"name": "b", "value": 0.0, "raw": None, "weight": 1.0, "error": "judge timed out after 300s"}
-    negated = {
-        "name": "c",
-        "value": 1.0,
-        "raw": "no",
-        "weight": 1.0,
-        "negate": True,
-        "description": "Has lunch",
-    }
-    details = {"reward": {"score": 0.5, "kind": "agent", "criteria": [criterion, timed_out, negated]}}
-    found, _ = write_verdicts(job, "reward-details.json", details)
-    assert [(c.met, c.passed, c.text, c.detail) for c in found.criteria] == [
-        (None, None, "Is clear", "value 0.5, raw mark 3"),
-        (None, None, "", "judge timed out after 300s"),
-        (True, True, "not: Has lunch", ""),
-    ]
-
-
-def test_verdicts_by_id_without_points_and_with_a_polarity(job):
-    content = {
-        "verdicts": {
-            "c1": {"met": False, "reason": "absent"},
-            "p1": {"met": True, "polarity": "penalty", "justification": "line 3"},
-            "c2": {"met": "yes", "points": 2},
-        }
-    }
-    found, _ = write_verdicts(job, "judgment.json", content)
-    assert [(c.criterion_id, c.met, c.is_penalty, c.passed, c.reason) for c in found.criteria] == [
-        ("c1", False, None, None, "absent"),
-        ("p1", True, True, False, "line 3"),
-        ("c2", None, False, None, ""),
-    ]
-    assert found.criteria[2].detail == "met is 'yes'"
-
-
-def test_files_that_contradict_one_another(job):
-    content = {"criteria": [{"id": "c1", "points": 3, "met": False}, {"id": "c9", "points": 1, "met": True}]}
-    found, damage = write_verdicts(job, "again.json", content)
-    assert [(c.criterion_id, c.met) for c in found.criteria] == [
-        ("c1", True),
-        ("c2", True),
-        ("p1", False),
-        ("c9", True),
-    ]
-    assert "again.json: says met=False of c1, where verifier/judgment.json says met=True" in damage
-
-
-def test_an_id_that_comes_twice_is_told_apart_by_its_part(job):
-    (job / GOOD / "verifier" / "judgment.json").unlink()
-    one = {"name": "exists", "value": 1.0, "raw": True, "weight": 1.0}
-    details = {
-        "format": {"score": 1.0, "criteria": [one]},
-        "content": {"score": 0.0, "criteria": [{**one, "value": 0.0}, {**one, "value": 0.0}]},
-    }
-    found, damage = write_verdicts(job, "reward-details.json", details)
-    assert [(c.criterion_id, c.met) for c in found.criteria] == [
-        ("format/exists", True),
-        ("content/exists", False),
-    ]
-    assert "criterion content/exists twice; the first is kept" in damage
-
-
-def test_halves_of_surrogate_pairs_become_question_marks(job):
-    (job / GOOD / "verifier" / "judgment.json").write_text(
-        '{"criteria": [{"id": "c\\ud800", "points": 1, "met": true, "reason": "a\\udc00b"}]}'
-    )
-    found, _ = trial(job, GOOD)
-    assert [(c.criterion_id, c.reason) for c in found.criteria] == [("c?", "a?b")]
 
 
 def test_attempts_are_numbered_for_each_system(job):

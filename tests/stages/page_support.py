@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.document import Block, BlockKind, Document
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
+from flows.schema.report_task import ReportFacts, ReportTask
 from flows.schema.scenario import Evidence, Item, Scenario, Severity, Step, Tier
 from flows.schema.verdict import BriefScore, FailureMode, Verdict, VerdictStatus
 from flows.stages.page.brief import brief_page
@@ -102,7 +103,7 @@ SCENARIO = Scenario(
 )  # fmt: skip
 
 
-BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, False, False, "w/1", None)  # noqa: FBT003 -- its fields in order
+BRIEF = Brief("harbour", 1, BriefStatus.written, "one two three four", 4, 4, "w/1")
 
 
 VERDICTS = [
@@ -145,3 +146,28 @@ def a_condition(row=ROW, briefs=((BRIEF, PARTLY),), groups=None, *, is_stand_in=
 
 def written(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+TASK = replace(
+    SCENARIO,
+    items=tuple(
+        replace(
+            one, step=None, tier=None, severity=None, ground_truth="", points=-3.0 if one.is_error else 1.0
+        )
+        for one in SCENARIO.items
+    ),
+    task=ReportTask("harbour", "1.4", *[None] * 6, (), (), None, "golden.docx", None, "rubric.json"),
+)
+
+
+def a_report(brief=BRIEF, n_calls=7, pictures=(), beside=(None, None), **facts):
+    known = {
+        "scenario_id": "harbour", "seed": 1, "status": "written", "report": "a" * 64, "ended": "finished",
+        "n_calls": n_calls, "word_rule": "r1/w1", "words": 4, "words_body": 4, "words_tables": 0,
+        "words_notes": 0, "words_text_boxes": 0, "words_outside": 0, "word_limit": None, "pages": None,
+        "page_limit": None, "renderer": None, "detail": "",
+    }  # fmt: skip
+    return brief_page(
+        ROW, TASK, brief, score=PARTLY, verdicts=VERDICTS, scoring="points", is_stand_in=False,
+        report=ReportFacts(**{**known, **facts}), pictures=pictures, beside=beside,
+    )  # fmt: skip

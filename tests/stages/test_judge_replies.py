@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion, CompletionStatus, Usage
 from flows.schema.settings import JudgeMode
-from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
+from flows.schema.verdict import FailureMode, ItemVerdict, Verdict, VerdictStatus
 from flows.stages.judge import (
-    ItemVerdict,
     JudgeCall,
     RejectedReply,
     build_requests,

@@ -10,9 +10,9 @@ from flows.pipeline.results.leaderboard import Graded
 from flows.pipeline.results.pages.site import write_site
 from flows.schema.scenario import Evidence
 from flows.schema.settings import ScoringSettings
+from flows.schema.verdict import Count
 from flows.stages.page.brief import attempt_page
 from flows.stages.page.compare import compare_page
-from flows.stages.page.condition import Group
 from flows.stages.page.index import paper_page
 from flows.stages.page.markup import address
 from flows.stages.page.rubric import document_page, rubric_page
@@ -61,7 +61,7 @@ def hostile_pages():
     shown = [HEAD, (HOSTILE, "default", "3000", HOSTILE, "0.500", "1", "0")]
     return [
         index([row], shown, stand_in=True, notes=[HOSTILE], left_out=[HOSTILE]),
-        a_condition(row, [(brief, PARTLY)], {"step": [Group(HOSTILE, HOSTILE, 1, 2, 3)]}, is_stand_in=True),
+        a_condition(row, [(brief, PARTLY)], {"step": [Count(HOSTILE, HOSTILE, 2, 1, 3)]}, is_stand_in=True),
         a_brief(brief, verdicts, PARTLY, scenario, row, is_stand_in=True),
         rubric_page(scenario),
         document_page(scenario, replace(DOCUMENTS[0], name=HOSTILE), {HOSTILE: address(HOSTILE)}),

@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
+from flows.adapters.screen import fitting_widths
 from flows.schema.leaderboard import JudgeNote, Leaderboard, LeaderboardRow
 from flows.schema.verdict import Agreement
 from flows.stages.notes import notes
-from flows.adapters.screen import fitting_widths
 from flows.stages.table import screen_table, to_json, to_markdown
 
 ROW = LeaderboardRow(

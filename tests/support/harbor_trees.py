@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+from flows.adapters.harbor_jobs import read_job
+
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "harbor_jobs"
 
 # The second job's reports have the texts of the first one's; the fixtures hold them once.
@@ -88,3 +90,14 @@ def edit(path: Path, change):
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
     path.write_text(json.dumps(content), encoding="utf-8")
+
+
+GOOD = "memo-02__gjDVFmk"  # one step, reward 1.0, all three criteria
+STEPS = "memo-01__GGemPUp"  # the same, under steps/answer/
+
+
+def trial(job, name):
+    found = read_job(job)
+    return next(t for t in found.trials if t.name == name), "\n".join(
+        f"{damage.where}: {damage.detail}" for damage in found.damage
+    )

@@ -11,7 +11,6 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from prefect import flow
 from prefect.artifacts import acreate_link_artifact, acreate_markdown_artifact
@@ -34,9 +33,8 @@ from flows.pipeline.orchestration.flow_runs import (
 )
 from flows.pipeline.results.leaderboard import board_file
 from flows.pipeline.results.record import Outcome, write_results
-from flows.pipeline.results.served import other_models, replies_behind, served, writer_spent
+from flows.pipeline.results.served import judge_served, replies_behind, served, writer_spent
 from flows.pipeline.results.stored import results_lock
-from flows.pipeline.work.judging import Judged
 from flows.pipeline.work.run_context import Evaluation
 from flows.pipeline.work.stages import aggregate_work, packet_work, take_packet
 from flows.schema.brief import BriefStatus
@@ -186,7 +184,7 @@ async def _evaluate_one(
         submissions=submissions,
         served=served(briefs, asked, stored, turns) if stored else {},
         spent=writer_spent(briefs, turns, stored),
-        judge_served=_judge_served(evaluation, [chain.judged for chain in chains]),
+        judge_served=judge_served(evaluation, [chain.judged for chain in chains]),
     )
     with results_lock(context.results):
         files = write_results(context.results, evaluation, outcome, context.packets.values())
@@ -211,8 +209,3 @@ def _unjudged(verdicts: Sequence[Verdict]) -> dict[str, tuple[int, str]]:
             count, first = found.get(verdict.status.value, (0, f"{place}: {verdict.reason or 'no reason'}"))
             found[verdict.status.value] = count + 1, first
     return found
-
-
-def _judge_served(evaluation: Evaluation, judged: Sequence[Judged]) -> dict[str, Any]:
-    names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
-    return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")

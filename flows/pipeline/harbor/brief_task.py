@@ -43,13 +43,6 @@ def brief_task(
 ) -> ExportedTask:
     """Export an MA-Bench scenario: the packet for the agent, the rubric for the verifier.
 
-    Args:
-        folder: of the scenario.
-        scenario: loaded from `folder`.
-        settings: prompt, judge, scoring and word cap.
-        grading: the verifier's configuration.
-        install: staffbench in the sandbox.
-
     Raises:
         ScenarioError: a file of the scenario is a link.
         ConfigError: the prompt names an unknown placeholder, or a weight is invalid.

@@ -57,14 +57,9 @@ def export_tasks(
 ) -> list[ExportedTask]:
     """Write the chosen scenarios as task trees, `FOLDER/<scenario>/`; on an error, none is written.
 
-    Args:
-        project: folder of the project.
-        overrides: benchmark, scenarios, and how the verifier grades: judge, judge_prompt, scoring, word_cap;
-            for briefs also the prompt.
-        folder: must not exist, or be empty.
-        install: what the sandboxes install as staffbench, see `install_of`.
-        screen: output.
-        keep_verifier: True to leave the own verifier of a report task in place.
+    `overrides` say how the verifier grades: judge, judge_prompt, scoring, word_cap; for briefs also the
+    prompt. `install` is what the sandboxes install as staffbench, see `install_of`. With `keep_verifier` a
+    report task's own verifier stays.
 
     Returns:
         The written tasks.

@@ -71,12 +71,8 @@ def judge_files(
 ) -> dict[str, TreeFile]:
     """Return the script and its settings, by path in `tests/`.
 
-    Args:
-        point: judge, prompt and weights.
-        scenario: criteria and the expert's report.
-        rubric: content of the task's rubric file.
-        rubric_path: its path in `tests/`.
-        golden: path of the expert's report in `tests/`.
+    `rubric` is the content of the task's rubric file; its path and that of `golden`, the expert's report, are
+    in `tests/`.
 
     Raises:
         ConfigError: the judge is of a kind that the script can't ask: a panel, repeats, another mode or API.

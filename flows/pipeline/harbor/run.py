@@ -42,13 +42,8 @@ def run_harbor(
     Tasks go to `results/<benchmark>/harbor/tasks/<job>/`, the job to `.../harbor/jobs/<job>/`. `seeds` is the
     number of attempts, unless Harbor's arguments set it. On Ctrl-C, Harbor is stopped and waited for.
 
-    Args:
-        project: folder of the project.
-        overrides: as for `export_tasks`, and `seeds`.
-        arguments: Harbor's own: agent, model, environment, and so on.
-        install: what the sandboxes install as staffbench, see `install_of`.
-        screen: output.
-        keep_verifier: True to leave the own verifier of a report task in place.
+    `overrides`, `install` and `keep_verifier` are those of `export_tasks`; `arguments` are Harbor's own:
+    agent, model, environment, and so on.
 
     Returns:
         Harbor's exit code; 128 plus the signal number if a signal ended it.

@@ -17,17 +17,11 @@ _SMALL = 1_000_000  # bytes; larger files are not checked for being blank
 
 @dataclass(frozen=True, slots=True)
 class OpenedSubmission:
-    """An agent's submission.
+    """An agent's submission."""
 
-    Attributes:
-        status: `missing`, `corrupt` and `empty` score 0 without a judge.
-        detail: why it is not readable; else empty.
-        brief: the text to grade; None unless readable.
-    """
-
-    status: ReportStatus
-    detail: str
-    brief: Brief | None
+    status: ReportStatus  # `missing`, `corrupt` and `empty` score 0 without a judge
+    detail: str  # why it is not readable; else empty
+    brief: Brief | None  # the text to grade; None unless readable
 
 
 def open_report(scenario_id: str, seed: int, path: Path) -> OpenedSubmission:
@@ -47,10 +41,7 @@ def open_report(scenario_id: str, seed: int, path: Path) -> OpenedSubmission:
         text=file.text,
         words_raw=counted,
         words_kept=counted,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_RULE,
-        completion=None,
         detail=format_notices(file.notices),
     )
     return OpenedSubmission(ReportStatus.readable, "", brief)

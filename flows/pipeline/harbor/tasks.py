@@ -41,23 +41,14 @@ DOCKERFILE = "environment/Dockerfile"
 
 @dataclass(frozen=True)
 class ExportedTask:
-    """A scenario as the files of a task tree.
+    """A scenario as the files of a task tree."""
 
-    Attributes:
-        scenario_id: names its folder.
-        files: by path in the tree.
-        oracle: description of the oracle's submission; empty without an oracle.
-        notes: remarks for the user, one sentence each.
-        judge: label of the judge in its verifier; empty if the task's own verifier is kept.
-        keys: environment variables that the judge needs.
-    """
-
-    scenario_id: str
-    files: dict[str, TreeFile]
-    oracle: str
-    notes: tuple[str, ...]
-    judge: str = ""
-    keys: tuple[str, ...] = ()
+    scenario_id: str  # names its folder
+    files: dict[str, TreeFile]  # by path in the tree
+    oracle: str  # description of the oracle's submission; empty without an oracle
+    notes: tuple[str, ...]  # remarks for the user, one sentence each
+    judge: str = ""  # label of the judge in its verifier; empty if the task's own verifier is kept
+    keys: tuple[str, ...] = ()  # environment variables that the judge needs
 
 
 def report_task(
@@ -65,12 +56,7 @@ def report_task(
 ) -> ExportedTask:
     """Export a MissionReport task: its own tree with our verifier.
 
-    Args:
-        folder: of the task.
-        scenario: loaded from `folder`.
-        point: the judge, whose keys are needed in the sandbox.
-        grading: the verifier's configuration; None to keep the task's own verifier.
-        install: staffbench in the sandbox.
+    Without `grading` the task's own verifier is kept.
 
     Raises:
         Problems: a link or a device in the tree.

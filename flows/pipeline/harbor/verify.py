@@ -69,13 +69,7 @@ def verify(
     The judge is chosen by `overrides`, else by STAFFBENCH_JUDGE, else by the export, else by the task. The
     offline stand-in judges only where one of them names it.
 
-    Args:
-        overrides: Hydra overrides.
-        report: the agent's submission.
-        tests: the task's `tests/` folder.
-        logs: folder for `reward.json`, `judgment.json` and the judge's replies.
-        screen: output.
-        grade: grades the submission; None for our judge stage.
+    `grade` is our judge stage if it is None. `logs` also takes the judge's replies.
 
     Returns:
         0 if there is a reward; `UNGRADED` if items have no verdict.

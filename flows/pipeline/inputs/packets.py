@@ -64,12 +64,7 @@ def load_packet(
 ) -> Packet:
     """Load a scenario's packet from `path`; if it is missing or outdated, read the documents and write it.
 
-    Args:
-        folder: the scenario's folder.
-        scenario: the scenario.
-        path: file of the packet.
-        on_progress: called now and then with a message while a slow document is read.
-        limits: for each document.
+    `on_progress` is called now and then with a message while a slow document is read.
 
     Raises:
         Problems: lists every document that can't be read; nothing is written then.

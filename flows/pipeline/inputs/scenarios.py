@@ -87,12 +87,7 @@ def report_scenario(
     return Scenario(
         scenario_id=scenario_id,
         title=title or scenario_id,
-        assignment="",
-        documents=(),
         items=tuple(_item(criterion) for criterion in criteria),
-        controls={},
-        synthetic=False,
-        licence="not stated",
         reference=report.text,
         reference_file=str(golden),
     )
@@ -105,9 +100,6 @@ def _item(criterion: Criterion) -> Item:
         tier=None,
         severity=None,
         requirement=criterion.criterion,
-        ground_truth="",
-        pass_condition="",
-        fail_condition="",
         source=() if criterion.source is None else (Evidence("", criterion.source),),
         rationale=criterion.justification or "",
         points=criterion.points,

@@ -77,10 +77,6 @@ def check_report(path: Path, limits: Limits = Limits()) -> ReportFile:  # noqa: 
     footers show no word and no picture. Authors of comments and changes are removed from text and notices,
     since they could name the model that wrote it.
 
-    Args:
-        path: file of the report; a link is not followed.
-        limits: for reading it.
-
     Raises:
         ReadError: python-docx opens the file, but our reader fails or exceeds `limits`. No report is scored
             0 for that.
@@ -186,8 +182,7 @@ def _python_docx_fault(data: bytes) -> str:
 def report_words(blocks: Iterable[Block]) -> ReportWords:
     """Count the words of a report by place.
 
-    Args:
-        blocks: from the Word reader, for a file without generated numbers and link targets.
+    The blocks are of a file without generated numbers and link targets.
     """
     counts: Counter[str] = Counter()
     for block in blocks:

@@ -34,17 +34,11 @@ _OWN = {"transport": "litellm", "provider": "inspect", "stream": "false", "note"
 
 @dataclass(frozen=True)
 class Bench:
-    """What the samples of one task share.
+    """What the samples of one task share."""
 
-    Attributes:
-        evaluation: condition, judge and scenarios.
-        context: without a client, as each sample has its own.
-        models: by name: the one that is evaluated, and those that judge.
-    """
-
-    evaluation: Evaluation
-    context: RunContext
-    models: Mapping[str, Model]
+    evaluation: Evaluation  # condition, judge and scenarios
+    context: RunContext  # without a client, as each sample has its own
+    models: Mapping[str, Model]  # by name: the one that is evaluated, and those that judge
 
     def scenario(self, sample_id: object) -> Scenario:
         """Return the scenario of a sample."""

@@ -46,7 +46,7 @@ from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.inspect.grading import score_of, shares_of
 from flows.pipeline.inspect.record import KEY, ConditionRecord, SampleRecord, dumped, loaded
 from flows.pipeline.results.graded import Graded, Scored, scored
-from flows.pipeline.results.stored import left_out, load_graded, load_scenarios, results_lock
+from flows.pipeline.results.stored import left_out, load_results
 from flows.schema.brief import Brief, BriefStatus
 from flows.schema.completion import Completion
 from flows.schema.report_task import ReportFacts
@@ -73,11 +73,7 @@ class _Source:
 def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen: Screen) -> int:
     """Write a log for each graded condition, with a score by each of its judges.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, the results folder, and the scoring of the scores.
-        folder: for the logs; those of the same conditions are replaced.
-        screen: output.
+    Logs of the same conditions in `folder` are replaced.
 
     Returns:
         0; 1 if results were left out.
@@ -90,9 +86,7 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
     here = results / settings.benchmark.name
-    with results_lock(results):
-        scenarios, problems = load_scenarios(project, settings)
-        graded, faults = load_graded(here, scenarios)
+    graded, scenarios, problems = load_results(project, settings)
     by_condition: dict[str, _Found] = {}
     for entry in graded:
         if not entry.is_foreign:  # a Harbor job itself holds more than its import
@@ -109,9 +103,9 @@ def export_inspect(project: Path, overrides: Sequence[str], folder: Path, screen
         if store is not None:
             store.close()
     screen.note(f"Written: {plural(len(by_condition), 'log')}; inspect view --log-dir {folder} shows them")
-    for line in left_out(here, [*problems, *faults]):
+    for line in left_out(here, problems):
         screen.fault(f"Left out: {line}")
-    return 1 if problems or faults else 0
+    return 1 if problems else 0
 
 
 def _check_folder(folder: Path) -> None:

@@ -39,12 +39,8 @@ async def grade(
 ) -> Score:
     """Cut, judge and score what was written for a sample.
 
-    Args:
-        bench: what is run.
-        scenario: the sample's.
-        wrote: as the generate stage of its protocol gives it.
-        calls: the writer's replies.
-        trajectory: of an attempt with our tools.
+    `wrote` is what the generate stage of its protocol gives, `calls` the writer's replies, `trajectory` that
+    of an attempt with our tools.
     """
     evaluation, kind = bench.evaluation, bench.evaluation.kind
     context, _ = bench.with_client(raises=False)
@@ -96,8 +92,7 @@ def score_of(record: SampleRecord, score: BriefScore, scenario: Scenario, scorin
 def shares_of(found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the means of a leaderboard, and the shares passed of each class of items.
 
-    Args:
-        found: metadata of scores that are scored.
+    `found` is the metadata of scores that are scored.
 
     Returns:
         `correct`, `passed`, `wrong`: means over seeds, then over scenarios. `tier_1`, `step_facts`,

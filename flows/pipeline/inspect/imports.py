@@ -26,7 +26,7 @@ from flows.pipeline.inspect.other_logs import readable, samples_of, write_briefs
 from flows.pipeline.inspect.record import FORMAT, KEY, ConditionRecord, SampleRecord, loaded
 from flows.pipeline.results.leaderboard import build_leaderboard
 from flows.pipeline.results.record import CARRIED, Outcome, write_results
-from flows.pipeline.results.served import other_models, served, writer_spent
+from flows.pipeline.results.served import judge_served, served, writer_spent
 from flows.pipeline.results.settings_file import SECTIONS
 from flows.pipeline.results.stored import load_graded, results_lock
 from flows.pipeline.work.evaluations import evaluation_of, kind_of
@@ -59,13 +59,8 @@ def import_logs(
     A log of our tasks or of our export becomes results with its verdicts, unless `overrides` name a judge.
     Any other is written as a table of briefs.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, the results folder, and a judge to grade again.
-        given: the log or the folder.
-        screen: output.
-        ids: scenario by sample id, for samples of other tasks.
-        key: name of their metadata that holds the scenario's id; None if it is the sample's id.
+    `ids` and `key` are for samples of other tasks: the scenario by sample id, and the name of their metadata
+    that holds the scenario's id, None if it is the sample's id.
 
     Returns:
         Tables of briefs that are still to be graded, each with the name of the model that wrote them.
@@ -192,7 +187,6 @@ def _outcome(evaluation: Evaluation, known: Mapping[_Key, SampleRecord], samples
     submissions = [Submission(one.facts, one.trajectory) for one in found if one.facts is not None]
     calls = {call.key: call for one in found for call in one.calls}
     turns = [one.trajectory for one in submissions]
-    names = sum((Counter(one.answered_by) for one in judged.values()), Counter[str]())
     return Outcome(
         briefs,
         judged,
@@ -200,7 +194,7 @@ def _outcome(evaluation: Evaluation, known: Mapping[_Key, SampleRecord], samples
         aggregate(scores, list(items), settings.seeds, settings.scoring),
         submissions,
         served(briefs, settings.model.name, calls.get, turns),
-        other_models(settings.judge.name, names, of=names.total(), what="replies"),
+        judge_served(evaluation, judged.values()),
         writer_spent(briefs, turns, calls.get),
     )
 

@@ -62,11 +62,7 @@ def config_of(parameters: Mapping[str, Any]) -> GenerateConfig:
 def completion_of(output: ModelOutput, key: str, *, tools: bool = False, begun: str = "") -> Completion:
     """Read a reply by the rules of our own client: what is complete, cut, refused or none.
 
-    Args:
-        output: the reply.
-        key: of the request.
-        tools: whether tools were offered.
-        begun: when it was asked for, ISO 8601.
+    `key` is the request's; `begun`, in ISO 8601, is when it was sent.
     """
     fault = output.error or ""
     try:

@@ -58,13 +58,7 @@ def write_briefs(
 ) -> Path:
     """Write the outputs of another task as a table of briefs; return its path.
 
-    Args:
-        project: folder of the project.
-        settings: name the benchmark and the results folder.
-        path: of the log.
-        screen: output.
-        ids: scenario by sample id.
-        key: name of the sample's metadata that holds the scenario's id; None if it is the sample's id.
+    The scenario of a sample is that of its id in `ids`, else what its metadata hold under `key`, else its id.
 
     Raises:
         ConfigError: no sample is of a scenario, or two are of one brief.

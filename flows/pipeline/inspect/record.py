@@ -22,47 +22,36 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class SampleRecord:
-    """One brief under one judge: in the metadata of a score.
+    """One brief under one judge: in the metadata of a score."""
 
-    Attributes:
-        brief: as graded, with its cut.
-        verdicts, repeats: on every item; as in `Judged`.
-        hidden: kinds of hidden characters that were removed for the judge.
-        n_canary_missed, spent, answered_by: as in `Judged`; an export has them for the condition.
-        calls: the writer's replies without their texts; empty without a model, and in an export.
-        facts, trajectory: of a report; None and empty if briefs are text.
-        report: the report's file in base64; None if there is none.
-    """
-
-    brief: Brief
+    brief: Brief  # as graded, with its cut
+    # verdicts, repeats: on every item; as in `Judged`.
     verdicts: list[Verdict]
     repeats: list[tuple[int, Verdict]] = field(default_factory=list[tuple[int, Verdict]])
+    # Kinds of hidden characters that were removed for the judge.
     hidden: list[str] = field(default_factory=list[str])
+    # n_canary_missed, spent, answered_by: as in `Judged`; an export has them for the condition.
     n_canary_missed: int | None = None
     spent: Spent = field(default_factory=Spent)
     answered_by: dict[str, int] = field(default_factory=dict[str, int])
+    # The writer's replies without their texts; empty without a model, and in an export.
     calls: list[Completion] = field(default_factory=list[Completion])
+    # facts, trajectory: of a report; None and empty if briefs are text.
     facts: ReportFacts | None = None
     trajectory: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    report: str | None = None
+    report: str | None = None  # the report's file in base64; None if there is none
 
 
 @dataclass(frozen=True)
 class ConditionRecord:
-    """One condition under one judge: in the metadata of a log.
+    """One condition under one judge: in the metadata of a log."""
 
-    Attributes:
-        scorer: name of its scores.
-        settings, changed: as in the settings file of results.
-        about: metadata of its tables, all of it or what is known before the end.
-        format: version of the records.
-    """
-
-    scorer: str
+    scorer: str  # name of its scores
+    # settings, changed: as in the settings file of results.
     settings: dict[str, Any]
     changed: list[str]
-    about: dict[str, Any]
-    format: int = FORMAT
+    about: dict[str, Any]  # metadata of its tables, all of it or what is known before the end
+    format: int = FORMAT  # version of the records
 
 
 @cache

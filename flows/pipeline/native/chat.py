@@ -49,26 +49,20 @@ def end_of(ended: str) -> End:
 
 @dataclass(slots=True)
 class Chat:
-    """State of one chat, determined by the replies.
-
-    Attributes:
-        messages: sent and received so far.
-        trajectory: events as JSON: the same at every replay, without local paths or API keys.
-        completions: keys of the replies, in order.
-        tokens, uncounted, seconds: as in `Trial`.
-        detail: why it ended, as far as a provider or tool says; may be empty.
-    """
+    """State of one chat, determined by the replies."""
 
     ask: Ask
     tools: Toolbox
     limits: Limits
-    messages: list[Message] = field(default_factory=list[Message])
+    messages: list[Message] = field(default_factory=list[Message])  # sent and received so far
+    # Events as JSON: the same at every replay, without local paths or API keys.
     trajectory: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    completions: list[str] = field(default_factory=list[str])
+    completions: list[str] = field(default_factory=list[str])  # keys of the replies, in order
+    # tokens, uncounted, seconds: as in `Trial`.
     tokens: int = 0
     uncounted: int = 0
     seconds: float = 0.0
-    detail: str = ""
+    detail: str = ""  # why it ended, as far as a provider or tool says; may be empty
 
     def send(self, step: str | None, messages: list[Message]) -> None:
         """Add a prompt or reminder; it is sent with the next call."""

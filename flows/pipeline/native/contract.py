@@ -24,66 +24,42 @@ replay counts the same time."""
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Templates of the first messages.
+    """Templates of the first messages."""
 
-    Attributes:
-        system: system message; empty for none.
-        user: message for each step of the task; `{{assignment}}` is its instruction, `{{files}}` the list of
-            its files, `{{limit}}` the task's length limit as its author wrote it, or `none stated`.
-    """
-
-    system: str
+    system: str  # system message; empty for none
+    # Message for each step of the task; `{{assignment}}` is its instruction, `{{files}}` the list of its
+    # files, `{{limit}}` the task's length limit as its author wrote it, or `none stated`.
     user: str
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one attempt; None for no limit.
+    """Limits of one attempt; None for no limit."""
 
-    Attributes:
-        max_steps: replies of the model.
-        max_tokens: input and output tokens of all calls, as the provider counted them.
-        max_minutes: minutes: the recorded tries of all calls, and the tools before each call as recorded with
-            it. So a replay ends where the first run did. A shorter limit of a task's step is applied in the
-            same way.
-        count_tools: False to count only the calls.
-        nudges: number of reminders to a model that stops without a report or is cut off.
-        page_chars: characters of a file in one answer.
-        images: True if the model takes images.
-    """
-
-    max_steps: int | None = 60
-    max_tokens: int | None = None
+    max_steps: int | None = 60  # replies of the model
+    max_tokens: int | None = None  # input and output tokens of all calls, as the provider counted them
+    # Minutes: the recorded tries of all calls, and the tools before each call as recorded with it. So a
+    # replay ends where the first run did. A shorter limit of a task's step is applied in the same way.
     max_minutes: float | None = 60.0
-    count_tools: bool = True
-    nudges: int = 1
-    page_chars: int = 20_000
-    images: bool = False
+    count_tools: bool = True  # False to count only the calls
+    nudges: int = 1  # number of reminders to a model that stops without a report or is cut off
+    page_chars: int = 20_000  # characters of a file in one answer
+    images: bool = False  # True if the model takes images
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Result of one attempt.
+    """Result of one attempt."""
 
-    Attributes:
-        status: `written`, `missing`, `refused` or `error`; the format check of a written report comes later.
-        report: the file; None unless written.
-        ended: `finished`, `limit: steps`, `limit: tokens`, `limit: minutes`, `limit: context`, `refused`,
-            `calls that can't be answered` or `error`.
-        detail: remarks on the result; may be empty.
-        completions: keys of the model's replies, in order.
-        trajectory: events as JSON, in order.
-        tokens: input and output of all calls, as far as the provider counted.
-        uncounted: calls without a complete token count; unless it is 0, `tokens` is a lower bound.
-        seconds: as counted against `Limits.max_minutes`.
-    """
-
+    # `written`, `missing`, `refused` or `error`; the format check of a written report comes later.
     status: BriefStatus
-    report: bytes | None
+    report: bytes | None  # the file; None unless written
+    # `finished`, `limit: steps`, `limit: tokens`, `limit: minutes`, `limit: context`, `refused`, `calls that
+    # can't be answered` or `error`.
     ended: str
-    detail: str
-    completions: tuple[str, ...]
-    trajectory: list[dict[str, Any]]
-    tokens: int
-    uncounted: int
-    seconds: float
+    detail: str  # remarks on the result; may be empty
+    completions: tuple[str, ...]  # keys of the model's replies, in order
+    trajectory: list[dict[str, Any]]  # events as JSON, in order
+    tokens: int  # input and output of all calls, as far as the provider counted
+    uncounted: int  # calls without a complete token count; unless it is 0, `tokens` is a lower bound
+    seconds: float  # as counted against `Limits.max_minutes`

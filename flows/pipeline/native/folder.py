@@ -88,15 +88,10 @@ def _refused(where: str, found: str, expected: str = "") -> PathRefused:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file in the scratch folder.
+    """A file in the scratch folder."""
 
-    Attributes:
-        path: relative to the scratch folder.
-        size: in bytes; None if it is not a regular file, which no tool opens.
-    """
-
-    path: str
-    size: int | None
+    path: str  # relative to the scratch folder
+    size: int | None  # in bytes; None if it is not a regular file, which no tool opens
 
 
 class Folder:
@@ -120,10 +115,6 @@ class Folder:
 
     def lay_out(self, task_folder: Path, attachments: Sequence[Attachment]) -> None:
         """Copy the files of one step; files of the same name from an earlier step are replaced.
-
-        Args:
-            task_folder: the task's tree.
-            attachments: the step's files.
 
         Raises:
             ScenarioError: a file can't be read, or file names collide on this file system (they differ only

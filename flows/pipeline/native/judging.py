@@ -15,9 +15,8 @@ from flows.pipeline.native.reading import view_page
 from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.toolbox import ToolAnswer, Toolbox, ToolFault, encodable, page_of, read_arguments
 from flows.schema.completion import Completion, CompletionStatus, Message
-from flows.schema.verdict import VerdictStatus
+from flows.schema.verdict import ItemVerdict, VerdictStatus
 from flows.stages.judge import (
-    ItemVerdict,
     JudgeCall,
     MissedCanary,
     RejectedReply,
@@ -38,32 +37,20 @@ _NO_DECISION = "Nothing is decided yet. Decide all criteria by one call of decid
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A report as a judge opens it.
+    """A report as a judge opens it."""
 
-    Attributes:
-        text: shielded, as a judge with one call is shown it.
-        data: the file, for pictures of its pages; None if it is not known.
-    """
-
-    text: str
-    data: bytes | None
+    text: str  # shielded, as a judge with one call is shown it
+    data: bytes | None  # the file, for pictures of its pages; None if it is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Result of a judge's chat.
+    """Result of a judge's chat."""
 
-    Attributes:
-        verdicts: on each item, without canaries.
-        n_canary_missed: decisions that were rejected because of a canary.
-        seconds: recorded seconds of all calls, and of the tools before them.
-        events: of the chat, as `Chat.trajectory`.
-    """
-
-    verdicts: tuple[ItemVerdict, ...]
-    n_canary_missed: int
-    seconds: float
-    events: Sequence[Mapping[str, Any]]
+    verdicts: tuple[ItemVerdict, ...]  # on each item, without canaries
+    n_canary_missed: int  # decisions that were rejected because of a canary
+    seconds: float  # recorded seconds of all calls, and of the tools before them
+    events: Sequence[Mapping[str, Any]]  # of the chat, as `Chat.trajectory`
 
 
 async def judge_by_tools(
@@ -79,15 +66,8 @@ async def judge_by_tools(
 ) -> Judgment:
     """Let a judge read, look and decide.
 
-    Args:
-        ask: completes a chat.
-        call: from `build_agent_call`.
-        files: the reports, by name.
-        renders: store of page images.
-        limits: of this judgment.
-        seconds: the task's limit for its verifier; None without one.
-        max_attempts: rejected decisions after which the items are `unparsed`.
-        may_go_on: whether to go on with these messages although the attempts are used up.
+    `call` is from `build_agent_call`, `seconds` the task's limit for its verifier. After `max_attempts`
+    rejected decisions the items are `unparsed`, unless `may_go_on` with these messages.
 
     Raises:
         StoreError: the disk is full or fails.

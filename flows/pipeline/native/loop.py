@@ -38,14 +38,8 @@ async def attempt(
 ) -> Trial:
     """Let a model work on a task in a temporary scratch folder.
 
-    Args:
-        ask: completes a chat.
-        task: the task.
-        task_folder: the task's tree.
-        prompt: templates of the first messages.
-        limits: of this attempt.
-        renders: store of page counts and images, shared by all attempts.
-        scratch_root: parent of the scratch folder; created if it is missing.
+    The scratch folder is made in `scratch_root`, which is created if it is missing. All attempts share
+    `renders`.
 
     Returns:
         The report, or the reason why there is none.

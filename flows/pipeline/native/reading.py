@@ -58,12 +58,7 @@ def read_file(folder: Folder, wanted: FilePage, page_chars: int) -> ToolAnswer:
 async def view_page(renders: Renders, path: str, data: bytes, wanted: PageView, caller: str) -> ToolAnswer:
     """Return the image of a page.
 
-    Args:
-        renders: store of page images.
-        path: path of the file, as returned by `Folder.read`.
-        data: its bytes.
-        wanted: which page.
-        caller: see `Renders.layout`.
+    `path` is as `Folder.read` returns it; for `caller` see `Renders.layout`.
 
     Raises:
         ToolFault: the page does not exist, or such a file can't be rendered.

@@ -33,17 +33,12 @@ _PDF = ".pdf"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Pages of a document.
+    """Pages of a document."""
 
-    Attributes:
-        pages: their number; None if they could not be counted.
-        images: PNG of the first MAX_IMAGES pages, or of the requested page; empty if none was requested.
-        said: one line on how they were counted, or why not; the same on every machine.
-    """
-
-    pages: int | None
+    pages: int | None  # their number; None if they could not be counted
+    # PNG of the first MAX_IMAGES pages, or of the requested page; empty if none was requested.
     images: tuple[bytes, ...]
-    said: str
+    said: str  # one line on how they were counted, or why not; the same on every machine
 
 
 class Renders:
@@ -52,10 +47,8 @@ class Renders:
     def __init__(self, folder: Path, *, workers: int = 2, mirror: Mirror | None = None) -> None:
         """Set up the store; the folder is created on first use.
 
-        Args:
-            folder: folder of the store.
-            workers: maximum number of concurrent layouts.
-            mirror: where other machines have the same files; None if only this one has them.
+        `workers` layouts are made at once. `mirror` is where other machines have the same files, if they
+        have.
         """
         self._mirror = mirror
         self._settled = set[Path]()
@@ -66,12 +59,8 @@ class Renders:
     async def layout(self, data: bytes, suffix: str, *, images: bool = False, caller: str = "") -> Layout:
         """Count the pages of a document, and render the first MAX_IMAGES if `images`.
 
-        Args:
-            data: the document.
-            suffix: of its name, such as `.docx`.
-            images: True to render.
-            caller: the tool call, as the key of its completion and its number: if it was answered with a
-                failure, it is so again. Empty for other callers.
+        `caller` is the tool call, as the key of its completion and its number, or empty: a call that was
+        answered with a failure is so again.
 
         Raises:
             StoreError: the result can't be stored.

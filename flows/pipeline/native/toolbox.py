@@ -34,17 +34,11 @@ class InternalFault(StaffbenchError):  # noqa: N818 -- the counterpart of `ToolF
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """Answer to a tool call, as shown to the model.
+    """Answer to a tool call, as shown to the model."""
 
-    Attributes:
-        text: valid as UTF-8.
-        images: shown with the text.
-        is_error: True if the call was not carried out.
-    """
-
-    text: str
-    images: tuple[Image, ...] = ()
-    is_error: bool = False
+    text: str  # valid as UTF-8
+    images: tuple[Image, ...] = ()  # shown with the text
+    is_error: bool = False  # True if the call was not carried out
 
 
 class Toolbox(ABC):
@@ -66,10 +60,7 @@ class Toolbox(ABC):
     async def call(self, name: str, arguments: str, *, caller: str) -> ToolAnswer:
         """Carry out one call. Equal calls in equal folders get equal answers.
 
-        Args:
-            name: of the tool, as the model wrote it.
-            arguments: JSON as the model wrote it.
-            caller: key of the call's completion and its number; see `Renders.layout`.
+        `caller` is the key of the call's completion and its number; see `Renders.layout`.
 
         Returns:
             The answer; for the model's errors too.
@@ -114,10 +105,7 @@ A = TypeVar("A", bound=Arguments)
 def read_arguments(tool: str, text: str, kind: type[A]) -> A:
     """Parse a call's arguments.
 
-    Args:
-        tool: name of the tool.
-        text: JSON as the model wrote it; an empty text means no arguments.
-        kind: the tool's arguments.
+    An empty text means no arguments.
 
     Raises:
         ToolFault: the text is not JSON, too long, or not valid for the tool.
@@ -130,7 +118,9 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
             "write less at a time",
         )
     try:
-        value: object = _parsed(text) if text.strip() else {}
+        value: object = {}
+        if text.strip():
+            value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise ToolFault(
             tool,
@@ -151,10 +141,6 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
             "arguments " + ", ".join(_named(kind)) if _named(kind) else "no arguments",
             "call again",
         ) from error
-
-
-def _parsed(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -188,11 +174,8 @@ def encodable(text: str) -> str:
 def page_of(text: str, offset: int, most: int, what: str) -> str:
     """Return one part of a text and how to get the next.
 
-    Args:
-        text: the complete text.
-        offset: number of characters to skip.
-        most: maximum number of characters; the part ends at a line end if there is one in its last fifth.
-        what: name of the text in the answer.
+    Of the text from `offset` on, it has `most` characters, or ends at a line end in its last fifth. `what`
+    names the text.
 
     Raises:
         ToolFault: the offset is out of range.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from flows.common.errors import ReadError
@@ -45,6 +46,9 @@ from flows.schema.report_task import ReportFile, ReportStatus
 from flows.stages.length import length_text, parse_length_limit
 
 _REPORT = "/".join(REPORT)
+_Tool = Callable[..., ToolAnswer]
+_PAGED: dict[type[Arguments], _Tool] = {FilePage: read_file, Start: start_report, Show: show_report}
+_EDITS: dict[type[Arguments], _Tool] = {Fill: fill, Insert: insert, Rows: add_rows, Delete: delete}
 
 
 class Tools(Toolbox):
@@ -55,12 +59,7 @@ class Tools(Toolbox):
     ) -> None:
         """Set up the tools.
 
-        Args:
-            folder: the scratch folder.
-            renders: store of page counts and images.
-            limit: the task's length limit as its author wrote it; None without one.
-            page_chars: characters of a file in one answer.
-            images: True if the model takes images.
+        `limit` is the task's length limit as its author wrote it.
         """
         super().__init__(offered_tools(images=images))
         self._folder = folder
@@ -79,25 +78,10 @@ class Tools(Toolbox):
         return await in_thread(self._answer, wanted)
 
     def _answer(self, wanted: Arguments) -> ToolAnswer:
-        folder, most = self._folder, self._page_chars
-        match wanted:
-            case FilePage():
-                answer = read_file(folder, wanted, most)
-            case Start():
-                answer = start_report(folder, wanted, most)
-            case Show():
-                answer = show_report(folder, wanted, most)
-            case Fill():
-                answer = fill(folder, wanted)
-            case Insert():
-                answer = insert(folder, wanted)
-            case Rows():
-                answer = add_rows(folder, wanted)
-            case Delete():
-                answer = delete(folder, wanted)
-            case _:
-                answer = list_files(folder)
-        return answer
+        kind = type(wanted)
+        if kind in _PAGED:
+            return _PAGED[kind](self._folder, wanted, self._page_chars)
+        return _EDITS[kind](self._folder, wanted) if kind in _EDITS else list_files(self._folder)
 
     async def _check(self, caller: str) -> ToolAnswer:
         data, why = await in_thread(self._folder.report)

@@ -183,9 +183,7 @@ def _edited(folder: Folder, change: Callable[[ReportDocument], str]) -> ToolAnsw
 def moves_text(before: Sequence[tuple[Any, str]], after: Sequence[tuple[Any, str]]) -> str:
     """Say which places are new and which have another id; empty if neither.
 
-    Args:
-        before: element and id of each place before an edit, in order.
-        after: the same after it.
+    Both are the element and the id of each place, in order.
     """
     known = {id(element): place for element, place in before}
     new = [place for element, place in after if id(element) not in known]

@@ -40,15 +40,10 @@ _NOT_STATED = ("", "not stated")
 
 @dataclass(frozen=True)
 class Publication:
-    """What only the publisher knows.
+    """What only the publisher knows."""
 
-    Attributes:
-        creator: who made the benchmark, for croissant.json; None if not given.
-        url: where it will be found; None if not given.
-    """
-
-    creator: str | None = None
-    url: str | None = None
+    creator: str | None = None  # who made the benchmark, for croissant.json; None if not given
+    url: str | None = None  # where it will be found; None if not given
 
 
 @dataclass(frozen=True)
@@ -70,13 +65,7 @@ def export(
 ) -> int:
     """Write a benchmark as Parquet with a data card, a licence and croissant.json; all of it or nothing.
 
-    Args:
-        project: folder of the project.
-        overrides: the benchmark, and the scoring of its results.
-        folder: new or empty, or an earlier export, which is replaced.
-        screen: output.
-        allow: True to export despite findings.
-        publication: what croissant.json says about the publisher.
+    `folder` is new, empty, or an earlier export, which is replaced. With `allow` findings don't stop it.
 
     Returns:
         0; 1 if results were left out.

@@ -54,17 +54,11 @@ SOFTWARE = frozenset({"anonymous", "author", "openpyxl", "python-docx", "unknown
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found, with all its places.
+    """What was found, with all its places."""
 
-    Attributes:
-        kind: `key`, `machine`, `mail address`, `author` or `licence`.
-        shown: what it is; a key is not shown.
-        places: where it is, each once.
-    """
-
-    kind: str
-    shown: str
-    places: tuple[str, ...]
+    kind: str  # `key`, `machine`, `mail address`, `author` or `licence`
+    shown: str  # what it is; a key is not shown
+    places: tuple[str, ...]  # where it is, each once
 
 
 def show_findings(found: Sequence[Finding], screen: Screen) -> None:
@@ -115,10 +109,8 @@ def find_private(
 ) -> list[Finding]:
     """Search texts.
 
-    Args:
-        texts: pairs of place and text.
-        people: names in the documents' properties and comments, with the places that name them.
-        project: folder of the project, which no text may name.
+    `texts` are pairs of place and text, `people` the names in documents' properties and comments with their
+    places.
     """
     found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     secrets, machine = list(_secrets()), _machine(project)

@@ -17,7 +17,7 @@ from flows.pipeline.publish.findings import find_private, people_in, refuse_find
 from flows.pipeline.publish.target import contents, replacing
 from flows.pipeline.results.graded import Graded
 from flows.pipeline.results.leaderboard import build_leaderboard
-from flows.pipeline.results.stored import load_graded, load_scenarios, results_lock
+from flows.pipeline.results.stored import load_results
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
@@ -25,23 +25,14 @@ from flows.schema.settings import Settings
 
 @dataclass(frozen=True)
 class GradedResults:
-    """What was graded of a benchmark.
+    """What was graded of a benchmark."""
 
-    Attributes:
-        settings: names the benchmark and the scoring.
-        scenarios: by id.
-        graded: all conditions, each under one judge.
-        board: their leaderboard.
-        problems: what was left out.
-        people: names in the documents, with their places.
-    """
-
-    settings: Settings
-    scenarios: Mapping[str, Scenario]
-    graded: Sequence[Graded]
+    settings: Settings  # names the benchmark and the scoring
+    scenarios: Mapping[str, Scenario]  # by id
+    graded: Sequence[Graded]  # all conditions, each under one judge
     board: Leaderboard
-    problems: Sequence[StaffbenchError]
-    people: Mapping[str, Sequence[str]]
+    problems: Sequence[StaffbenchError]  # what was left out
+    people: Mapping[str, Sequence[str]]  # names in the documents, with their places
 
     def row(self, entry: Graded) -> LeaderboardRow:
         """Return the row of a condition under its judge."""
@@ -51,33 +42,26 @@ class GradedResults:
 
 @dataclass(frozen=True)
 class Texts:
-    """What a format makes of results.
+    """What a format makes of results."""
 
-    Attributes:
-        files: relative path to content; `README.md` is one of them.
-        summary: what was written, in a few words.
-        notes: sentences for whoever exports.
-    """
-
-    files: Mapping[str, str]
-    summary: str
-    notes: Sequence[str] = ()
+    files: Mapping[str, str]  # relative path to content; `README.md` is one of them
+    summary: str  # what was written, in a few words
+    notes: Sequence[str] = ()  # sentences for whoever exports
 
 
 def _load(project: Path, overrides: Sequence[str]) -> GradedResults:
     settings = compose_points(project, overrides, multirun=False)[0].settings
     results = project / settings.results
-    folder = results / settings.benchmark.name
-    scenarios, broken = load_scenarios(project, settings)
-    if not (folder / "verdicts").is_dir():
-        raise StaffbenchError(folder, "nothing graded here", remedy="staffbench run first, or dvc pull")
-    with results_lock(results):
-        graded, problems = load_graded(folder, scenarios)
-        problems = [*broken, *problems]
-        if not graded:
-            raise problems[0] if problems else StaffbenchError(folder, "nothing graded here")
-        objects = ObjectStore(results / ".cache" / "objects")
-        board = build_leaderboard(graded, scenarios, settings.scoring, objects)
+    graded, scenarios, problems = load_results(project, settings)
+    if not graded:
+        nothing = StaffbenchError(
+            results / settings.benchmark.name,
+            "nothing graded here",
+            remedy="staffbench run first, or dvc pull",
+        )
+        raise problems[0] if problems else nothing
+    objects = ObjectStore(results / ".cache" / "objects")
+    board = build_leaderboard(graded, scenarios, settings.scoring, objects)
     people: dict[str, list[str]] = {}
     for name, scenario in scenarios.items():
         if scenario.task is None:
@@ -90,10 +74,6 @@ def texts_exporter(kind: str, make: Callable[[GradedResults, Publication], Texts
 
     The folder is new or empty, or an earlier export of the same kind, which is replaced as a whole.
     The function returns 1 if results were left out, and raises as the Parquet export does.
-
-    Args:
-        kind: the format's name.
-        make: makes the texts of the format.
     """
 
     def export(

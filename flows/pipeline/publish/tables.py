@@ -18,19 +18,12 @@ from flows.schema.settings import ScoringSettings
 
 @dataclass(frozen=True)
 class ExportTable:
-    """One table of an export.
+    """One table of an export."""
 
-    Attributes:
-        name: of the table and its file.
-        schema: its Arrow schema.
-        key: the columns that identify a row, in the order of sorting.
-        rows: in any order.
-    """
-
-    name: str
-    schema: Any
-    key: tuple[str, ...]
-    rows: Sequence[Mapping[str, Any]]
+    name: str  # of the table and its file
+    schema: Any  # its Arrow schema
+    key: tuple[str, ...]  # the columns that identify a row, in the order of sorting
+    rows: Sequence[Mapping[str, Any]]  # in any order
 
 
 def benchmark_tables(scenarios: Sequence[Scenario], packets: Sequence[Packet]) -> list[ExportTable]:
@@ -57,12 +50,6 @@ def result_tables(
     folder: Path, graded: Sequence[Graded], scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> list[ExportTable]:
     """Return briefs, verdicts and scores; none if nothing was graded.
-
-    Args:
-        folder: `results/<benchmark>/`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights of the scores.
 
     Raises:
         StaffbenchError: a table can't be read, or verdicts do not match their rubric.

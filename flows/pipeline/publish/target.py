@@ -61,9 +61,7 @@ def earlier_canary(folder: Path) -> str | None:
 def replacing(folder: Path, check: Callable[[Path], object]) -> Generator[Path]:
     """Give a new folder to write into, which then takes the place of the earlier one: all of it or nothing.
 
-    Args:
-        folder: what is replaced.
-        check: raises if `folder` may not be replaced; somebody may have put something there meanwhile.
+    `check` raises if `folder` may not be replaced: somebody may have put something there meanwhile.
 
     Raises:
         StoreError: it can't be written; the earlier one is there.

@@ -25,7 +25,10 @@ def differences(graded: Sequence[Graded]) -> tuple[str, ...]:
         *_sources(ours, "documents", "documents"),
         *_sources(ours, "assignments", "assignment"),
         *(f"Rows were written by different texts of prompt {name}: {rows}." for name, rows in texts.items()),
-        *(f"Rows were graded by different versions of judge {name}: {rows}." for name, rows in judges.items()),
+        *(
+            f"Rows were graded by different versions of judge {name}: {rows}."
+            for name, rows in judges.items()
+        ),
         *_unrecorded(ours),
         *_coverage(graded),
     )

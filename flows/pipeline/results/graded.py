@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from flows.common.digests import canonical_json
@@ -16,6 +16,7 @@ from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 from flows.stages.aggregate import AGGREGATE_VERSION, aggregate
+from flows.stages.aggregate import scenario_means as means_of
 from flows.stages.score import SCORE_VERSION, score_briefs, score_refused
 
 SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
@@ -24,15 +25,10 @@ SCORE_VERSIONS = {"score": SCORE_VERSION, "aggregate": AGGREGATE_VERSION}
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores under one set of weights.
+    """Scores under one set of weights."""
 
-    Attributes:
-        scores: of every brief.
-        estimate: of the condition.
-    """
-
-    scores: Sequence[BriefScore]
-    estimate: Estimate
+    scores: Sequence[BriefScore]  # of every brief
+    estimate: Estimate  # of the condition
 
     @property
     def by_brief(self) -> dict[tuple[str, int], BriefScore]:
@@ -42,27 +38,20 @@ class Scored:
 
 @dataclass(frozen=True)
 class Graded:
-    """One condition under one judge, as loaded from its files.
+    """One condition under one judge, as loaded from its files."""
 
-    Attributes:
-        about: metadata of the files.
-        briefs: rows of the briefs table.
-        verdicts: in file order.
-        repeats: number of the repeat and a verdict of it; empty for a judge without repeats.
-        reports: facts of the report files, by scenario and seed; empty if briefs are text.
-        scores: from another harness's verifier; None if they follow from the verdicts.
-        known: cache of scores by weights, including those stored by the run.
-        settings: content of its settings file; None if there is none.
-    """
-
-    about: Mapping[str, Any]
-    briefs: Sequence[Mapping[str, Any]]
-    verdicts: Sequence[Verdict]
+    about: Mapping[str, Any]  # metadata of the files
+    briefs: Sequence[Mapping[str, Any]]  # rows of the briefs table
+    verdicts: Sequence[Verdict]  # in file order
+    # Number of the repeat and a verdict of it; empty for a judge without repeats.
     repeats: Sequence[tuple[int, Verdict]] = ()
+    # Facts of the report files, by scenario and seed; empty if briefs are text.
     reports: Mapping[tuple[str, int], ReportFacts] = field(default_factory=dict[tuple[str, int], ReportFacts])
+    # From another harness's verifier; None if they follow from the verdicts.
     scores: Sequence[BriefScore] | None = None
+    # Cache of scores by weights, including those stored by the run.
     known: dict[str, Scored] = field(default_factory=dict[str, Scored], compare=False)
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] | None = None  # content of its settings file; None if there is none
 
     @property
     def condition(self) -> str:
@@ -92,7 +81,7 @@ class Graded:
     def is_clamped(self, scoring: ScoringSettings) -> bool:
         """True if scores count within [0, 1].
 
-        The protocol decides that of attempts, whatever the weights of other rows. Old imports were reports only.
+        The protocol decides that of attempts, whatever the weights of other rows. Old imports are reports.
         """
         return bool(self.about["harbor"].get("clamped", True)) if self.is_foreign else scoring.clamped
 
@@ -177,13 +166,8 @@ def scenario_means(
     entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
 ) -> dict[str, float]:
     """Return the mean score of each scenario over its scored briefs, as it is averaged; without any, none."""
-    is_clamped = entry.is_clamped(scoring)
-    found: defaultdict[str, list[float]] = defaultdict(list)
-    for score in scored(entry, scenarios, scoring).scores:
-        value = score.score_clamped if is_clamped else score.score
-        if value is not None:
-            found[score.scenario_id].append(value)
-    return {name: math.fsum(values) / len(values) for name, values in found.items()}
+    value = attrgetter("score_clamped" if entry.is_clamped(scoring) else "score")
+    return means_of(scored(entry, scenarios, scoring).scores, value)
 
 
 def scored(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> Scored:
@@ -208,7 +192,9 @@ def _score(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSet
         return Scored(scores, aggregate(scores, names, int(entry.about["seeds"]), scoring))
     seeds = dict(Counter(score.scenario_id for score in entry.scores))
     scoring = replace(scoring, clamped=entry.is_clamped(scoring))
-    points = {name: [row[1] for row in rows] for name, rows in entry.about["harbor"].get("criteria", {}).items()}
+    points = {
+        name: [row[1] for row in rows] for name, rows in entry.about["harbor"].get("criteria", {}).items()
+    }
     scores = [
         score_refused(score, scoring, points.get(score.scenario_id, ()))
         if (score.scenario_id, score.seed) in entry.refused

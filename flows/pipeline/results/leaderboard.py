@@ -34,12 +34,7 @@ def build_leaderboard(
 ) -> Leaderboard:
     """Score and rank the graded conditions.
 
-    Args:
-        graded: from `load_graded`.
-        scenarios: by id.
-        scoring: the weights.
-        objects: cache of the offline judge's agreement.
-        left_out: unusable results, one line each; the board lists them.
+    `left_out` are unusable results, one line each. `objects` caches the offline judge's agreement.
 
     Raises:
         StaffbenchError: verdicts do not match their rubric.
@@ -108,8 +103,8 @@ def _assumptions(graded: Sequence[Graded], scoring: ScoringSettings) -> list[str
     prompts = [f"prompt {name} also asks for {'; '.join(sorted(asked[name]))}" for name in sorted(asked)]
     rule = "has no score" if scoring.refusals is Refusals.unscored else "scores like an empty one"
     refusals = (
-        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's paper "
-        "counts refusals as outputs and does not say how they score"
+        f"a text that its writer refused {rule} (scoring.refusals={scoring.refusals.value}); MA-Bench's "
+        "paper counts refusals as outputs and does not say how they score"
     )
     return [*weights, *sorted(limits), *prompts, refusals]
 
@@ -137,7 +132,8 @@ def _other_refusals(
     found: list[str] = []
     for judge in sorted({row.judge_id for row in rows}):
         here, there = (
-            [row for row in board if row.judge_id == judge and row.rank is not None] for board in (rows, others)
+            [row for row in board if row.judge_id == judge and row.rank is not None]
+            for board in (rows, others)
         )
         if [(row.rank, row.condition) for row in here] != [(row.rank, row.condition) for row in there]:
             places = [f"{row.rank} {row.condition} ({number(row.score)})" for row in there]
@@ -186,9 +182,7 @@ def write_leaderboard(folder: Path, board: Leaderboard) -> list[Path]:
 def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
     """Delete the board and the table of tasks, which would be outdated without rows.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        scoring: name of the weights; files of other weights are kept.
+    Files of other weights than `scoring` are kept.
 
     Returns:
         The deleted files, which can be rebuilt from verdicts.
@@ -202,7 +196,8 @@ def delete_leaderboard(folder: Path, scoring: str) -> list[Path]:
         try:
             path.unlink()
         except OSError as error:
-            raise StoreError(path, f"can't be deleted ({error.strerror})", remedy="fix the permissions") from error
+            why = f"can't be deleted ({error.strerror})"
+            raise StoreError(path, why, remedy="fix the permissions") from error
     return found
 
 

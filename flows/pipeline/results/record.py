@@ -7,49 +7,51 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, JUDGE_CHATS, REPEATS, REPORTS, SCORES, TRAJECTORIES, VERDICTS, write_table
-from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
-from flows.pipeline.work.run_context import Evaluation
+from flows.adapters.tables import (
+    BRIEFS,
+    JUDGE_CHATS,
+    REPEATS,
+    REPORTS,
+    SCORES,
+    TRAJECTORIES,
+    VERDICTS,
+    write_table,
+)
+from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.results.graded import SCORE_VERSIONS, items_of
 from flows.pipeline.results.settings_file import write_settings
+from flows.pipeline.work.digests import judge_versions, rubric_digests, written_from
 from flows.pipeline.work.judging import Judged
-from flows.pipeline.work.run_context import Submission
+from flows.pipeline.work.run_context import Evaluation, Submission
 from flows.schema.brief import Brief
-from flows.common.digests import canonical_json, sha256_text
 from flows.schema.completion import Spent, spent_together
 from flows.schema.condition import Condition
 from flows.schema.document import Packet
 from flows.schema.rows import as_row
-from flows.schema.settings import JudgeKind, JudgeMode, JudgeSettings, Writer, scoring_suffix
+from flows.schema.settings import JudgeKind, JudgeMode, Writer, scoring_suffix
 from flows.schema.verdict import BriefScore, Estimate, Verdict
 
 _BRIEF_KEYS = ("scenario_id", "seed")
 _IDENTITY = ("benchmark", "model", "effort", "word_cap", "prompt", "harness")
+CLASSES = ("step", "tier", "severity", "points")
 CARRIED = ("written_from", "served", "judge_served", "spent", "n_canary_missed")
 """Metadata of tables that can't be computed again from their rows."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Results of all stages of one evaluation.
+    """Results of all stages of one evaluation."""
 
-    Attributes:
-        briefs, scores: of all scenarios and seeds.
-        judged: the judge's results, by scenario.
-        estimate: of the condition.
-        submissions: report files with their trajectories; empty if briefs are text.
-        spent: what the writer's replies cost; None if one of them is not stored.
-        served, judge_served: what `served` says of the writer's replies, and of the judge's.
-    """
-
+    # briefs, scores: of all scenarios and seeds.
     briefs: Sequence[Brief]
-    judged: Mapping[str, Judged]
+    judged: Mapping[str, Judged]  # the judge's results, by scenario
     scores: Sequence[BriefScore]
-    estimate: Estimate
-    submissions: Sequence[Submission] = ()
+    estimate: Estimate  # of the condition
+    submissions: Sequence[Submission] = ()  # report files with their trajectories; empty if briefs are text
+    # served, judge_served: what `served` says of the writer's replies, and of the judge's.
     served: Mapping[str, Any] = field(default_factory=dict[str, Any])
     judge_served: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    spent: Spent | None = None
+    spent: Spent | None = None  # what the writer's replies cost; None if one of them is not stored
 
     @property
     def judge_spent(self) -> Spent:
@@ -75,19 +77,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """Paths of one evaluation's files below `results/<benchmark>/`.
+    """Paths of one evaluation's files below `results/<benchmark>/`."""
 
-    Attributes:
-        briefs, verdicts, scores: always written.
-        repeats: written for a judge with repeats.
-        reports: written if briefs are Word files.
-    """
-
+    # briefs, verdicts, scores: always written.
     briefs: Path
     verdicts: Path
     scores: Path
-    repeats: Path
-    reports: Path
+    repeats: Path  # written for a judge with repeats
+    reports: Path  # written if briefs are Word files
 
 
 def result_files(results: Path, evaluation: Evaluation) -> ResultFiles:
@@ -114,21 +111,16 @@ def write_results(
 ) -> ResultFiles:
     """Write the tables of an evaluation.
 
-    Args:
-        results: the results folder.
-        evaluation: what was run.
-        outcome: its results.
-        packets: packets of its scenarios, and any others.
-        carried: values of `CARRIED` from where it was run; empty for a run that ends here.
+    `packets` may hold those of other scenarios. `carried` are the values of `CARRIED` from where it was run,
+    for one that ran elsewhere.
 
     Raises:
         StoreError: a table can't be written.
     """
     files = result_files(results, evaluation)
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
+    asked = settings.judge
     folder = results / condition.benchmark
-    identity = {name: getattr(condition, name) for name in _IDENTITY}
-    briefs = [{"condition": condition.label, **identity, **as_row(brief)} for brief in outcome.briefs]
     about: dict[str, Any] = {
         "condition": asdict(condition),
         "scenarios": [scenario.scenario_id for scenario in evaluation.scenarios],
@@ -146,7 +138,7 @@ def write_results(
         if outcome.submissions:
             harness = settings.harness
             about["harness_assumed"] = {name: getattr(harness, name) for name in harness.assumed}
-    write_table(files.briefs, BRIEFS, briefs, _BRIEF_KEYS, about)
+    write_briefs(files.briefs, condition, outcome.briefs, about)
     write_submissions(folder, condition, outcome.submissions, about)
     about |= {
         "judge": asdict(judge),
@@ -160,7 +152,10 @@ def write_results(
         },
         "n_canary_missed": outcome.n_canary_missed,
         "judge_repeats": any(judged.repeats for judged in outcome.judged.values()),
-        "items_shuffled": _are_items_shuffled(settings.judge),
+        # Whether repeats of the judge are shown the rubric in different orders.
+        "items_shuffled": asked.kind is JudgeKind.remote
+        and asked.repeat > 1
+        and asked.mode is not JudgeMode.per_item,
         "hidden_characters": {
             f"{scenario_id}/{seed}": list(kinds)
             for scenario_id, judged in outcome.judged.items()
@@ -171,13 +166,8 @@ def write_results(
         about["judge_served"] = dict(outcome.judge_served)
     about |= carried
     names = {"condition": condition.label, "judge": judge.label}
-    items = items_of(evaluation.scenarios)
-    verdicts: list[dict[str, Any]] = []
-    for verdict in outcome.verdicts:
-        item = items[verdict.scenario_id, verdict.item_id]
-        classes = {name: getattr(item, name) for name in ("step", "tier", "severity", "points")}
-        verdicts.append({**names, **as_row(verdict), **classes})
-    write_table(files.verdicts, VERDICTS, verdicts, (*_BRIEF_KEYS, "item_id"), about)
+    items = items_of(evaluation.scenarios).items()
+    classes = {place: {name: getattr(item, name) for name in CLASSES} for place, item in items}
     repeats = [
         {**names, "repeat": number, **as_row(verdict)}
         for judged in outcome.judged.values()
@@ -194,25 +184,50 @@ def write_results(
     if chats:
         path = folder / "judge_chats" / condition.label / f"{judge.label}.parquet"
         write_table(path, JUDGE_CHATS, chats, (*_BRIEF_KEYS, "repeat", "turn"), about)
-    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in outcome.briefs}
-    names["scoring"] = settings.scoring.name
-    scores = [
-        {**names, "brief_status": statuses[score.scenario_id, score.seed], **as_row(score)}
-        for score in outcome.scores
-    ]
-    about |= {
-        "scoring": asdict(settings.scoring),
-        "estimate": asdict(outcome.estimate),
-        "score_versions": SCORE_VERSIONS,
-    }
-    write_table(files.scores, SCORES, scores, _BRIEF_KEYS, about)
+    scored = {"estimate": asdict(outcome.estimate), "score_versions": SCORE_VERSIONS}
+    write_graded(
+        (files.verdicts, files.scores),
+        names,
+        [(verdict, classes[verdict.scenario_id, verdict.item_id]) for verdict in outcome.verdicts],
+        outcome.scores,
+        outcome.briefs,
+        about,
+        {"scoring": asdict(settings.scoring), **scored},
+    )
     write_settings(folder, evaluation)
     return files
 
 
-def _are_items_shuffled(judge: JudgeSettings) -> bool:
-    """True if repeats of the judge are shown the rubric in different orders."""
-    return judge.kind is JudgeKind.remote and judge.repeat > 1 and judge.mode is not JudgeMode.per_item
+def write_briefs(path: Path, condition: Condition, briefs: Sequence[Brief], about: Mapping[str, Any]) -> None:
+    """Write the table of briefs."""
+    head = {name: getattr(condition, name) for name in _IDENTITY}
+    rows = [{"condition": condition.label, **head, **as_row(brief)} for brief in briefs]
+    write_table(path, BRIEFS, rows, _BRIEF_KEYS, about)
+
+
+def write_graded(  # noqa: PLR0917 -- what two tables are made of
+    paths: tuple[Path, Path],
+    names: Mapping[str, str],
+    verdicts: Iterable[tuple[Verdict, Mapping[str, Any]]],
+    scores: Iterable[BriefScore],
+    briefs: Iterable[Brief],
+    about: Mapping[str, Any],
+    scoring: Mapping[str, Any],
+) -> None:
+    """Write the tables of verdicts and scores.
+
+    Verdicts come with the `CLASSES` of their items. `scoring` is the metadata that scores have besides
+    `about`.
+    """
+    rows = [{**names, **as_row(verdict), **classes} for verdict, classes in verdicts]
+    write_table(paths[0], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
+    statuses = {(brief.scenario_id, brief.seed): brief.status.value for brief in briefs}
+    names = {**names, "scoring": scoring["scoring"]["name"]}
+    scored = [
+        {**names, "brief_status": statuses[score.scenario_id, score.seed], **as_row(score)}
+        for score in scores
+    ]
+    write_table(paths[1], SCORES, scored, _BRIEF_KEYS, {**about, **scoring})
 
 
 def write_submissions(

@@ -12,39 +12,39 @@ from typing import Any
 
 from flows.adapters.provenance import environment, git_revision, lock_digests, now
 from flows.adapters.tracking import BriefTrace, RunRecord
-from flows.pipeline.work.run_context import Evaluation
+from flows.common.digests import canonical_json, sha256_text
+from flows.common.text import number
 from flows.pipeline.results.graded import items_of
 from flows.pipeline.results.record import Outcome, ResultFiles
 from flows.pipeline.results.settings_file import as_yaml, changed_keys
-from flows.common.digests import canonical_json, sha256_text
-from flows.common.text import number
 from flows.pipeline.work.digests import rubric_digests
+from flows.pipeline.work.run_context import Evaluation
 from flows.schema.rows import as_row
 from flows.schema.settings import JudgeKind
-from flows.schema.verdict import BriefScore, Verdict, VerdictStatus
-from flows.stages.aggregate import UNCLASSED, Count, Grouping, breakdowns, most_unlike
+from flows.schema.verdict import BriefScore, Count, Verdict, VerdictStatus
+from flows.stages.aggregate import UNCLASSED, Grouping, breakdowns, most_unlike
 from flows.stages.differing import changed_values
 from flows.stages.table import csv_text
 
 _RECORD_VERSION = 3  # raise it to have runs logged again that are logged already
 _LONGEST_PARAM = 500  # MLflow rejects parameters of several thousand characters
 _ESTIMATED = (
-    "score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong", "n_scenarios", "n_briefs",
-    "n_ungraded",
+    "score", "score_clamped", "score_low", "score_high", "correct", "passed", "wrong", "n_scenarios",
+    "n_briefs", "n_ungraded",
 )  # fmt: skip
 
 
-def run_record(
-    project: Path, evaluation: Evaluation, outcome: Outcome, files: ResultFiles, n_traces: int, traces_s: float
+def run_record(  # noqa: PLR0917 -- each is of another type
+    project: Path,
+    evaluation: Evaluation,
+    outcome: Outcome,
+    files: ResultFiles,
+    n_traces: int,
+    traces_s: float,
 ) -> RunRecord:
     """Build the MLflow record of an evaluation: parameters, metrics, tags, files and traces.
 
-    Args:
-        project: folder of the project.
-        evaluation: what was run.
-        outcome: its results.
-        files: its tables.
-        n_traces, traces_s: how many briefs become traces, and in how many seconds; first seeds come first.
+    `n_traces` briefs, first seeds first, become traces in at most `traces_s` seconds.
     """
     settings, condition, judge = evaluation.settings, evaluation.condition, evaluation.judge
     estimate = outcome.estimate
@@ -100,7 +100,9 @@ def run_record(
             "settings.yaml": as_yaml(asdict(settings)),
             # MLflow's page shows CSV files; Parquet files it only offers to download.
             "scores.csv": csv_text(scores, [each.name for each in fields(BriefScore)]),
-            "verdicts.csv": csv_text(list(map(as_row, outcome.verdicts)), [each.name for each in fields(Verdict)]),
+            "verdicts.csv": csv_text(
+                list(map(as_row, outcome.verdicts)), [each.name for each in fields(Verdict)]
+            ),
             "verdicts.json": _verdict_table(evaluation, outcome),
         },
         charts=_figures(evaluation, groups),
@@ -134,7 +136,11 @@ def _groups(evaluation: Evaluation, outcome: Outcome) -> dict[Grouping, list[Cou
     """Return the counts by step, tier and severity, of requirements; by severity of wrong moves too."""
     rubrics = {scenario.scenario_id: scenario.items for scenario in evaluation.scenarios}
     return {
-        by: [one for one in counts if one.group != UNCLASSED and (one.kind == "requirement" or by == "severity")]
+        by: [
+            one
+            for one in counts
+            if one.group != UNCLASSED and (one.kind == "requirement" or by == "severity")
+        ]
         for by, counts in breakdowns(rubrics, outcome.verdicts, ("step", "tier", "severity")).items()
     }
 
@@ -154,7 +160,9 @@ def _metrics(
         "n_cut": sum(brief.cut for brief in outcome.briefs),
         **{f"n_{status}": statuses.count(status) for status in ("refused", "error", "empty")},
         "n_canary_missed": outcome.n_canary_missed,
-        **{f"{who}.{name}": value for who, one in spent.items() if one for name, value in asdict(one).items()},
+        **{
+            f"{who}.{name}": value for who, one in spent.items() if one for name, value in asdict(one).items()
+        },
         **{f"passed.{by}/{one.group}": one.rate for by, counts in groups.items() for one in counts},
     }
     clamped = evaluation.settings.scoring.clamped
@@ -190,9 +198,7 @@ def _verdict_table(evaluation: Evaluation, outcome: Outcome) -> str:
     return json.dumps({"columns": [*kept, *classes] if rows else [], "data": rows})
 
 
-def _figures(
-    evaluation: Evaluation, groups: Mapping[Grouping, Sequence[Count]]
-) -> dict[str, dict[str, Any]]:
+def _figures(evaluation: Evaluation, groups: Mapping[Grouping, Sequence[Count]]) -> dict[str, dict[str, Any]]:
     """Return the share of requirements passed by step, tier and severity as Vega-Lite charts, by path."""
     label, judge = evaluation.condition.label, evaluation.judge.label
     found: dict[str, dict[str, Any]] = {}
@@ -237,7 +243,9 @@ def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTr
         if one.status is not VerdictStatus.abstained:
             name = item.severity or ("penalty" if item.is_error else "requirement")
             text = f"{item.requirement}\n{one.reason}".strip()
-            verdicts[one.scenario_id, one.seed].append((one.item_id, name, one.passed, text, one.status.value))
+            verdicts[one.scenario_id, one.seed].append(
+                (one.item_id, name, one.passed, text, one.status.value)
+            )
     scores = {(one.scenario_id, one.seed): one.score for one in outcome.scores}
     chosen = sorted(outcome.briefs, key=lambda brief: (brief.seed, brief.scenario_id))[:most]
     return [
@@ -252,4 +260,3 @@ def _traces(evaluation: Evaluation, outcome: Outcome, most: int) -> list[BriefTr
         )
         for brief in chosen
     ]
-

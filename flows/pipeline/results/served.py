@@ -1,4 +1,4 @@
-"""Notes on replies by another model than requested and on paid texts that are not graded; costs of replies."""
+"""Replies by another model than asked for, paid texts that are not graded, and what replies cost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from flows.pipeline.results.graded import Graded
+from flows.pipeline.work.judging import Judged
+from flows.pipeline.work.run_context import Evaluation
 from flows.schema.brief import Brief
 from flows.schema.completion import Completion, Spent, spent_on
 
@@ -21,8 +23,8 @@ _REVISION = re.compile(r"(?:[-@:.](?:preview|exp|free|\d{3,8}|\d{4}-\d\d-\d\d|\d
 def is_other_model(asked: str, served: str) -> bool:
     """Whether an endpoint names another model than requested.
 
-    A provider before the name, a date or revision after it, and `-latest` are ignored. Two different dates, or
-    versions such as 5 and 5.5, are different models.
+    A provider before the name, a date or revision after it, and `-latest` are ignored. Two different dates,
+    or versions such as 5 and 5.5, are different models.
     """
     short, long = sorted((_bare(asked), _bare(served)), key=len)
     return not long.startswith(short) or not _REVISION.fullmatch(long.removeprefix(short))
@@ -69,10 +71,7 @@ def writer_spent(
 ) -> Spent | None:
     """Add up what the replies behind the briefs of a condition cost; None if one is not stored.
 
-    Args:
-        briefs: of one condition.
-        trajectories: events of its attempts.
-        completion: returns a stored reply by its key; None in a run without calls.
+    `completion` is None in a run without calls.
     """
     keys = replies_behind(briefs, trajectories)
     replies = [completion(key) if completion is not None else None for key in sorted(keys)]
@@ -80,12 +79,12 @@ def writer_spent(
     return spent_on(known) if len(known) == len(replies) else None
 
 
-def replies_behind(
-    briefs: Sequence[Brief], trajectories: Iterable[Sequence[Mapping[str, Any]]]
-) -> set[str]:
+def replies_behind(briefs: Sequence[Brief], trajectories: Iterable[Sequence[Mapping[str, Any]]]) -> set[str]:
     """Return the keys of all replies that briefs, and the attempts with these events, came from."""
     keys = {brief.completion for brief in briefs if brief.completion is not None}
-    return keys | {event["completion"] for events in trajectories for event in events if "completion" in event}
+    return keys | {
+        event["completion"] for events in trajectories for event in events if "completion" in event
+    }
 
 
 def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: str) -> dict[str, Any]:
@@ -98,9 +97,17 @@ def other_models(asked: str | None, names: Mapping[str, int], *, of: int, what: 
         what: what is counted, in the plural.
     """
     others = {
-        name: count for name, count in sorted(names.items()) if asked is not None and is_other_model(asked, name)
+        name: count
+        for name, count in sorted(names.items())
+        if asked is not None and is_other_model(asked, name)
     }
     return {"asked": asked, "answered_by": others, "of": of, "what": what} if others else {}
+
+
+def judge_served(evaluation: Evaluation, judged: Iterable[Judged]) -> dict[str, Any]:
+    """Return what `served` says of a judge's replies."""
+    names = sum((Counter(one.answered_by) for one in judged), Counter[str]())
+    return other_models(evaluation.settings.judge.name, names, of=names.total(), what="replies")
 
 
 def served_notes(graded: Sequence[Graded]) -> list[str]:
@@ -120,7 +127,9 @@ def served_notes(graded: Sequence[Graded]) -> list[str]:
         ]
         if lines:
             notes.append(f"{what}, by the endpoint's own word: {'; '.join(lines)}.")
-    partial = [f"{row} {found['partial']}" for row, (found, _) in sorted(by_row.items()) if found.get("partial")]
+    partial = [
+        f"{row} {found['partial']}" for row, (found, _) in sorted(by_row.items()) if found.get("partial")
+    ]
     if partial:
         notes.append(
             "Texts that were paid for and are not graded, as their end is unknown or a filter stopped them: "

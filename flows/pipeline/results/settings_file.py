@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
+from pydantic_core import to_jsonable_python
 
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
@@ -44,7 +45,7 @@ def write_settings(folder: Path, evaluation: Evaluation) -> Path:
 def settings_of(evaluation: Evaluation) -> dict[str, Any]:
     """Return the settings of a condition and its judge, as plain values."""
     settings = asdict(evaluation.settings)
-    return {name: _plain(settings[name]) for name in SECTIONS}
+    return {name: to_jsonable_python(settings[name]) for name in SECTIONS}
 
 
 def changed_keys(evaluation: Evaluation) -> list[str]:
@@ -68,7 +69,9 @@ def read_settings(folder: Path, about: Mapping[str, Any]) -> Mapping[str, Any] |
     except FileNotFoundError:
         return None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise StoreError(path, "not readable as YAML", remedy="delete it and run that condition again") from error
+        raise StoreError(
+            path, "not readable as YAML", remedy="delete it and run that condition again"
+        ) from error
     if not isinstance(content, dict):
         raise StoreError(path, "no settings in it", remedy="delete it and run that condition again")
     found = cast("dict[str, Any]", content)
@@ -79,13 +82,4 @@ def read_settings(folder: Path, about: Mapping[str, Any]) -> Mapping[str, Any] |
 def as_yaml(value: Any) -> str:
     """Format plain values and enumeration members as YAML."""
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the C dumper is ten times faster
-    return yaml.dump(_plain(value), Dumper=dumper, sort_keys=False, allow_unicode=True)
-
-
-def _plain(value: Any) -> Any:
-    """Replace enumeration members by their values."""
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType] -- asdict
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- asdict
-    return getattr(value, "value", value)
+    return yaml.dump(to_jsonable_python(value), Dumper=dumper, sort_keys=False, allow_unicode=True)

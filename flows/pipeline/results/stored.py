@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from flows.adapters.tables import BRIEFS, REPEATS, REPORTS, SCORES, read_table, table_files
-from flows.common.locks import locked
-from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.common.digests import canonical_json
+from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
+from flows.common.locks import locked
 from flows.pipeline.results.graded import SCORE_VERSIONS, Graded, Scored
 from flows.pipeline.results.settings_file import read_settings, settings_path
 from flows.pipeline.results.verdict_rows import VerdictRows
+from flows.pipeline.work.digests import rubric_digest, rule_versions
 from flows.pipeline.work.evaluations import kind_of
-from flows.common.errors import NotOfBenchmark, StaffbenchError, StoreError
 from flows.schema.harbor import HARBOR
 from flows.schema.report_task import ReportFacts
 from flows.schema.rows import from_row, from_rows
@@ -30,7 +30,7 @@ _FIRST_VERSION = "1"
 def results_lock(results: Path) -> AbstractContextManager[object]:
     """Lock for writing tables, and from loading all tables to writing the board.
 
-    Otherwise a board from an earlier load could replace that of a run that ended in between, and lack its row.
+    Else a board from an earlier load could replace that of a run that ended in between, and lack its row.
 
     Raises:
         StoreError: the folder can't be written.
@@ -44,11 +44,6 @@ def load_scenarios(
     """Load every scenario of the benchmark, by id; return the errors of invalid ones too.
 
     Only results on invalid scenarios are left out of the board, and named.
-
-    Args:
-        project: folder of the project.
-        settings: names the benchmark.
-        loaded: scenarios that are loaded already.
     """
     found = {scenario.scenario_id: scenario for scenario in loaded}
     problems: list[StaffbenchError] = []
@@ -67,10 +62,7 @@ def load_graded(
 ) -> tuple[list[Graded], list[StaffbenchError]]:
     """Load all graded conditions below `results/<benchmark>/`; return the errors of unusable files too.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        scenarios: by id.
-        is_wanted: returns False for files of verdicts to ignore; None to load all.
+    Files of verdicts for which `is_wanted` is false are ignored.
     """
     found: list[Graded] = []
     problems: list[StaffbenchError] = []
@@ -80,6 +72,19 @@ def load_graded(
         except StaffbenchError as error:
             problems.append(error)
     return found, problems
+
+
+def load_results(
+    project: Path, settings: Settings
+) -> tuple[list[Graded], dict[str, Scenario], list[StaffbenchError]]:
+    """Load what was graded of a benchmark and its scenarios, by id; return the errors of the rest too."""
+    results = project / settings.results
+    scenarios, problems = load_scenarios(project, settings)
+    if not (results / settings.benchmark.name / "verdicts").is_dir():
+        return [], scenarios, problems
+    with results_lock(results):
+        graded, unusable = load_graded(results / settings.benchmark.name, scenarios)
+    return graded, scenarios, [*problems, *unusable]
 
 
 def left_out(folder: Path, problems: Sequence[StaffbenchError]) -> tuple[str, ...]:
@@ -171,9 +176,7 @@ def _load_reports(
     return {(facts.scenario_id, facts.seed): facts for facts in from_rows(ReportFacts, rows)}
 
 
-def _load_foreign(
-    folder: Path, path: Path, verdicts: VerdictRows, about: Mapping[str, Any]
-) -> Graded:
+def _load_foreign(folder: Path, path: Path, verdicts: VerdictRows, about: Mapping[str, Any]) -> Graded:
     """Load an imported job: its tasks may not exist here, and its verifier's rewards are its scores."""
     names = about["condition"]["label"], about["judge"]["label"]
     again = "import that job again"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flows.adapters.task_trees.check import FACTS, HEAD, WORDS
+from flows.common.text import number
 from flows.pipeline.results.graded import Graded, scenario_means
 from flows.schema.report_task import ReportTask
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
-from flows.common.text import number
 
 
 def task_table(
@@ -22,10 +22,7 @@ def task_table(
     A score is the mean over scored attempts, or a dash. The last row is the mean over tasks, as on the
     leaderboard.
 
-    Args:
-        graded: in the order of the columns.
-        scenarios: by id; only tasks are used.
-        scoring: the weights.
+    The columns are in the order of `graded`.
     """
     tasks = {name: scenario.task for name, scenario in scenarios.items() if scenario.task is not None}
     means = [scenario_means(entry, scenarios, scoring) for entry in graded]
@@ -33,7 +30,9 @@ def task_table(
     foreign = sorted({name for found in means for name in found} - set(tasks))
     head = (*HEAD[: WORDS + 2], "published mean", *_names(graded))
     rows = [(*_facts(task), *(number(found.get(name), 3) for found in means)) for name, task in tasks.items()]
-    rows += [(name, *("-",) * (WORDS + 2), *(number(found.get(name), 3) for found in means)) for name in foreign]
+    rows += [
+        (name, *("-",) * (WORDS + 2), *(number(found.get(name), 3) for found in means)) for name in foreign
+    ]
     overall = [number(math.fsum(found.values()) / len(found), 3) if found else "-" for found in means]
     return [head, *rows, ("all", *("",) * (WORDS + 2), *overall)]
 
@@ -48,11 +47,12 @@ def published_note(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) 
     abouts = [entry.about for entry in graded]
     harnesses = sorted({str(about["condition"]["harness"]) for about in abouts})
     judges = sorted({_judge_words(about["judge"]) for about in abouts})
-    return [
-        "Published means are of nine models in the harness OpenCode, judged by Claude Opus 5.5 at medium effort, "
-        f"judge call agent. Scores beside them are of harness {', '.join(harnesses)}, judged by "
+    note = (
+        "Published means are of nine models in the harness OpenCode, judged by Claude Opus 5.5 at medium "
+        f"effort, judge call agent. Scores beside them are of harness {', '.join(harnesses)}, judged by "
         f"{'; '.join(judges)}: compare them with that in mind."
-    ]
+    )
+    return [note]
 
 
 def _judge_words(judge: Mapping[str, Any]) -> str:

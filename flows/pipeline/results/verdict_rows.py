@@ -77,6 +77,6 @@ class VerdictRows(Sequence[Verdict]):
         return self._records[place]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)  
+        return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment] # pyright: ignore[reportAssignmentType]

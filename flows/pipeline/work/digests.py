@@ -53,9 +53,7 @@ def rubric_digests(scenarios: Sequence[Scenario]) -> Mapping[str, str]:
 def written_from(evaluation: Evaluation, packets: Iterable[Packet]) -> dict[str, Any]:
     """Return digests of the inputs of a condition's briefs, except texts of controls and files.
 
-    Args:
-        evaluation: the condition.
-        packets: packets of its scenarios; others are ignored.
+    Packets of other scenarios are ignored.
 
     Returns:
         `documents` and `assignments`: SHA-256 by scenario, only of those that the writer reads (not for

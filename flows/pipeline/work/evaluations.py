@@ -98,10 +98,7 @@ def evaluation_of(
 ) -> Evaluation:
     """Build the evaluation of one condition under one judge; a panel's members become its voters.
 
-    Args:
-        settings: the point.
-        changed: its sections with overridden values, which are marked in its labels.
-        scenarios: the scenarios to write on or grade.
+    `changed` are the sections with overridden values, which its labels mark.
 
     Raises:
         ConfigError: the judge or a panel member would grade briefs of its own model, or does not grade as a

@@ -40,7 +40,7 @@ from flows.stages.judge import (
     verdicts_for_missing,
     verdicts_for_no_report,
 )
-from flows.stages.offline import OFFLINE_VERSION, ItemGrade, abstention, grade_offline
+from flows.stages.offline import OFFLINE_VERSION, abstention, grade_offline
 from flows.stages.offline.reference import REFERENCE_VERSION
 
 if TYPE_CHECKING:
@@ -89,13 +89,8 @@ def judge_work(
 ) -> Work:
     """Grade every item of every brief; decode the value with `judged_of`.
 
-    Args:
-        context: state shared by the run.
-        evaluation: condition and judge.
-        scenario: the rubric.
-        briefs: of all seeds.
-        source: address of the previous stage's value.
-        files: returns the file of a brief, for judges that take images.
+    `source` is the address of the previous stage's value; `files` gives a brief's file to judges that take
+    images.
     """
     judge = evaluation.settings.judge
 
@@ -191,12 +186,8 @@ async def _grade(
 
 
 def _grade_offline(scenario: Scenario, brief: Brief, text: str) -> _Grading:
-    def verdict_of(grade: ItemGrade) -> Verdict:
-        status = VerdictStatus.abstained if grade.passed is None else VerdictStatus.graded
-        names = brief.scenario_id, brief.seed, grade.item_id
-        return Verdict(*names, status, grade.passed, grade.mode, grade.reason)
-
-    return _once([verdict_of(grade) for grade in grade_offline(scenario.items, text, scenario.reference)])
+    grades = grade_offline(scenario.items, text, scenario.reference)
+    return _once(verdicts_for_brief(scenario.items, brief, grades))
 
 
 def _abstaining(scenario: Scenario, verdict: Verdict) -> Verdict:

@@ -22,9 +22,8 @@ from flows.schema.brief import Brief
 from flows.schema.completion import Completion, Image, Message, Request
 from flows.schema.scenario import Scenario
 from flows.schema.settings import JudgeHarness, JudgeSettings, Retry
-from flows.schema.verdict import VerdictStatus
+from flows.schema.verdict import ItemVerdict, VerdictStatus
 from flows.stages.judge import (
-    ItemVerdict,
     JudgeCall,
     build_agent_call,
     build_requests,
@@ -58,13 +57,8 @@ async def ask_about(
 ) -> Asked:
     """Have every item of a brief graded once.
 
-    Args:
-        context: state shared by the run.
-        evaluation: its judge.
-        scenario: the rubric, and the expert's report.
-        brief: has a text.
-        seed: number of the judge's repeat; the brief's seed is not part of a request.
-        files: returns the brief's file.
+    The brief has a text. `seed` is the number of the judge's repeat; the brief's seed is not part of a
+    request.
 
     Raises:
         ConfigError: pages were counted before, and can't be rendered now.
@@ -107,12 +101,7 @@ async def ask(
     If an earlier run used up its attempts, `retry` decides whether as many follow. Stored attempts are always
     replayed, since one of them may be valid.
 
-    Args:
-        client: sends.
-        judge: the judge.
-        call: the first call.
-        retry: which stored outcomes are retried.
-        seconds: limit on the recorded seconds of all attempts; None for none. A reply after it is not read.
+    `seconds` limits the recorded seconds of all attempts: a reply after it is not read.
     """
     asked = {"effort": judge.effort.value, "mode": judge.mode.value}
     again = should_retry(retry, [VerdictStatus.unparsed.value])

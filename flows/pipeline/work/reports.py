@@ -202,8 +202,6 @@ async def read_submitted(context: RunContext, scenario: Scenario, submitted: Sub
         text=None if file is None or file.status is ReportStatus.corrupt else file.text or "",
         words_raw=0 if status is BriefStatus.empty else words and words.counted,
         words_kept=0 if status is BriefStatus.empty else words and words.counted,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_RULE,
         completion=submitted.completion,
         detail=why,

@@ -4,7 +4,7 @@ Seeds are averaged within a scenario, then scenarios are averaged. Intervals are
 sampling (MA-Bench, 5.1 and figure 1).
 """
 
-from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Count, Grouping, breakdowns
+from flows.stages.aggregate.breakdown import UNCLASSED, UNSTATED, Grouping, breakdowns
 from flows.stages.aggregate.estimate import (
     Difference,
     aggregate,
@@ -23,7 +23,6 @@ __all__ = [
     "FEWEST_SCENARIOS",
     "UNCLASSED",
     "UNSTATED",
-    "Count",
     "Difference",
     "Grouping",
     "aggregate",

@@ -10,37 +10,7 @@ from typing import Literal
 
 from flows.common.errors import ScenarioError
 from flows.schema.scenario import Item, classes
-from flows.schema.verdict import FailureMode, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """Verdicts of one group of items, pooled over briefs.
-
-    Attributes:
-        group: the step, tier, severity, scenario or failure mode.
-        kind: `requirement` or `error`; the two are never pooled.
-        n: graded verdicts.
-        passed: graded verdicts that passed; by mode, those that did not fail in this mode.
-        ungraded: items without a verdict.
-    """
-
-    group: str
-    kind: str
-    n: int
-    passed: int
-    ungraded: int
-
-    @property
-    def failed(self) -> int:
-        """Graded verdicts that failed; by mode, in this mode."""
-        return self.n - self.passed
-
-    @property
-    def rate(self) -> float | None:
-        """Share passed; None if nothing was graded."""
-        return self.passed / self.n if self.n else None
-
+from flows.schema.verdict import Count, FailureMode, Verdict
 
 UNSTATED = "unstated"
 """Group of requirements that failed without the judge being asked for a mode."""
@@ -64,11 +34,6 @@ def breakdowns(
     By mode, each group holds every item that can fail in that mode: wrong moves for `committed`,
     requirements for the others. `failed` counts those that did. A pooled rate weights scenarios by their
     items and does not estimate a score.
-
-    Args:
-        items_by_scenario: rubrics by scenario id.
-        verdicts: verdicts of one judge on any number of briefs.
-        groupings: `step`, `tier`, `severity`, `scenario` or `mode`.
 
     Returns:
         One row per group and kind in the rubrics, in the order of `classes`, requirements first; `n`

@@ -130,20 +130,14 @@ def scenario_means(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference between two conditions on the scenarios that both have a score on.
+    """The difference between two conditions on the scenarios that both have a score on."""
 
-    Attributes:
-        difference: mean over scenarios of the first score minus the second; None if they share no scored
-            scenario.
-        interval: over scenarios, or their range if they are too few; None if they share fewer than two.
-        n_scenarios: scenarios compared.
-        n_scenarios_all: expected scenarios.
-    """
-
+    # Mean over scenarios of the first score minus the second; None if they share no scored scenario.
     difference: float | None
+    # Over scenarios, or their range if they are too few; None if they share fewer than two.
     interval: Interval | None
-    n_scenarios: int
-    n_scenarios_all: int
+    n_scenarios: int  # scenarios compared
+    n_scenarios_all: int  # expected scenarios
 
 
 def mean_difference(
@@ -157,11 +151,7 @@ def mean_difference(
     Pairing removes the difficulty of the scenarios, so conditions with overlapping intervals may still
     differ. The conditions may have different numbers of seeds.
 
-    Args:
-        first: mean scores by scenario, as from `scenario_means`.
-        second: of the other condition.
-        scenario_ids: scenarios to compare on.
-        scoring: the interval.
+    Mean scores by scenario are as from `scenario_means`.
 
     Raises:
         ConfigError: as `interval_over`.
@@ -185,8 +175,7 @@ def ranked(rows: Sequence[tuple[LeaderboardRow, frozenset[str]]]) -> list[Leader
     most rows, then with the first names. All others follow without a rank, since their scores rest on other
     briefs: those on more scenarios first, those without a score last.
 
-    Args:
-        rows: each with the scenarios that it covers, as from `covered_whole`.
+    Each row comes with the scenarios that it covers, as from `covered_whole`.
     """
     counts = Counter(covered for row, covered in rows if covered and row.score is not None)
     ranking = min(counts, key=lambda names: (-len(names), -counts[names], sorted(names)), default=None)

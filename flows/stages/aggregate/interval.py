@@ -27,9 +27,7 @@ def interval_over(values: Sequence[float], scoring: ScoringSettings) -> Interval
     - `bootstrap`: the percentile bootstrap (Efron and Tibshirani 1993, chapter 13), of
       `scoring.resamples` resamples drawn with a fixed seed.
 
-    Args:
-        values: one per cluster (scenario), in any order.
-        scoring: method, level, and number of resamples.
+    The values are one per cluster (scenario), in any order.
 
     Returns:
         None for fewer than two values, which have no spread.

@@ -37,51 +37,32 @@ _TEXTS = Environment(  # noqa: S701 -- Markdown, in which nothing is escaped
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table as it was written.
+    """A table as it was written."""
 
-    Attributes:
-        name: of the table.
-        path: of its file, relative to the folder.
-        sha256: of its file.
-        n_rows: its rows.
-        columns: pairs of name and Arrow type.
-    """
-
-    name: str
-    path: str
-    sha256: str
+    name: str  # of the table
+    path: str  # of its file, relative to the folder
+    sha256: str  # of its file
     n_rows: int
-    columns: Sequence[tuple[str, str]]
+    columns: Sequence[tuple[str, str]]  # pairs of name and Arrow type
 
 
 @dataclass(frozen=True)
 class CardFacts:
-    """What the card says.
+    """What the card says."""
 
-    Attributes:
-        name: of the benchmark.
-        licences: of the scenarios, each once.
-        canary: the canary string.
-        version: of staffbench.
-        tables: in the order of the card.
-        synthetic: number of scenarios with invented events.
-        n_scenarios: number of scenarios.
-        stand_ins: labels of judges that are rules instead of models.
-        creator, url, date: of the publication, for Croissant; None where not given.
-        allowed: findings of the check that were allowed, by kind.
-    """
-
-    name: str
-    licences: Sequence[str]
+    name: str  # of the benchmark
+    licences: Sequence[str]  # of the scenarios, each once
     canary: str
-    version: str
-    tables: Sequence[TableFile]
-    synthetic: int
-    n_scenarios: int
-    stand_ins: Sequence[str] = ()
+    version: str  # of staffbench
+    tables: Sequence[TableFile]  # in the order of the card
+    synthetic: int  # number of scenarios with invented events
+    n_scenarios: int  # number of scenarios
+    stand_ins: Sequence[str] = ()  # labels of judges that are rules instead of models
+    # creator, url, date: of the publication, for Croissant; None where not given.
     creator: str | None = None
     url: str | None = None
     date: str | None = None
+    # Findings of the check that were allowed, by kind.
     allowed: Mapping[str, int] = field(default_factory=dict[str, int])
 
 

@@ -7,7 +7,6 @@ becomes a verdict. `majority` combines the verdicts of a panel's members or of a
 
 from flows.stages.judge.items import N_CANARIES, place_effect, shown_order
 from flows.stages.judge.reply import (
-    ItemVerdict,
     MissedCanary,
     RejectedReply,
     judge_outcome,
@@ -31,7 +30,6 @@ __all__ = [
     "JUDGE_VERSION",
     "N_CANARIES",
     "VOTE_VERSION",
-    "ItemVerdict",
     "JudgeCall",
     "MissedCanary",
     "RejectedReply",

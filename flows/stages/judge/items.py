@@ -43,9 +43,6 @@ def with_canaries(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, .
     Each follows a group of items with a common id prefix (`KR-GUI-`) and gets the group's next number.
     A hash of the rubric's ids chooses the group, of an item of the same kind if there is one. It is the same
     for every brief, so a provider can cache the rubric as a prompt prefix.
-
-    Args:
-        items: the rubric, in file order; not empty.
     """
     digest = sha256_text(canonical_json([item.item_id for item in items]))
     mixed = list(items)
@@ -89,8 +86,6 @@ def _canary(item_id: str, texts: dict[str, str], *, is_error: bool, has_points: 
         ground_truth=texts["ground_truth"],
         pass_condition=texts["pass_condition"],
         fail_condition=texts["fail_condition"],
-        source=(),
-        rationale="",
         points=(-1.0 if is_error else 1.0) if has_points else None,
     )
 
@@ -100,10 +95,6 @@ def shown_order(items: Sequence[Item], repeat: int) -> tuple[Item, ...]:
 
     So the disagreement among repeats includes what the order does. A shuffled order depends only on the ids
     and the number of the repeat: it is the same for every brief, so that a provider can cache the rubric.
-
-    Args:
-        items: in file order.
-        repeat: number of the repeat, from 1.
     """
     if repeat == 1:
         return tuple(items)
@@ -116,8 +107,7 @@ def place_effect(gradings: Sequence[Sequence[tuple[float, bool]]]) -> float | No
     It is the least-squares slope of passes on places within items: each item is compared with itself at
     another place, so that easy items at the top do not count.
 
-    Args:
-        gradings: for each item of a brief its place, from 0 to 1, and whether it passed, by repeat.
+    `gradings` have, for each item of a brief, its place from 0 to 1 and whether it passed, by repeat.
 
     Returns:
         A difference of shares; None if no item was graded at two places.

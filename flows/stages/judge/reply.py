@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from flows.schema.completion import Completion, CompletionStatus
 from flows.schema.settings import JudgeMode
-from flows.schema.verdict import FailureMode, VerdictStatus
+from flows.schema.verdict import FailureMode, ItemVerdict, VerdictStatus
 from flows.stages.judge.request import JudgeCall, with_fault
 from flows.stages.judge.text import is_quoted
 
@@ -48,18 +48,6 @@ class MissedCanary(RejectedReply):
         super().__init__(fault)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemVerdict:
-    """The verdict of one call on one item, without the brief."""
-
-    item_id: str
-    status: VerdictStatus  # whether it was graded
-    passed: bool | None  # None unless graded. For a wrong move, True means that the brief did not make it.
-    # How it failed; None if it passed, was not graded, or the judge was not asked.
-    mode: FailureMode | None = None
-    reason: str = ""  # the judge's explanation, or why there is no verdict; may be empty
-
-
 def judge_outcome(
     call: JudgeCall, completion: Completion, max_attempts: int
 ) -> JudgeCall | tuple[ItemVerdict, ...]:
@@ -68,11 +56,6 @@ def judge_outcome(
     The pipeline sends `call.request` and calls this until it returns verdicts: `graded` after the first
     valid reply, `refused` or `error` without a reply, `unparsed` after `max_attempts` rejected replies.
     Canaries have no verdict.
-
-    Args:
-        call: the call that was sent.
-        completion: its completion.
-        max_attempts: maximum number of rejected replies, from 1.
     """
     if completion.status is CompletionStatus.refused:
         return _ungraded(call, VerdictStatus.refused, completion.detail or "the judge was refused")

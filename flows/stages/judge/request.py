@@ -145,12 +145,7 @@ def build_agent_call(
 ) -> JudgeCall:
     """Build the first call to a judge that opens the reports by tools, which the caller adds.
 
-    Args:
-        items: the rubric, in file order.
-        judge: the judge's settings.
-        prompt: the judge's prompt.
-        seed: number of the judge's own repeat, from 1.
-        files: the names of the reports' files, a line each.
+    `seed` is the number of the judge's repeat, from 1; `files` the names of the reports' files, a line each.
 
     Raises:
         ScenarioError, ConfigError: as in `build_requests`.

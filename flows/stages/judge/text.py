@@ -84,9 +84,7 @@ def is_quoted(quote: str, brief_text: str) -> bool:
     Compared are letters and digits: case, marks, white space and markup don't count. `...` marks what a quote
     leaves out. A part of fewer than six letters and digits is no evidence.
 
-    Args:
-        quote: as replied.
-        brief_text: the brief; escaped characters are read as what they stand for.
+    Escaped characters of the brief are read as what they stand for.
     """
     text = _plain(brief_text)
     place = 0

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flows.schema.brief import Brief
 from flows.schema.scenario import Item
-from flows.schema.verdict import FailureMode, Verdict, VerdictStatus
-from flows.stages.judge.reply import ItemVerdict
+from flows.schema.verdict import FailureMode, ItemVerdict, Verdict, VerdictStatus
 
 VOTE_VERSION = "1"
 """Increment when the same votes give another verdict."""
@@ -42,11 +41,7 @@ def verdicts_for_missing(
 ) -> list[Verdict]:
     """Return the verdicts on an ungraded brief: every item has `status`, none passed or failed.
 
-    Args:
-        items: the rubric, in file order.
-        brief: a brief without a text or without a reply of the judge.
-        status: `refused`, `unparsed` or `error`.
-        reason: why there is no verdict.
+    `status` is `refused`, `unparsed` or `error`.
 
     Raises:
         ValueError: `status` is `graded`.
@@ -90,12 +85,6 @@ def majority(
 
     The mode of a failed item is the most frequent one among the failing votes, or of the first voter on a
     tie.
-
-    Args:
-        items: the rubric.
-        brief: the brief.
-        votes: verdicts by voter name, one on each item, in any order.
-        quorum: number of verdicts needed, from 1.
 
     Raises:
         ValueError: a voter has no verdict on an item, not even an ungraded one.

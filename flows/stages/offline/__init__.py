@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flows.schema.scenario import Item
+from flows.schema.verdict import ItemVerdict, VerdictStatus
 from flows.stages.offline.passages import TextIndex
 from flows.stages.offline.reference import is_of_form, wanted_beside
-from flows.stages.offline.requirements import ItemGrade, grade, wanted_of
+from flows.stages.offline.requirements import grade, wanted_of
 
-__all__ = ["OFFLINE_VERSION", "TUNED_ON", "ItemGrade", "abstention", "grade_offline"]
+__all__ = ["OFFLINE_VERSION", "TUNED_ON", "abstention", "grade_offline"]
 
 OFFLINE_VERSION = "3"
 """Increment when a rule, a table or a threshold changes, as verdicts may change."""
@@ -37,22 +38,19 @@ def abstention(item: Item, reference: str | None = None) -> str | None:
     return None
 
 
-def grade_offline(items: Sequence[Item], text: str, reference: str | None = None) -> list[ItemGrade]:
+def grade_offline(items: Sequence[Item], text: str, reference: str | None = None) -> list[ItemVerdict]:
     """Grade every item, in order. Each grade depends only on its item and the text.
 
     Instructions in the text have no effect. An empty text fails every item that is judged.
 
-    Args:
-        items: the items of one rubric.
-        text: the brief or report as graded, any Unicode.
-        reference: the expert's report, for criteria; None if items have a ground truth.
+    `reference` is the expert's report, for criteria; None if items have a ground truth.
     """
     index = TextIndex(text)
-    grades: list[ItemGrade] = []
+    grades: list[ItemVerdict] = []
     for item in items:
         why = abstention(item, reference)
         if why is not None:
-            grades.append(ItemGrade(item.item_id, passed=None, mode=None, reason=why))
+            grades.append(ItemVerdict(item.item_id, VerdictStatus.abstained, None, reason=why))
         else:
             wanted = wanted_of(item) if reference is None else wanted_beside(item, reference)
             grades.append(grade(item.item_id, wanted, index))

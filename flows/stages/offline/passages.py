@@ -46,18 +46,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One to three sentences of one section.
+    """One to three sentences of one section."""
 
-    Attributes:
-        first, last: indexes of its first and last sentence.
-        share: found weight as a share of the target's, 0 to 1.
-        missing: words of the target that it lacks.
-    """
-
+    # first, last: indexes of its first and last sentence.
     first: int
     last: int
-    share: float
-    missing: Sequence[str]
+    share: float  # found weight as a share of the target's, 0 to 1
+    missing: Sequence[str]  # words of the target that it lacks
 
 
 def read(text: str) -> tuple[list[str], list[Quantity]]:

@@ -12,24 +12,16 @@ _Reading = tuple[str, float, float | None]  # dimension, value, face
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number with its dimension.
+    """One number with its dimension."""
 
-    Attributes:
-        text: as written, in lower case, with spelled-out numbers as digits.
-        dimension: `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes),
-            `months`, `volume` (litres), `speed` (km/h), `area` (square metres), `power` (kW),
-            `temperature` (degrees Celsius), `percent`, `clock` (minutes since midnight), `date`
-            (100 x month + day) or `day` (of an unnamed month).
-        value: in the dimension's unit.
-        face: the number as written, without unit; None for dates and written-out times.
-        tolerance: relative tolerance; above 0 if the text says "about".
-    """
-
-    text: str
+    text: str  # as written, in lower case, with spelled-out numbers as digits
+    # `` (a bare number), `length` (metres), `mass` (kilograms), `duration` (minutes), `months`, `volume`
+    # (litres), `speed` (km/h), `area` (square metres), `power` (kW), `temperature` (degrees Celsius),
+    # `percent`, `clock` (minutes since midnight), `date` (100 x month + day) or `day` (of an unnamed month).
     dimension: str
-    value: float
-    face: float | None
-    tolerance: float
+    value: float  # in the dimension's unit
+    face: float | None  # the number as written, without unit; None for dates and written-out times
+    tolerance: float  # relative tolerance; above 0 if the text says "about"
 
 
 # Dimension, size in its unit, names; `_` is a space within a name.
@@ -143,7 +135,7 @@ def scan(text: str) -> list[str | Quantity]:
 
     "LP-4", "CH-47", "3rd" and "D+3" are names, so words; "one" alone is a word.
     """
-    text = _spell_in_digits(text.lower())
+    text = _RUN.sub(_digits, text.lower())
     tokens: list[str | Quantity] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup  # the outermost group closes last
@@ -244,16 +236,11 @@ _RUN = re.compile(rf"\b(?:{'|'.join(_VALUES)})(?:(?:\s+and\s+|\s+|-)(?:{_NUMERAL
 _TWENTY, _HUNDRED = 20, 100
 
 
-def _spell_in_digits(text: str) -> str:
-    """Convert "twelve hundred" to 1200 in lower-case `text`.
-
-    "one" alone is not converted, as it is mostly a pronoun. A run that is not one number, such as "five six",
-    becomes several.
-    """
-    return _RUN.sub(_digits, text)
-
-
 def _digits(match: re.Match[str]) -> str:
+    """Convert "twelve hundred" to 1200, and a run that is not one number, such as "five six", to several.
+
+    "one" alone is not converted, as it is mostly a pronoun.
+    """
     words = [word for word in re.split(r"[\s-]+", match[0]) if word != "and"]
     if words == ["one"]:
         return match[0]

@@ -44,10 +44,6 @@ def wanted_beside(item: Item, reference: str) -> Wanted:
     The expert's passage with most of the criterion's words is the truth. A report needs a share of what that
     passage has of the criterion, and those of its numbers and doubts that the passage has too. So the
     expert's report meets every criterion by construction.
-
-    Args:
-        item: a required criterion.
-        reference: the expert's report.
     """
     expert = _index(reference)
     asked = plain(item.requirement)

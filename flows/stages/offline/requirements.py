@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from flows.schema.scenario import Item
-from flows.schema.verdict import FailureMode
+from flows.schema.verdict import FailureMode, ItemVerdict, VerdictStatus
 from flows.stages.offline import markers
 from flows.stages.offline.passages import Passage, Target, TextIndex, read
 from flows.stages.offline.quantities import Quantity, same, scan
@@ -26,39 +26,14 @@ _NEAR = 4  # most tokens between two numbers that an "or" joins
 
 
 @dataclass(frozen=True, slots=True)
-class ItemGrade:
-    """One item of one text, graded by rule.
-
-    Attributes:
-        item_id: the item.
-        passed: None if the judge gives no verdict on such items.
-        mode: how it failed; None unless it failed.
-        reason: the reason and the passage of the text. Never empty.
-    """
-
-    item_id: str
-    passed: bool | None
-    mode: FailureMode | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a text must say to meet an item.
+    """What a text must say to meet an item."""
 
-    Attributes:
-        target: its words and quantities.
-        enough: least share of them.
-        numbers: quantities that the passage must give, one of every list.
-        truth: what is true, as written.
-        doubtful: True if the passage must leave it open.
-    """
-
-    target: Target
-    enough: float
-    numbers: Sequence[Sequence[Quantity]]
-    truth: str
-    doubtful: bool
+    target: Target  # its words and quantities
+    enough: float  # least share of them
+    numbers: Sequence[Sequence[Quantity]]  # quantities that the passage must give, one of every list
+    truth: str  # what is true, as written
+    doubtful: bool  # True if the passage must leave it open
 
 
 @lru_cache(maxsize=4096)  # a sweep grades hundreds of briefs by the same items
@@ -77,18 +52,18 @@ def wanted_of(item: Item) -> Wanted:
     )
 
 
-def grade(item_id: str, wanted: Wanted, text: TextIndex) -> ItemGrade:
+def grade(item_id: str, wanted: Wanted, text: TextIndex) -> ItemVerdict:
     """Grade the passage of `text` with most of what is wanted.
 
     Checks in order: enough of the words (omission), the numbers (partial), nothing contrary or denied
     (incorrect), required doubt (unsupported).
     """
     passage = text.best(wanted.target)
-    if passage is None:
-        return ItemGrade(item_id, passed=False, mode=FailureMode.omission, reason="nothing to compare")
-    mode, why = _fault(wanted, text, passage)
-    reason = f'{passage.share:.0%} of what is asked for{why}; closest: "{text.quote(passage)}"'
-    return ItemGrade(item_id, passed=mode is None, mode=mode, reason=reason)
+    mode, reason = FailureMode.omission, "nothing to compare"
+    if passage is not None:
+        mode, why = _fault(wanted, text, passage)
+        reason = f'{passage.share:.0%} of what is asked for{why}; closest: "{text.quote(passage)}"'
+    return ItemVerdict(item_id, VerdictStatus.graded, mode is None, mode, reason)
 
 
 def number_groups(condition: str) -> list[list[Quantity]]:

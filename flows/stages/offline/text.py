@@ -66,17 +66,11 @@ def strip_citations(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, table row or list item.
+    """One sentence, table row or list item."""
 
-    Attributes:
-        text: plain text without citations and Markdown.
-        context: headings above it and, for a table row, its column names; may be empty.
-        section: number of its heading, from 0.
-    """
-
-    text: str
-    context: str
-    section: int
+    text: str  # plain text without citations and Markdown
+    context: str  # headings above it and, for a table row, its column names; may be empty
+    section: int  # number of its heading, from 0
 
 
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")

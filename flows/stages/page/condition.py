@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -11,7 +10,7 @@ from markupsafe import Markup
 from flows.common.text import count_of, words
 from flows.schema.brief import Brief
 from flows.schema.leaderboard import LeaderboardRow
-from flows.schema.verdict import BriefScore
+from flows.schema.verdict import BriefScore, Count
 from flows.stages.page.markup import address, brief_file, link
 from flows.stages.page.render import (
     CHART_SCRIPTS,
@@ -31,25 +30,6 @@ _MODES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Verdicts of one group of items, pooled over a condition's briefs.
-
-    Attributes:
-        name: the step, tier, severity or failure mode.
-        kind: `requirement` or `error`.
-        passed: graded verdicts that passed.
-        n: graded verdicts.
-        ungraded: items without a verdict.
-    """
-
-    name: str
-    kind: str
-    passed: int
-    n: int
-    ungraded: int
-
-
 def compare_fragment(*sides: tuple[str, str]) -> Markup:
     """Return the fragment of the page that compares conditions, from the labels of condition and judge."""
     return Markup(urlencode({name: "/".join(side) for name, side in zip("ab", sides, strict=False)}))
@@ -58,7 +38,7 @@ def compare_fragment(*sides: tuple[str, str]) -> Markup:
 def condition_page(
     row: LeaderboardRow,
     briefs: Sequence[tuple[Brief, BriefScore]],
-    groups: Mapping[str, Sequence[Group]],
+    groups: Mapping[str, Sequence[Count]],
     *,
     scoring: str,
     note: str,
@@ -121,7 +101,7 @@ def _briefs_table(row: LeaderboardRow, briefs: Sequence[tuple[Brief, BriefScore]
     return Table(f"{caption} Passed: share of {said.requirements}.", columns, rows)
 
 
-def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) -> Table:
+def _group_table(by: str, groups: Sequence[Count], judge: str, said: Wording) -> Table:
     """Build a table of failures by mode, or of passes by any other grouping."""
     by_mode = by == "mode"
     name = said.scenario if by == "scenario" else words(by)
@@ -130,15 +110,15 @@ def _group_table(by: str, groups: Sequence[Group], judge: str, said: Wording) ->
     columns = [Column(name), Column("kind of item"), *numbers(*counted, "share", "without a verdict")]
     failed = {
         # Wrong moves have one mode: its share is of all that could have been made.
-        kind: sum(g.n if kind == "error" else g.n - g.passed for g in groups if g.kind == kind)
+        kind: sum(g.n if kind == "error" else g.failed for g in groups if g.kind == kind)
         for kind in kinds
     }
     rows: list[list[str]] = []
     for group in groups:
-        count, of = (group.n - group.passed, failed[group.kind]) if by_mode else (group.passed, group.n)
+        count, of = (group.failed, failed[group.kind]) if by_mode else (group.passed, group.n)
         rows.append(
             [
-                words(group.name),
+                words(group.group),
                 kinds.get(group.kind, group.kind),
                 str(count) if group.n else parts().unknown(),
                 str(of),

@@ -119,17 +119,12 @@ class Parts:
     """What each class of items adds to a condition's unclamped score.
 
     The score is the sum of `gained` minus that of `possible` over wrong moves.
-
-    Attributes:
-        gained: by scenario (row) and class: points of items passed, as a share of all positive points; mean
-            over seeds.
-        possible: the same of all items.
-        is_error: by class.
     """
 
+    # By scenario (row) and class: points of items passed, as a share of all positive points; mean over seeds.
     gained: pd.DataFrame
-    possible: pd.DataFrame
-    is_error: pd.Series
+    possible: pd.DataFrame  # the same of all items
+    is_error: pd.Series  # by class
 
     @property
     def score(self) -> float:
@@ -141,9 +136,8 @@ class Parts:
 def parts(verdicts: pd.DataFrame, briefs: np.ndarray) -> dict[str, Parts]:
     """Return the parts of the score of each condition.
 
-    Args:
-        verdicts: graded items of scored briefs by one judge, with `class`.
-        briefs: number of each verdict's brief.
+    `verdicts` are the graded items of scored briefs by one judge, with `class`; `briefs` has the number of
+    each one's brief.
     """
     points = verdicts["points"].abs()
     total = np.bincount(briefs, weights=points.where(~verdicts["is_error"], 0.0))
@@ -173,9 +167,7 @@ def corrected(own: Parts, rates: dict[str, dict[str, float]]) -> tuple[float, fl
     Sources: W. Rogan, B. Gladen, American Journal of Epidemiology 107(1), 1978, pp. 71-76; Z. Lang, J.
     Reiczigel, Preventive Veterinary Medicine 113(1), 2014, pp. 13-22, for the errors' share of the interval.
 
-    Args:
-        own: the parts of the score.
-        rates: `error_rates` by class, all of them `usable`.
+    `rates` are `error_rates` by class, all of them `usable`.
 
     Returns:
         The score and the ends of its interval. The ends are NaN below six scenarios, or if more than 5% of

@@ -47,42 +47,32 @@ class Results:
     """Stored verdicts and what was computed from each brief's; not changed by any table.
 
     In the frames an unknown number is NaN. It becomes null when a table is written.
-
-    Attributes:
-        verdicts: one row per verdict, `VERDICT_COLUMNS`. `points` is the weight (negative for a wrong move),
-            `passed` is 1, 0 or NaN, and for a wrong move 1 means that the brief did not make it. `is_copy`
-            marks a control's repeats of the same text.
-        briefs: one row per brief and judge, `BRIEF_COLUMNS`; `counted` is the score as it enters the mean,
-            clamped or not.
-        estimates: one row per condition and judge: the leaderboard's numbers.
-        judge: label of the judge whose verdicts the tables use where they don't compare judges.
-        word_cap: the benchmark's; None for no cap.
-        prompt: version of the benchmark's prompt.
-        weights: points by severity; empty if items have points of their own.
-        assumed: severities whose weight is not published.
-        interval: returns the interval of a mean over scenarios.
-        labels: experts' labels, `LABEL_COLUMNS`; may be empty.
-        repeats: verdicts of each repeat of a judge, `REPEAT_COLUMNS`; may be empty.
-        tasks: one row per report task, `TASK_COLUMNS`; empty for briefs.
-        sources: one row per scenario, `SOURCE_COLUMNS`; characters are those of the packet, NaN if it is not
-            stored. May be empty.
-        stand_ins: labels of judges that are stand-ins.
     """
 
+    # One row per verdict, `VERDICT_COLUMNS`. `points` is the weight (negative for a wrong move), `passed` is
+    # 1, 0 or NaN, and for a wrong move 1 means that the brief did not make it. `is_copy` marks a control's
+    # repeats of the same text.
     verdicts: pd.DataFrame
+    # One row per brief and judge, `BRIEF_COLUMNS`; `counted` is the score as it enters the mean, clamped or
+    # not.
     briefs: pd.DataFrame
-    estimates: pd.DataFrame
-    judge: str
-    word_cap: int | None
-    prompt: str
-    weights: Mapping[str, float]
-    assumed: Sequence[str]
-    interval: Callable[[Sequence[float]], Interval | None]
+    estimates: pd.DataFrame  # one row per condition and judge: the leaderboard's numbers
+    judge: str  # label of the judge whose verdicts the tables use where they don't compare judges
+    word_cap: int | None  # the benchmark's; None for no cap
+    prompt: str  # version of the benchmark's prompt
+    weights: Mapping[str, float]  # points by severity; empty if items have points of their own
+    assumed: Sequence[str]  # severities whose weight is not published
+    interval: Callable[[Sequence[float]], Interval | None]  # returns the interval of a mean over scenarios
+    # Experts' labels, `LABEL_COLUMNS`; may be empty.
     labels: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LABEL_COLUMNS))
+    # Verdicts of each repeat of a judge, `REPEAT_COLUMNS`; may be empty.
     repeats: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=REPEAT_COLUMNS))
+    # One row per report task, `TASK_COLUMNS`; empty for briefs.
     tasks: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TASK_COLUMNS))
+    # One row per scenario, `SOURCE_COLUMNS`; characters are those of the packet, NaN if it is not stored. May
+    # be empty.
     sources: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_COLUMNS))
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins: frozenset[str] = frozenset()  # labels of judges that are stand-ins
 
     def said(self, text: str) -> str:
         """Return a text of ours in the words of report tasks, if the results are of those."""
@@ -243,8 +233,7 @@ class Results:
 def over_scenarios(values: Any) -> Any:
     """Return means by condition: over the seeds of a scenario, then over scenarios.
 
-    Args:
-        values: a frame or series whose index names the condition and the scenario.
+    The index of a frame or series names the condition and the scenario.
     """
     by_scenario = values.groupby(["condition", "scenario_id"], observed=True).mean()
     return by_scenario.groupby("condition", observed=True).mean()

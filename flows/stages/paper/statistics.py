@@ -20,13 +20,9 @@ _EXACT_UP_TO = 15  # scenarios; 2^15 patterns of signs
 
 @dataclass(frozen=True)
 class Cells:
-    """Two-by-two counts of two raters; also of many resamples, so that these are computed at once.
+    """Two-by-two counts of two raters; also of many resamples, so that these are computed at once."""
 
-    Attributes:
-        counts: along the last axis both passed, only the first, only the second, both failed.
-    """
-
-    counts: np.ndarray
+    counts: np.ndarray  # along the last axis both passed, only the first, only the second, both failed
 
     @property
     def each(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -93,10 +89,7 @@ class Cells:
 def count_cells(first: pd.Series, second: pd.Series, clusters: pd.Series) -> Cells:
     """Count the verdicts of two raters, one element per cluster; items that either left open don't count.
 
-    Args:
-        first: 1, 0 or NaN.
-        second: of the other rater.
-        clusters: the scenario of each item.
+    A verdict is 1, 0 or NaN; `clusters` has the scenario of each item.
     """
     both, values = first.to_numpy(float) * 2, second.to_numpy(float)
     known = ~np.isnan(both + values)
@@ -120,8 +113,7 @@ def panel_agreement(ratings: np.ndarray) -> tuple[float, float, float]:
 
     Kappa and AC1 are over the items that every rater labelled, alpha over all with two labels.
 
-    Args:
-        ratings: one row per item, one column per rater: a category from 0, or NaN.
+    `ratings` have a row per item and a column per rater: a category from 0, or NaN.
 
     Returns:
         NaN where undefined: fewer than two raters or items, or no variation.
@@ -149,8 +141,7 @@ def gwet_ac1(counts: np.ndarray) -> float:
 
     Source: K. Gwet, British Journal of Mathematical and Statistical Psychology 61, 2008, pp. 29-48.
 
-    Args:
-        counts: raters by item (row) and category (column); equal row sums of two or more.
+    `counts` are raters by item (row) and category (column), with equal row sums of two or more.
     """
     raters, categories = counts.sum(axis=1)[0], counts.shape[1]
     observed = ((counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))).mean()

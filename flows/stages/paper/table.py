@@ -31,19 +31,12 @@ _LONGEST_PRINTED = 400
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
+    """A column."""
 
-    Attributes:
-        name: key in Parquet and CSV.
-        head: heading in Markdown and LaTeX; empty to leave the column out there.
-        kind: of its values.
-        unknown: what is printed where there is no value.
-    """
-
-    name: str
-    head: str
-    kind: Kind = "number"
-    unknown: str = "-"
+    name: str  # key in Parquet and CSV
+    head: str  # heading in Markdown and LaTeX; empty to leave the column out there
+    kind: Kind = "number"  # of its values
+    unknown: str = "-"  # what is printed where there is no value
 
     @property
     def is_text(self) -> bool:
@@ -65,19 +58,12 @@ NAMED = of_kind("text", condition="", name="model")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper.
+    """A table of the paper."""
 
-    Attributes:
-        title: what it shows, one line.
-        columns: in order.
-        frame: the rows, with the columns' names; an unknown value is NaN or None.
-        notes: sentences under the table.
-    """
-
-    title: str
-    columns: Sequence[Column]
-    frame: pd.DataFrame
-    notes: Sequence[str] = ()
+    title: str  # what it shows, one line
+    columns: Sequence[Column]  # in order
+    frame: pd.DataFrame  # the rows, with the columns' names; an unknown value is NaN or None
+    notes: Sequence[str] = ()  # sentences under the table
 
     def __post_init__(self) -> None:
         missing = {column.name for column in self.columns} - set(self.frame.columns)
@@ -86,11 +72,16 @@ class Table:
 
     @classmethod
     def of(
-        cls, title: str, columns: Sequence[Column], rows: Sequence[Mapping[str, object]], notes: Sequence[str]
+        cls,
+        title: str,
+        columns: Sequence[Column],
+        rows: pd.DataFrame | Sequence[Mapping[str, object]],
+        *notes: str,
     ) -> Table:
-        """Make a table of rows that may lack columns."""
-        names = [column.name for column in columns]
-        return cls(title, columns, pd.DataFrame(rows).reindex(columns=names), notes)
+        """Make a table of a frame, or of rows that may lack columns."""
+        if not isinstance(rows, pd.DataFrame):
+            rows = pd.DataFrame(rows).reindex(columns=[column.name for column in columns])
+        return cls(title, columns, rows, notes)
 
 
 def render(table: Table) -> Mapping[str, bytes]:

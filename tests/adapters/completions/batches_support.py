@@ -38,3 +38,10 @@ def tries(outcome):
 def entries(folder):
     """The ledger's records, as they lie on disk."""
     return [json.loads(path.read_text()) for path in sorted((folder / "batches").glob("*.json"))]
+
+
+def nth(*faults, at):
+    """A fault for the first, second, ... request of `at`, then none."""
+    return lambda method, path, number: (
+        faults[number - 1] if (method, path) == at and number <= len(faults) else None
+    )

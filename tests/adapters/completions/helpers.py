@@ -178,3 +178,14 @@ def ask(folder, model, *requests, **client_arguments):
 def segments(folder):
     """The segment files of a store, by name."""
     return sorted(folder.glob("*.jsonl"))
+
+
+def a_stored(folder, *prompts):
+    """A closed store with one answer a prompt, each written by itself; its one segment."""
+    opened = CompletionStore(folder)
+    for prompt in prompts:
+        request = a_request(prompt)
+        put(opened, (request, a_completion(request, f"answer to {prompt}")))
+    opened.close()
+    (segment,) = segments(folder)
+    return segment

@@ -1,4 +1,4 @@
-"""Batches that wait, are lost, killed, stopped or damaged, and settings that none can have."""
+"""Batches that wait, are lost, killed or stopped."""
 
 import asyncio
 import dataclasses
@@ -13,48 +13,29 @@ import pytest
 
 from flows.adapters.completions.batches import poller
 from flows.adapters.completions.batches.check import check_batches
-from flows.adapters.completions.batches.ledger import Ledger
-from flows.adapters.completions.batches.results import ItemFault, read_results
 from flows.adapters.completions.client import CallOutcome
-from flows.adapters.completions.faults import Fault, FaultKind, RetryDecision, course
 from flows.adapters.completions.stores.folder import CompletionStore
-from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped, StoreError
-from flows.schema.settings import Price, Transport
+from flows.common.errors import BudgetReached, ConfigError, ProviderError, Stopped
+from flows.schema.settings import Price
 from tests.adapters.completions.batches_support import (
     BATCH,
     batched,
     echo,
     entries,
+    nth,
     texts,
     tries,
 )
 from tests.adapters.completions.helpers import (
     ASKED,
     NO_BUDGET,
-    RUNNER,
     a_client,
     a_model,
     a_request,
-    ask,
     prompts,
 )
 from tests.support.batch_server import BatchServer, DropAfter
-from tests.support.scripted_server import Drop, Say, ScriptedServer, Status
-
-KEY = "sk-planted-0123456789abcdef"
-
-
-litellm_warns = [
-    pytest.mark.filterwarnings("ignore:Items? '.*' on TypedDict class:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Accessing the '.*' attribute on the instance:DeprecationWarning"),
-]
-
-
-def nth(*faults, at):
-    """A fault for the first, second, ... request of `at`, then none."""
-    return lambda method, path, number: (
-        faults[number - 1] if (method, path) == at and number <= len(faults) else None
-    )
+from tests.support.scripted_server import Drop, Status
 
 
 def test_a_batch_for_which_there_is_no_room_waits(tmp_path):
@@ -293,210 +274,3 @@ def test_two_processes_share_a_batch(tmp_path):
     expected = [f"answer to prompt {number}" for number in range(5)]
     assert [out.splitlines() for out, _ in said] == [expected, expected]
     assert Counter(server.billed) == {f"prompt {number}": 1 for number in range(5)}
-
-
-def test_the_key_is_sent_and_kept_nowhere(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("PLANTED_KEY", KEY)
-
-    def script(line):
-        if line.prompt == "prompt 0":
-            return Say(f"your key is {KEY}")
-        return Status(500, f"bad {KEY}") if line.attempt == 1 else echo(line)
-
-    with BatchServer(script, nth(Status(500, f"no, {KEY}"), at=("GET", "/batches/batch_1"))) as server:
-        model = a_model(server.base, api_key_env="PLANTED_KEY")
-        outcomes = batched(tmp_path, server, *prompts(2, server.base), model=model)
-        assert texts(outcomes) == ["your key is [key]", "answer to prompt 1"]
-        assert outcomes[1].completion.attempts[0].detail == "bad [key]"
-        assert all(f"Bearer {KEY}" in seen for seen in server.seen)
-        server.fault = lambda _method, path, _number: Status(404, f"no {KEY}") if "batch_" in path else None
-        (error,) = batched(tmp_path, server, a_request("another", server.base), model=model)
-        assert "http 404: no [key]" in str(error)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) >= 4
-    assert not [path for path in files if KEY.encode() in path.read_bytes()]
-    assert KEY not in caplog.text
-
-
-def test_a_batch_of_another_key_is_not_given_up(tmp_path, monkeypatch):
-    monkeypatch.setenv("OTHER_KEY", KEY)
-    with BatchServer(echo) as server:
-        server.fault = lambda _method, path, _number: Status(404) if "batch_" in path else None
-        request = a_request(base=server.base)
-        batched(tmp_path, server, request)
-        other = a_model(server.base, api_key_env="OTHER_KEY")
-        (error,) = batched(tmp_path, server, request, model=other)
-    assert isinstance(error, ConfigError)
-    assert "batch batch_1 was sent with the key in None" in str(error)
-    assert server.sizes() == [1]
-
-
-def test_a_damaged_record_of_a_batch_stops_everything(tmp_path):
-    with BatchServer(echo) as server:
-        batched(tmp_path, server, a_request(base=server.base))
-        (path,) = (tmp_path / "batches").glob("*.json")
-        path.write_bytes(path.read_bytes()[:-40])
-        (error,) = batched(tmp_path, server, a_request("another", server.base))
-    assert isinstance(error, StoreError)
-    assert error.where == str(path)
-    assert server.sizes() == [1]
-
-
-def test_an_intent_that_cannot_be_written_is_not_submitted(tmp_path):
-    (tmp_path / "batches").write_text("in the way")
-    with BatchServer(echo) as server:
-        (error,) = batched(tmp_path, server, a_request(base=server.base))
-    assert isinstance(error, StoreError)
-    assert server.requests == []
-
-
-def test_the_ledger_knows_what_waits(tmp_path):
-    one = Ledger(tmp_path)
-    entry = one.intend(["a" * 64, "b" * 64], model="m", api_base=None, api_key_env=None)
-    again = one.intend(["b" * 64, "a" * 64], model="m", api_base=None, api_key_env=None)
-    # sha256sum of the sorted keys, a newline between them
-    fingerprint = "5e9ae866add9a85d69c3481d059bb9f158a39e5670ba11f95112fc409630894e"
-    assert entry.marker.split("-")[0] == again.marker.split("-")[0] == fingerprint
-    assert entry.marker != again.marker
-    one.never_submitted(again)
-    one.submitted(entry, "batch_7")
-    one.mark_done(entry, ["a" * 64])
-    other = Ledger(tmp_path)
-    assert other.find("a" * 64) is None
-    found = other.find("b" * 64)
-    assert (found.marker, found.batch_id, found.void) == (entry.marker, "batch_7", False)
-    other.stored("b" * 64)
-    assert other.find("b" * 64) is None
-    assert one.find("b" * 64).marker == entry.marker  # a note is only written at the end
-    other.close()
-    assert one.find("b" * 64) is None
-
-
-def test_a_result_without_a_body_is_a_fault():
-    name = "a" * 64
-    lines = [
-        ({"response": {"status_code": 200, "body": None}}, "bad reply"),
-        ({"response": {"status_code": 200, "body": {"choices": []}}}, "bad reply"),
-        ({"response": None, "error": {"code": "batch_cancelled", "message": "m"}}, "cancelled"),
-        ({"response": None, "error": {}}, "batch error"),
-        ({}, "bad reply"),
-    ]
-    for fields, word in lines:
-        results = read_results([json.dumps({"custom_id": name, **fields}).encode()], {name})
-        assert results.outcomes[name].outcome == word
-    fault = ItemFault("expired", "late")
-    assert (course(fault, served=True), fault.billable) == (RetryDecision.retry, False)
-
-
-def test_a_model_without_batches_is_refused_before_anything_is_sent(tmp_path):
-    for name in ("anthropic/claude-opus-5-5", "gemini/gemini-4-argon", "mistral/mistral-large-4", "gpt-6"):
-        model = a_model(None, transport=Transport.litellm, name=name, label="writer")
-        with pytest.raises(ConfigError, match=rf"provider of writer \({name}\) has no batches"):
-            check_batches([model], BATCH)
-    check_batches([a_model(None, transport=Transport.litellm, name="openai/gpt-6-luna")], BATCH)
-    model = a_model(None, transport=Transport.litellm, name="xai/grok-4.7")
-    request = a_request(base=None, transport="litellm", model="xai/grok-4.7")
-    (error,) = ask(tmp_path, model, request, runner=BATCH)
-    assert isinstance(error, ConfigError)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("batch_wait_s", -1.0),
-        ("batch_poll_s", 0.0),
-        ("batch_max_requests", 0),
-        ("batch_max_requests", 50_001),
-    ],
-)
-def test_settings_that_no_batch_can_have_are_refused(field, value):
-    with pytest.raises(ConfigError, match=rf"^runner\.{field}: "):
-        check_batches([], dataclasses.replace(BATCH, **{field: value}))
-
-
-class TestByWayOfLitellm:
-    pytestmark = litellm_warns
-
-    @pytest.mark.parametrize(
-        ("name", "parameters"),
-        [
-            ("openai/gpt-6-luna", {}),
-            ("azure/gpt5_series/ours", {"api_version": "2026-06-01-preview"}),
-        ],
-        ids=["openai", "azure"],
-    )
-    def test_a_batch_holds_what_single_calls_would_have_sent(self, tmp_path, monkeypatch, name, parameters):
-        monkeypatch.setenv("PLANTED_KEY", KEY)
-        schema = {"type": "json_schema", "json_schema": {"name": "r", "schema": {"type": "object"}}}
-        parameters = {
-            "max_completion_tokens": 900,
-            "reasoning_effort": "low",
-            "response_format": schema,
-            **parameters,
-        }
-
-        def asked(server, folder, runner):
-            base = server.base.removesuffix("/v1") if name.startswith("azure") else server.base
-            model = a_model(base, name=name, transport=Transport.litellm, api_key_env="PLANTED_KEY")
-            model = dataclasses.replace(model, parameters=parameters)
-            requests = prompts(3, base, transport="litellm", model=name, **parameters)
-            return ask(folder, model, *requests, runner=runner)
-
-        with BatchServer(echo, nth(DropAfter(), at=("POST", "/batches"))) as server:
-            outcomes = asked(server, tmp_path / "b", BATCH)
-        with ScriptedServer(lambda call: Say(f"answer to {call.prompt}")) as single:
-            alone = asked(single, tmp_path / "s", RUNNER)
-        assert texts(outcomes) == texts(alone) == [f"answer to prompt {number}" for number in range(3)]
-        assert server.sizes() == [3]
-        assert server.count("GET", "/content") == 1
-        bodies = {line.prompt: line.body for line in server.batches[0].lines}
-        assert bodies == {call.prompt: call.body for call in single.calls}
-        assert bodies["prompt 0"]["reasoning_effort"] == "low"
-        assert [entry["batch_id"] for entry in entries(tmp_path / "b")] == ["batch_1"]
-        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-        assert not any(KEY.encode() in data for data in files)
-
-    def test_faults_of_litellm_are_those_of_single_calls(self, monkeypatch):
-        from flows.adapters.completions.batches.transport import BatchTransport
-
-        async def faults(server):
-            model = a_model(server.base, name="openai/m", transport=Transport.litellm)
-            nowhere = dataclasses.replace(model, api_base="http://127.0.0.1:9/v1")
-            runner = dataclasses.replace(RUNNER, idle_timeout_s=1.0)
-            batches, lost = BatchTransport(model, runner), BatchTransport(nowhere, runner)
-            batches.key = lost.key = KEY
-            found = []
-            for _ in range(5):
-                with pytest.raises(Fault) as caught:
-                    await batches.create("file-1", "marker")
-                found.append(caught.value)
-            with pytest.raises(Fault) as caught:
-                await lost.retrieve("batch_1")
-            found.append(caught.value)
-            effort = a_request(transport="litellm", model="openai/gpt-4o", reasoning_effort="high")
-            found += await batches.bodies([effort])
-            await batches.aclose()
-            return found
-
-        script = [
-            Status(429, "slow", retry_after="7"),
-            Status(401, "who", error={"code": "invalid_api_key"}),
-            Status(500, "boom"),
-            Drop(),
-            Status(400, "no", error={"code": "billing_hard_limit_reached"}),
-        ]
-        with BatchServer(echo, nth(*script, at=("POST", "/batches"))) as server:
-            found = asyncio.run(faults(server))
-            assert server.count("POST", "/batches") == 5  # the client's own retries are off
-        assert [(fault.kind, fault.status, fault.code) for fault in found] == [
-            (FaultKind.status, 429, ""),
-            (FaultKind.status, 401, "invalid_api_key"),
-            (FaultKind.status, 500, ""),
-            (FaultKind.connection, None, ""),
-            (FaultKind.status, 400, "billing_hard_limit_reached"),
-            (FaultKind.connect, None, ""),
-            (FaultKind.parameter, None, ""),
-        ]
-        assert found[0].retry_after == 7.0
-        assert "reasoning_effort" in found[6].detail
-        assert all(KEY not in fault.detail for fault in found)

@@ -8,7 +8,9 @@ from dataclasses import replace
 import docx
 from reportlab.pdfgen.canvas import Canvas
 
-from flows.pipeline.native import Limits, Prompt, Renders, attempt
+from flows.pipeline.native.contract import Limits, Prompt
+from flows.pipeline.native.loop import attempt
+from flows.pipeline.native.renders import Renders
 from flows.schema.completion import Completion, CompletionStatus, Message, ToolCall, Try, Usage
 from flows.schema.report_task import Attachment, Criterion, Polarity, ReportTask, TaskStep
 

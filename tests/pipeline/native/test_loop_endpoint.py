@@ -10,8 +10,10 @@ import pytest
 from flows.adapters.completions.client import Client
 from flows.adapters.completions.stores.folder import CompletionStore
 from flows.adapters.pages import Rendered
-from flows.pipeline.native import Limits, Renders, attempt, renders
-from flows.pipeline.native.contract import TOOL_SECONDS
+from flows.pipeline.native import renders
+from flows.pipeline.native.contract import TOOL_SECONDS, Limits
+from flows.pipeline.native.loop import attempt
+from flows.pipeline.native.renders import Renders
 from flows.schema.brief import BriefStatus
 from flows.schema.call import build_call
 from flows.schema.settings import Effort, Retry

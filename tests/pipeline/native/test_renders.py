@@ -12,8 +12,8 @@ from flows.adapters.pages.draw import Drawn, draw_page
 from flows.adapters.shared_store import open_blobs
 from flows.common.blobs import Mirror
 from flows.common.errors import StoreError
-from flows.pipeline.native import Renders, renders
-from flows.pipeline.native.renders import Layout
+from flows.pipeline.native import renders
+from flows.pipeline.native.renders import Layout, Renders
 from flows.schema.store_address import StoreAddress
 from tests.pipeline.native.helpers import a_docx, a_pdf
 

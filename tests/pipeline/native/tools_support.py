@@ -3,8 +3,8 @@
 import asyncio
 import json
 
-from flows.pipeline.native import Renders
 from flows.pipeline.native.folder import Folder
+from flows.pipeline.native.renders import Renders
 from flows.pipeline.native.tools import Tools
 from tests.pipeline.native.helpers import a_task
 

@@ -39,12 +39,6 @@ def import_job(project: Path, overrides: Sequence[str], job: Path, screen: Scree
     With `judge=...` that judge grades the kept submissions as well. Its verdicts and scores stand under its
     name beside the verifier's.
 
-    Args:
-        project: folder of the project.
-        overrides: `results`, the benchmark, and a judge with what belongs to it.
-        job: folder of one Harbor job.
-        screen: output.
-
     Returns:
         0; 1 if a part of the job was unreadable; 4 if an attempt has no score.
 

@@ -25,19 +25,12 @@ from flows.stages.truncate import WORD_COUNTER
 
 @dataclass(frozen=True)
 class KeptAttempt:
-    """What a job kept of one attempt.
+    """What a job kept of one attempt."""
 
-    Attributes:
-        attempt: its score by the job's verifier.
-        brief: the text to grade, or why there is none.
-        submission: measurements and trajectory; None for the attempts at a brief.
-        file: the submitted file; None if there is none.
-    """
-
-    attempt: AttemptScore
-    brief: Brief
-    submission: Submission | None
-    file: Path | None
+    attempt: AttemptScore  # its score by the job's verifier
+    brief: Brief  # the text to grade, or why there is none
+    submission: Submission | None  # measurements and trajectory; None for the attempts at a brief
+    file: Path | None  # the submitted file; None if there is none
 
 
 async def kept_attempts(
@@ -45,12 +38,7 @@ async def kept_attempts(
 ) -> list[KeptAttempt]:
     """Read what a job kept of a system's attempts, and measure its reports as those of our own runs.
 
-    Args:
-        context: the stores of reports and layouts.
-        part: the part of the job.
-        system: the scored attempts.
-        job: folder of the job.
-        scenarios: tasks of this project, which name the limits; those of others have none.
+    Tasks that are not among `scenarios` have no limits.
     """
     found: list[KeptAttempt] = []
     for attempt in system.attempts:
@@ -69,7 +57,8 @@ async def kept_attempts(
                 n_calls=model_calls(events),
                 detail=brief.detail if report is None else "",
             )
-            read = await read_submitted(context, scenarios.get(trial.task) or _unknown(trial.task), submitted)
+            scenario = scenarios.get(trial.task) or Scenario(trial.task, trial.task)  # of another project
+            read = await read_submitted(context, scenario, submitted)
             # The verifier's word on the state of a report counts, where it has one.
             facts = replace(from_row(ReportFacts, read["facts"]), status=brief.status.value)
             submission = Submission(facts, events)
@@ -80,20 +69,6 @@ async def kept_attempts(
 
 def _put(context: RunContext, file: Path) -> str | None:
     return context.reports.put(file.read_bytes()) if file.is_file() and not file.is_symlink() else None
-
-
-def _unknown(task: str) -> Scenario:
-    """Stand for a task that this project does not have."""
-    return Scenario(
-        scenario_id=task,
-        title=task,
-        assignment="",
-        documents=(),
-        items=(),
-        controls={},
-        synthetic=False,
-        licence="not stated",
-    )
 
 
 def _brief(attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]) -> Brief:
@@ -116,9 +91,6 @@ def _brief(attempt: AttemptScore, submissions: Mapping[str, OpenedSubmission]) -
         text=text,
         words_raw=words,
         words_kept=words,
-        cut=False,
-        cut_by_provider=False,
         word_counter=WORD_RULE if trial.origin.protocol is ProtocolName.mission_report else WORD_COUNTER,
-        completion=None,
         detail=detail,
     )

@@ -19,19 +19,12 @@ Criteria = Mapping[str, CriterionVerdict]
 
 @dataclass(frozen=True)
 class Part:
-    """The attempts of a job that were graded in the same way.
+    """The attempts of a job that were graded in the same way."""
 
-    Attributes:
-        job: the job with only these attempts.
-        origin: benchmark, protocol, word cap and weights of the grading.
-        submissions: opened submissions, by name of the trial.
-        known: the criteria of each task, from all attempts whose verifier wrote them.
-    """
-
-    job: HarborJob
-    origin: Origin
-    submissions: Mapping[str, OpenedSubmission]
-    known: Mapping[str, Criteria]
+    job: HarborJob  # the job with only these attempts
+    origin: Origin  # benchmark, protocol, word cap and weights of the grading
+    submissions: Mapping[str, OpenedSubmission]  # opened submissions, by name of the trial
+    known: Mapping[str, Criteria]  # the criteria of each task, from all attempts whose verifier wrote them
 
     @property
     def is_clamped(self) -> bool:

@@ -21,23 +21,14 @@ from flows.stages.score import score_brief
 
 @dataclass(frozen=True)
 class Regraded:
-    """Verdicts and scores of one judge on the attempts of a system.
-
-    Attributes:
-        judge: the judge.
-        scoring: name of the weights.
-        verdicts: on every item of the attempts that it graded.
-        scores: in the order of the attempts.
-        points: of each item, by task and id; None if unknown.
-        judge_names: the providers' names of the models that grade.
-    """
+    """Verdicts and scores of one judge on the attempts of a system."""
 
     judge: Judge
-    scoring: str
-    verdicts: Sequence[Verdict]
-    scores: Sequence[BriefScore]
-    points: Mapping[tuple[str, str], float | None]
-    judge_names: frozenset[str]
+    scoring: str  # name of the weights
+    verdicts: Sequence[Verdict]  # on every item of the attempts that it graded
+    scores: Sequence[BriefScore]  # in the order of the attempts
+    points: Mapping[tuple[str, str], float | None]  # of each item, by task and id; None if unknown
+    judge_names: frozenset[str]  # the providers' names of the models that grade
 
 
 async def regrade(
@@ -47,12 +38,7 @@ async def regrade(
 
     An attempt without a submission and without that reason has no score, whatever its verifier said.
 
-    Args:
-        project: folder of the project.
-        results: the results folder, with the store of replies; an absolute path.
-        point: judge, prompt, weights and limits.
-        kept: the attempts.
-        scenarios: by task.
+    The replies are stored in `results`, an absolute path.
 
     Raises:
         ConfigError: a task is not in this project.

@@ -16,15 +16,15 @@ _RULES = (
     "Harbor 0.26: it is left out. Both average over attempts."
 )
 _OUR_RULE = (
-    "ours: a missing, corrupt or empty report is 0; a refusal without a report and a failed verifier are no "
-    "score, left out and counted. "
-    "Attempts are averaged within a task, then tasks. bounds: every attempt without a score as 0, and as 1."
+    "ours: a missing, corrupt or empty {0} is 0; a refusal without a {0} and a failed verifier are no score, "
+    "left out and counted. {1} averaged within a task, then tasks. bounds: every attempt without a score as "
+    "{2}, and as 1."
 )
-_OUR_RULE_OF_BRIEFS = (
-    "ours: a missing, corrupt or empty brief is 0; a refusal without a brief and a failed verifier are no "
-    "score, left out and counted. "
-    "Attempts count unclamped, below 0 where wrong moves outweigh the rest; they are averaged within a task, "
-    "then tasks. bounds: every attempt without a score as the least that its rubric allows, and as 1."
+_OF_REPORTS = ("report", "Attempts are", "0")
+_OF_BRIEFS = (
+    "brief",
+    "Attempts count unclamped, below 0 where wrong moves outweigh the rest; they are",
+    "the least that its rubric allows",
 )
 _COUNTS = ("model", "agent", "attempts", "scored", "no report", "no score")
 _MEANS = ("job", "Harbor 0.25", "Harbor 0.26", "ours", "bounds", "tasks")
@@ -86,7 +86,7 @@ def show_part(part: Part, screen: Screen) -> None:
     screen.table(f"{head}: reward per task", tasks, words=5)
     screen.table(f"{head}: mean per model", means, words=2)
     screen.note(_RULES)
-    screen.note(_OUR_RULE if part.is_clamped else _OUR_RULE_OF_BRIEFS)
+    screen.note(_OUR_RULE.format(*(_OF_REPORTS if part.is_clamped else _OF_BRIEFS)))
     for system in part.systems:
         for attempt in system.attempts:
             if attempt.detail:

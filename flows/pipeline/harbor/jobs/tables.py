@@ -7,23 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flows.adapters.tables import BRIEFS, SCORES, VERDICTS, write_table
 from flows.common.digests import canonical_json, sha256_text
 from flows.pipeline.harbor.jobs.kept import KeptAttempt
 from flows.pipeline.harbor.jobs.parts import Part
 from flows.pipeline.harbor.jobs.regrade import Regraded
 from flows.pipeline.harbor.jobs.verdicts import score_row, verdicts_of
-from flows.pipeline.results.record import briefs_digest, write_submissions
-from flows.schema.brief import Brief
+from flows.pipeline.results.record import (
+    CLASSES,
+    briefs_digest,
+    write_briefs,
+    write_graded,
+    write_submissions,
+)
 from flows.schema.condition import Condition, Judge, file_name
 from flows.schema.harbor import HARBOR, HarborError, Outcome, SystemSummary
-from flows.schema.rows import as_row
 from flows.schema.verdict import BriefScore, Verdict
 
 SCORING = "harbor_reward"
 """Name of the verifier's weights."""
 _PROMPT = "task"  # the agent gets the task's instruction
-_BRIEF_KEYS = ("scenario_id", "seed")
 
 
 def check_bounds(part: Part) -> None:
@@ -49,12 +51,7 @@ def write_system(
 ) -> list[Path]:
     """Write the tables of one system: its attempts, the verifier's verdicts, and those of a judge of ours.
 
-    Args:
-        results: the results folder; tables go to `results/<benchmark>`.
-        part: the part of the job, which `check_bounds` accepts.
-        system: the scored attempts.
-        kept: what the job kept of them, in the same order.
-        regraded: the kept submissions as another judge graded them; None if none did.
+    `check_bounds` accepts the part. `kept` is in the order of the system's attempts.
 
     Raises:
         StoreError: a table can't be written.
@@ -69,11 +66,9 @@ def write_system(
         "briefs_digest": briefs_digest(briefs),
         "harbor": _about_harbor(part, system),
     }
-    head = {key: value for key, value in asdict(condition).items() if key not in ("label", "digest")}
     folder = results / part.origin.benchmark
-    brief_rows = [{"condition": condition.label, **head, **as_row(brief)} for brief in briefs]
     briefs_file = folder / "briefs" / f"{condition.label}.parquet"
-    write_table(briefs_file, BRIEFS, brief_rows, _BRIEF_KEYS, about)
+    write_briefs(briefs_file, condition, briefs, about)
     submissions = [each.submission for each in kept if each.submission is not None]
     write_submissions(folder, condition, submissions, about)
     verdicts: list[Verdict] = []
@@ -94,35 +89,17 @@ def write_system(
             "rubrics": {},
             "self_judged": bool(system.model) and _bare(system.model) in models,
         }
-        paths += _write_graded(folder, condition, briefs, each, {**about, **note})
-    return paths
-
-
-def _write_graded(
-    folder: Path, condition: Condition, briefs: Sequence[Brief], graded: Regraded, about: dict[str, Any]
-) -> list[Path]:
-    names = {"condition": condition.label, "judge": graded.judge.label}
-    paths = [
-        folder / kind / condition.label / f"{graded.judge.label}.parquet" for kind in ("verdicts", "scores")
-    ]
-    rows = [
-        {
-            **names,
-            **as_row(verdict),
-            # Criteria have none of these; unknown points are null.
-            "step": None,
-            "tier": None,
-            "severity": None,
-            "points": graded.points[verdict.scenario_id, verdict.item_id],
-        }
-        for verdict in graded.verdicts
-    ]
-    write_table(paths[0], VERDICTS, rows, (*_BRIEF_KEYS, "item_id"), about)
-    scores = [
-        {**names, "scoring": graded.scoring, "brief_status": brief.status.value, **as_row(score)}
-        for brief, score in zip(briefs, graded.scores, strict=True)
-    ]
-    write_table(paths[1], SCORES, scores, _BRIEF_KEYS, {**about, "scoring": {"name": graded.scoring}})
+        names = {"condition": condition.label, "judge": each.judge.label}
+        file = f"{condition.label}/{each.judge.label}.parquet"
+        files = (folder / "verdicts" / file, folder / "scores" / file)
+        # Criteria have no other class; unknown points are null.
+        graded = [
+            (one, {**dict.fromkeys(CLASSES), "points": each.points[one.scenario_id, one.item_id]})
+            for one in each.verdicts
+        ]
+        scoring = {"scoring": {"name": each.scoring}}
+        write_graded(files, names, graded, each.scores, briefs, {**about, **note}, scoring)
+        paths += files
     return paths
 
 

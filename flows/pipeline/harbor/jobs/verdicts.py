@@ -49,10 +49,7 @@ def _ungraded(verdict: CriterionVerdict) -> tuple[VerdictStatus, str]:
 def score_row(attempt: AttemptScore, verdicts: Sequence[Verdict], low: float | None) -> BriefScore:
     """Build an attempt's score row; shares are null if a verdict is missing.
 
-    Args:
-        attempt: the attempt.
-        verdicts: its verdicts.
-        low: lowest possible score: 0 for a report, which is clamped. The highest is 1.
+    `low` is the lowest possible score: 0 for a report, which is clamped. The highest is 1.
 
     Raises:
         ValueError: there is neither a score nor a bound.

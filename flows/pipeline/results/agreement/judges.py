@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from flows.adapters.objects import ObjectStore
-from flows.pipeline.results.agreement.text import phrase
-from flows.pipeline.results.graded import Graded, items_of
 from flows.pipeline.results.agreement.offline import (
     LABELLED_CONTROLS,
     OFFLINE,
@@ -16,6 +14,8 @@ from flows.pipeline.results.agreement.offline import (
     labelled_controls,
     offline_agreements,
 )
+from flows.pipeline.results.agreement.text import phrase
+from flows.pipeline.results.graded import Graded, items_of
 from flows.schema.leaderboard import JudgeNote
 from flows.schema.scenario import Item, Scenario
 from flows.schema.settings import ScoringSettings
@@ -43,11 +43,7 @@ def judge_note(
     The offline judge's agreement with the labelled controls is always known; another judge's only if it
     graded them (`controls_agreement`).
 
-    Args:
-        graded: everything that the judge graded; not empty, and of one label.
-        scenarios: with their controls.
-        objects: cache of the offline judge's agreement.
-        scoring: method and level of intervals.
+    `graded` is everything that the judge graded: not empty, and of one label.
     """
     judge, is_stand_in = graded[0].about["judge"], graded[0].is_stand_in
     # Imported jobs have no such count.
@@ -76,10 +72,7 @@ def measure_place_effect(
 ) -> PlaceEffect | None:
     """Measure what an item's place in the rubric does to its verdict, from repeats in different orders.
 
-    Args:
-        graded: everything that the judge graded; equal briefs of a scenario count once.
-        scenarios: by id.
-        scoring: method and level of the interval.
+    `graded` is everything that the judge graded; equal briefs of a scenario count once.
     """
     shuffled = [entry for entry in graded if entry.about.get("items_shuffled")]
     gradings: dict[str, list[list[tuple[float, bool]]]] = {}
@@ -115,9 +108,7 @@ def controls_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenari
     was cut by the word cap, or rewritten since, is another text: its labels may no longer hold. Each item of
     a control counts once, from the first condition and seed with that text.
 
-    Args:
-        graded: everything that one judge graded; imported jobs are ignored.
-        scenarios: with their controls.
+    `graded` is everything that one judge graded; imported jobs are ignored.
 
     Returns:
         One agreement per judge digest; if there are several, each is named, including one that graded no
@@ -176,9 +167,7 @@ def self_agreement(graded: Sequence[Graded], scenarios: Mapping[str, Scenario]) 
 
     Also None if the repeats are of several judge digests, since one figure can't cover them.
 
-    Args:
-        graded: everything that the judge graded; equal briefs of a scenario count once.
-        scenarios: by id.
+    `graded` is everything that the judge graded; equal briefs of a scenario count once.
     """
     items = items_of(scenarios.values())
     repeated = [entry for entry in graded if entry.repeats]

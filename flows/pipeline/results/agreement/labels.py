@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from flows.adapters.labels import labels_csv
+from flows.adapters.labels import SheetBrief, labels_csv
 from flows.adapters.tracking import read_human_labels
+from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.common.files import write_whole
 from flows.common.text import plural
 from flows.pipeline.results.graded import Graded, items_of
-from flows.adapters.labels import SheetBrief
-from flows.common.errors import Problems, ScenarioError, StaffbenchError
 from flows.schema.scenario import Scenario
 from flows.schema.settings import Settings
 from flows.schema.verdict import Agreement, ExpertLabel
+from flows.stages.agreement import (
+    LabelledVerdict,
+    Repeated,
+    compare_verdicts,
+    measure_agreement,
+    window_overlap,
+)
 from flows.stages.label_sample import Brief
-from flows.stages.agreement import LabelledVerdict, Repeated, compare_verdicts, measure_agreement, window_overlap
 
 _Place = tuple[str, str, int, str]
 """Condition, scenario, seed, item."""
@@ -33,11 +38,15 @@ def stored_briefs(graded: Sequence[Graded]) -> list[Brief]:
     return [found[place] for place in sorted(found)]
 
 
-def by_code(graded: Sequence[Graded], scenarios: Mapping[str, Scenario], sample: str) -> dict[str, SheetBrief]:
+def by_code(
+    graded: Sequence[Graded], scenarios: Mapping[str, Scenario], sample: str
+) -> dict[str, SheetBrief]:
     """Return what the codes of a sample stand for."""
     items = {name: {item.item_id: item for item in scenario.items} for name, scenario in scenarios.items()}
     return {
-        brief.code(sample): SheetBrief(brief.condition, brief.scenario_id, brief.seed, items[brief.scenario_id])
+        brief.code(sample): SheetBrief(
+            brief.condition, brief.scenario_id, brief.seed, items[brief.scenario_id]
+        )
         for brief in stored_briefs(graded)
         if brief.scenario_id in items
     }
@@ -74,10 +83,7 @@ def labels_agreement(
 ) -> list[tuple[str, Agreement]]:
     """Compare each judge with each rater on the briefs that it graded, then the raters with one another.
 
-    Args:
-        labels: of any number of raters.
-        graded: all graded conditions; imported jobs are ignored.
-        scenarios: by id.
+    Imported jobs are ignored.
 
     Returns:
         A judge or rater and its agreement with a rater, sorted by name.

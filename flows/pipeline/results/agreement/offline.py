@@ -98,7 +98,5 @@ def pairs_agreement(folder: Path) -> list[Agreement]:
         grade = grade_offline([item], brief)[0]
         overlap = window_overlap([item], brief)[0]
         name = sha256_text(brief)
-        parts.setdefault(part, []).append(
-            LabelledVerdict(item, label, grade.passed, name, name, overlap)
-        )
+        parts.setdefault(part, []).append(LabelledVerdict(item, label, grade.passed, name, name, overlap))
     return [measure_agreement(f"judge pairs, {part}", pairs) for part, pairs in sorted(parts.items())]

@@ -34,7 +34,7 @@ def agreement_rows(found: Agreement) -> list[tuple[str, ...]]:
 
 
 def remarks(found: Agreement) -> list[str]:
-    """Return what the table of an agreement must not hide: items not judged, figures at or below a baseline."""
+    """Return what a table must not hide: items not judged, and figures at or below a baseline."""
     said: list[str] = []
     for group in (found, *_shown(found)):
         if group.n_ungraded and (group is found or not group.n):
@@ -50,17 +50,19 @@ def phrase(found: Agreement) -> str:
     if found.accuracy is None:
         return f"{found.labels}: nothing to compare"
     kappa = "undefined" if found.kappa is None else figure(found.kappa, found.kappa_margin)
-    parts = [
-        f"{found.labels}: n {found.n}, accuracy {figure(found.accuracy, found.accuracy_margin)}, kappa {kappa}"
-    ]
+    accuracy = figure(found.accuracy, found.accuracy_margin)
+    parts = [f"{found.labels}: n {found.n}, accuracy {accuracy}, kappa {kappa}"]
     if found.within is not None:
         parts.append(f"within briefs {figure(found.within, found.within_margin)}")
     if found.baselines:
-        parts.append(" and ".join(f"{rater} {kappa:.2f}" for rater, kappa in found.baselines) + " without a judge")
+        raters = " and ".join(f"{rater} {kappa:.2f}" for rater, kappa in found.baselines)
+        parts.append(f"{raters} without a judge")
     groups = [group for group in found.groups if group.labels.startswith("polarity=")]
-    for group in (found, *groups):
-        if group.no_better_than and group.n:
-            parts.append(f"{_name(group, found)} no better than {group.no_better_than[0]}")
+    parts += [
+        f"{_name(group, found)} no better than {group.no_better_than[0]}"
+        for group in (found, *groups)
+        if group.no_better_than and group.n
+    ]
     parts += [f"{_name(group)} not judged" for group in groups if not group.n]
     return ", ".join(parts)
 

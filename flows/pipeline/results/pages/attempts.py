@@ -36,9 +36,7 @@ def judge_chats_file(folder: Path, entry: Graded) -> Path:
 def attempt_pages(folder: Path, graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
     """Yield path and text of a page for each attempt, once per condition.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        graded: the graded conditions; those without chats of a writer or a judge have no such page.
+    A condition without chats of a writer or a judge has none.
 
     Raises:
         StoreError: a table can't be read.
@@ -84,11 +82,7 @@ def page_pictures(folder: Path, report: ReportFacts | None) -> list[str]:
     """Return the paths, below `folder`, of the pictures of a report's pages, in order.
 
     Only of reports that a model wrote: those of controls and of the baseline are not versioned, and the site
-    must not depend on what happens to lie on a disk. A missing picture is made, where LibreOffice is installed.
-
-    Args:
-        folder: `results/<benchmark>/`.
-        report: facts about the file; None for a brief that is a text.
+    must not depend on what happens to lie on a disk. A missing picture is made if LibreOffice is installed.
     """
     if report is None or report.report is None or not report.n_calls:
         return []

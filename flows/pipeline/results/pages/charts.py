@@ -31,18 +31,13 @@ _PICTURES = ("svg", "png", "vl.json")
 
 @dataclass
 class Drawn:
-    """Charts and tables by one judge.
+    """Charts and tables by one judge."""
 
-    Attributes:
-        judge: the judge's label.
-        charts: titles, by the name of the files.
-        files: contents of the charts' files, by path below a folder of figures.
-        pages: title, path in the site and text of the page of each table.
-    """
-
-    judge: str
-    charts: dict[str, str] = field(default_factory=dict[str, str])
+    judge: str  # label
+    charts: dict[str, str] = field(default_factory=dict[str, str])  # titles, by the name of the files
+    # Contents of the charts' files, by path below a folder of figures.
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    # Title, path in the site and text of the page of each table.
     pages: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     @property
@@ -67,13 +62,6 @@ def drawn(
     """Yield the charts and tables by each judge, in the order of the board.
 
     All conditions count as the benchmark's. What the results can't support is left out.
-
-    Args:
-        board: built from `graded`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights.
-        only_charts: True to make no tables.
     """
     # pandas and altair take a second to import.
     from flows.pipeline.results.paper import paper_results, summary_of
@@ -109,15 +97,15 @@ def drawn(
         yield made
 
 
-def own_charts(
-    entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings
-) -> list[Chart]:
+def own_charts(entry: Graded, scenarios: Mapping[str, Scenario], scoring: ScoringSettings) -> list[Chart]:
     """Return the charts of one condition."""
     from flows.pipeline.results.paper import paper_results
     from flows.stages.paper import FIGURES, NotEnoughError
 
     try:
-        found = FIGURES[_CHARTS["credit"]](paper_results([entry], scenarios, scoring, word_cap=None, prompt=""))
+        found = FIGURES[_CHARTS["credit"]](
+            paper_results([entry], scenarios, scoring, word_cap=None, prompt="")
+        )
     except NotEnoughError:
         return []
     return [Chart(found.title, found.specification)]

@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from flows.common.text import count_of, number
-from flows.pipeline.results.pages.comparison import difference_text, item_counts
-from flows.pipeline.results.graded import Graded, scenario_means, scored
 from flows.pipeline.results.differences import differences
+from flows.pipeline.results.graded import Graded, scenario_means, scored
+from flows.pipeline.results.pages.comparison import difference_text, item_counts
 from flows.schema.brief import Brief
 from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
@@ -32,13 +32,7 @@ def compare_files(
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page and of its data.
 
-    Args:
-        benchmark: its name.
-        graded: the conditions to choose from.
-        scenarios: by id.
-        scoring: the weights.
-        said: the protocol's wording.
-        site: path of the site from the page's folder, with a slash at its end; None if there is no site.
+    `site` is the path of the site from the page's folder, with a slash at its end; None if there is no site.
     """
     used = sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys())
     stand_ins = sorted({entry.judge for entry in graded if entry.is_stand_in})
@@ -109,4 +103,6 @@ def _turned(found: Difference) -> Difference:
     interval = found.interval
     if interval is not None:
         interval = replace(interval, low=-interval.high, high=-interval.low)
-    return replace(found, difference=None if found.difference is None else -found.difference, interval=interval)
+    return replace(
+        found, difference=None if found.difference is None else -found.difference, interval=interval
+    )

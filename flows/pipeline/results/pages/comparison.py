@@ -16,17 +16,12 @@ from flows.stages.aggregate import Difference, mean_difference
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """One item under both conditions.
+    """One item under both conditions."""
 
-    Attributes:
-        scenario_id: its scenario.
-        item: the item.
-        passed, graded: numbers of verdicts of the first and the second condition; a verdict that is missing
-            counts in neither.
-    """
-
-    scenario_id: str
+    scenario_id: str  # its scenario
     item: Item
+    # passed, graded: numbers of verdicts of the first and the second condition; a verdict that is missing
+    # counts in neither.
     passed: tuple[int, int]
     graded: tuple[int, int]
 
@@ -44,26 +39,20 @@ class ItemCounts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of two conditions.
-
-    Attributes:
-        entries: the conditions.
-        difference: first minus second, paired by scenario.
-        scenarios: id and mean score of each, over the scored briefs; None without any.
-        items: of the common scenarios, in the order of their rubrics.
-    """
+    """The comparison of two conditions."""
 
     entries: tuple[Graded, Graded]
-    difference: Difference
+    difference: Difference  # first minus second, paired by scenario
+    # Id and mean score of each, over the scored briefs; None without any.
     scenarios: tuple[tuple[str, float | None, float | None], ...]
-    items: tuple[ItemCounts, ...]
+    items: tuple[ItemCounts, ...]  # of the common scenarios, in the order of their rubrics
 
 
 def pair(graded: Sequence[Graded], first: str, second: str) -> tuple[Graded, Graded]:
     """Return two entries by name; if a name fits several, the only two that share a judge.
 
-    A name is a condition's label, its model, or either with `/judge`; a label takes precedence over a model of
-    the same name.
+    A name is a condition's label, its model, or either with `/judge`; a label takes precedence over a model
+    of the same name.
 
     Raises:
         ConfigError: a name fits no entry, the names fit several pairs, or both are the same.
@@ -159,7 +148,9 @@ def difference_text(found: Difference, level: float) -> str:
         return f"{text}, without an interval: {of}"
     low, high = found.interval.low, found.interval.high
     if found.interval.level is None:
-        return f"{text}, from {number(low)} to {number(high)}. Paired by scenario, {of}; {found.interval.method}"
+        return (
+            f"{text}, from {number(low)} to {number(high)}. Paired by scenario, {of}; {found.interval.method}"
+        )
     text += f", {100 * level:g}% interval {number(low)} to {number(high)}"
     sides = "it excludes 0" if low > 0 or high < 0 else "it includes 0"
     return f"{text}: {sides}. Paired by scenario, {of}; {found.interval.method}"

@@ -12,32 +12,42 @@ from typing import Any
 from markupsafe import Markup
 
 from flows.adapters.browser_libraries import chart_library, table_library
+from flows.common.errors import StaffbenchError, StoreError
 from flows.common.files import write_whole
 from flows.pipeline.results.graded import Graded, in_order, scored
-from flows.pipeline.results.pages.attempts import attempt_links, attempt_pages, judge_chats_file, page_pictures
-from flows.pipeline.results.pages.compare import compare_files
+from flows.pipeline.results.pages.attempts import (
+    attempt_links,
+    attempt_pages,
+    judge_chats_file,
+    page_pictures,
+)
 from flows.pipeline.results.pages.charts import Drawn, drawn, own_charts
+from flows.pipeline.results.pages.compare import compare_files
 from flows.pipeline.results.pages.tables import further_tables, is_of_tasks, origin
-from flows.schema.rows import from_rows
 from flows.schema.brief import Brief
-from flows.common.errors import StaffbenchError, StoreError
 from flows.schema.document import Document
 from flows.schema.leaderboard import Leaderboard, LeaderboardRow
+from flows.schema.rows import from_rows
 from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings, scoring_suffix
 from flows.schema.verdict import BriefScore, Verdict
 from flows.stages.aggregate import Grouping, breakdowns
+from flows.stages.notes import notes
 from flows.stages.page.brief import brief_page
 from flows.stages.page.compare import briefs_data, briefs_page
-from flows.stages.page.condition import Group, condition_page
-from flows.stages.page.rubric import document_addresses, document_page
+from flows.stages.page.condition import condition_page
 from flows.stages.page.index import index_page
 from flows.stages.page.markup import address, brief_file
 from flows.stages.page.render import assets
-from flows.stages.page.rubric import rubric_data, rubric_page, rubric_script
+from flows.stages.page.rubric import (
+    document_addresses,
+    document_page,
+    rubric_data,
+    rubric_page,
+    rubric_script,
+)
 from flows.stages.page.scenario import MatrixColumn, scenario_page
 from flows.stages.page.wording import wording
-from flows.stages.notes import notes
 from flows.stages.table import shown_rows
 
 _ENDINGS = (".html", ".js", ".css", ".svg", ".png", ".json")
@@ -70,14 +80,8 @@ def write_site(
 
     Non-default weights get folders of their own, like their leaderboard.
 
-    Args:
-        folder: `results/<benchmark>/`.
-        board: built from `graded` with `scoring`.
-        graded: the graded conditions.
-        scenarios: by id.
-        scoring: the weights.
-        problems: results left out of the board, and why; listed on the first page.
-        documents: of the packets, by scenario; one without them has no pages of documents.
+    `board` was built from `graded` with `scoring`. The first page lists `problems`, what was left out of it.
+    A scenario that is not among `documents` has no pages of documents.
 
     Returns:
         Path of the first page.
@@ -211,7 +215,9 @@ class _Site:
             ]
             if briefs:
                 is_one = models.count((row.model, row.judge)) == 1
-                name = f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
+                name = (
+                    f"{row.model}, judge {row.judge}" if is_one else f"{row.condition}, judge {row.judge_id}"
+                )
                 folder = (row.condition, row.judge_id)
                 columns.append(MatrixColumn(name, folder, briefs, self.scoring.clamped))
         return columns
@@ -244,10 +250,7 @@ class _Site:
         page = condition_page(
             row,
             [(brief, score) for brief, score, _ in condition.briefs],
-            {
-                by: [Group(one.group, one.kind, one.passed, one.n, one.ungraded) for one in groups]
-                for by, groups in counts.items()
-            },
+            {**counts},
             scoring=self.board.scoring,
             note=str(entry.about["model_note"]),
             is_stand_in=entry.is_stand_in,
@@ -258,7 +261,9 @@ class _Site:
 
 
 def _brief_row(row: LeaderboardRow, brief: Brief, score: BriefScore) -> list[Any]:
-    shares = [None if share is None else round(share, 3) for share in (score.score, score.correct, score.passed)]
+    shares = [
+        None if share is None else round(share, 3) for share in (score.score, score.correct, score.passed)
+    ]
     place = [brief.scenario_id, brief.seed, row.condition, row.judge_id, brief.status.value]
     return [*place, *shares, score.wrong, score.n_missing, brief.words_kept, brief_file(brief)]
 

@@ -11,9 +11,9 @@ from flows.common.errors import StaffbenchError
 from flows.pipeline.inputs.packets import load_packet, packet_path
 from flows.pipeline.results.graded import Graded, in_order
 from flows.pipeline.results.task_table import published_note, task_table, transposed
+from flows.schema.document import Document
 from flows.schema.leaderboard import Leaderboard
 from flows.schema.scenario import Scenario
-from flows.schema.document import Document
 from flows.schema.settings import ScoringSettings, Settings
 
 
@@ -38,7 +38,7 @@ def further_tables(
 def load_documents(
     project: Path, settings: Settings, graded: Sequence[Graded], scenarios: Mapping[str, Scenario]
 ) -> dict[str, tuple[Document, ...]]:
-    """Load the documents of each graded scenario, as its packet has them; none of a task's, or of a broken one."""
+    """Load the documents of each graded scenario as its packet has them; none of a task or a broken one."""
     data = project / settings.benchmark.data
     found: dict[str, tuple[Document, ...]] = {}
     for name in sorted({name for entry in graded for name in entry.about["scenarios"]} & scenarios.keys()):
@@ -63,6 +63,8 @@ def is_of_tasks(scenarios: Iterable[Scenario]) -> bool:
 
 def _attempts(graded: Sequence[Graded]) -> str:
     """Format the number of attempts per condition and task, scored or not."""
-    counts = {n for entry in graded for n in Counter(row["scenario_id"] for row in entry.briefs).values()} or {0}
+    counts = {
+        n for entry in graded for n in Counter(row["scenario_id"] for row in entry.briefs).values()
+    } or {0}
     fewest, most = min(counts), max(counts)
     return f"{most} attempts" if fewest == most else f"{fewest} to {most} attempts"

@@ -30,7 +30,8 @@ def write_paper(
 
     Args:
         results: as built by `paper_results`.
-        tables, figures: the folders; None to make none. They may be the same.
+        tables: folder of the tables; None to make none.
+        figures: of the figures, likewise; it may be the same.
 
     Returns:
         The paths of the READMEs, and the names of what could not be made with the reason.
@@ -70,15 +71,19 @@ def summary_of(make: Callable[..., Any]) -> str:
     return " ".join((make.__doc__ or "").split("\n\n")[0].split())
 
 
-def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]) -> str:
+def _readme(
+    results: Results, entries: Mapping[str, tuple[str, list[str]]], without: Mapping[str, str]
+) -> str:
     notes = [
         f"Judge: {results.judge}, where a table doesn't compare judges.",
         results.interval_note,
         f"Conditions: {len(results.order)}, of which {len(results.at_benchmark)} count as the benchmark's "
         "condition; judges: " + ", ".join(results.judges) + ".",
         "Names with a number or an appendix are those of MA-Bench's paper; the others it doesn't have.",
-        "An unknown number is null in Parquet, empty in CSV and a dash elsewhere. Shares are fractions in "
-        "Parquet and CSV.",
+        (
+            "An unknown number is null in Parquet, empty in CSV and a dash elsewhere. Shares are fractions "
+            "in Parquet and CSV."
+        ),
     ]
     if results.judge in results.stand_ins:
         notes.insert(1, "This judge is a stand-in. Its numbers are not to be published.")
@@ -91,10 +96,15 @@ def _readme(results: Results, entries: Mapping[str, tuple[str, list[str]]], with
             "",
             "| file | what it shows | formats |",
             "|---|---|---|",
-            *(f"| {name} | {summary} | {', '.join(links)} |" for name, (summary, links) in sorted(entries.items())),
+            *(
+                f"| {name} | {summary} | {', '.join(links)} |"
+                for name, (summary, links) in sorted(entries.items())
+            ),
             "",
-            *(["## Not made", "", "| file | why, and what makes it |", "|---|---|", *missing, ""] if missing else []),
+            *(
+                ["## Not made", "", "| file | why, and what makes it |", "|---|---|", *missing, ""]
+                if missing
+                else []
+            ),
         ]
     )
-
-

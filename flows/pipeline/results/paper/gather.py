@@ -20,7 +20,6 @@ from flows.schema.scenario import Scenario
 from flows.schema.settings import ScoringSettings
 from flows.schema.verdict import BriefScore, Estimate, ExpertLabel
 from flows.stages.aggregate import interval_over
-from flows.stages.score import item_points
 from flows.stages.paper import (
     BRIEF_COLUMNS,
     LABEL_COLUMNS,
@@ -30,11 +29,12 @@ from flows.stages.paper import (
     VERDICT_COLUMNS,
     Results,
 )
+from flows.stages.score import item_points
 
 _NO_NUMBER = float("nan")
 _TEXTS = [
-    "condition", "model", "effort", "prompt", "harness", "judge", "scenario_id", "item_id", "step", "severity",
-    "status", "mode", "requirement", "reason",
+    "condition", "model", "effort", "prompt", "harness", "judge", "scenario_id", "item_id", "step",
+    "severity", "status", "mode", "requirement", "reason",
 ]  # fmt: skip
 
 
@@ -55,7 +55,8 @@ def paper_results(
         graded: all graded conditions, at least one.
         scenarios: by id.
         scoring: the weights and the interval.
-        word_cap, prompt: cap and version of the prompt in the benchmark's condition.
+        word_cap: of the benchmark's condition.
+        prompt: version of its prompt.
         judge: label of the judge of the tables; None for the one that graded the most briefs. A stand-in
             comes after any other judge.
         labels: of experts.
@@ -91,7 +92,9 @@ def paper_results(
     return Results(
         verdicts=_table([_verdicts(entry, scenarios, scoring) for entry in graded], VERDICT_COLUMNS),
         briefs=briefs,
-        estimates=pd.DataFrame([_estimate(entry, scored(entry, scenarios, scoring).estimate) for entry in graded]),
+        estimates=pd.DataFrame(
+            [_estimate(entry, scored(entry, scenarios, scoring).estimate) for entry in graded]
+        ),
         judge=judge or _most_used(briefs, stand_ins),
         word_cap=word_cap,
         prompt=prompt,

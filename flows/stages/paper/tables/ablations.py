@@ -56,21 +56,17 @@ def length(results: Results) -> Table:
         }
         for name, method, each in kinds
     ]
-    return Table(
+    return Table.of(
         "Raw length and score",
         (
             *of_kind("text", over="over", correlation="correlation"),
             Column("value", "value", "signed"),
             Column("n", "n", "count"),
         ),
-        pd.DataFrame(rows),
-        (
-            "Words before the cut; conditions at the benchmark's cap and effort.",
-            (
-                "Within condition and scenario: both are taken from the mean over seeds, so that neither a "
-                "model's style nor a scenario's size counts."
-            ),
-        ),
+        rows,
+        "Words before the cut; conditions at the benchmark's cap and effort.",
+        "Within condition and scenario: both are taken from the mean over seeds, so that neither a "
+        "model's style nor a scenario's size counts.",
     )
 
 
@@ -93,7 +89,7 @@ def effort(results: Results) -> Table:
     columns = of_kind("text", model="model", word_cap="cap", effort="effort", against="against", condition="")
     note = "Mean over scenarios of the paired difference. p: exact sign-flip test, not corrected."
     frame = pd.DataFrame(rows)
-    return Table("Reasoning effort: change of the score", (*columns, *_PAIR_COLUMNS), frame, (note,))
+    return Table.of("Reasoning effort: change of the score", (*columns, *_PAIR_COLUMNS), frame, note)
 
 
 def cap(results: Results) -> Table:
@@ -123,7 +119,7 @@ def cap(results: Results) -> Table:
     ]
     if not np.isnan(of_ranks):
         notes.append(f"Spearman's rank correlation of the two scores: {of_ranks:.2f}, n {len(frame)}.")
-    return Table(
+    return Table.of(
         "The word cap",
         (
             *of_kind("text", model="model", effort="effort", condition=""),
@@ -134,7 +130,7 @@ def cap(results: Results) -> Table:
             *_PAIR_COLUMNS,
         ),
         frame,
-        notes,
+        *notes,
     )
 
 

@@ -60,17 +60,13 @@ def alternative_annotators(results: Results) -> Table:
             Column("stands_in", "may stand in", "text"),
         ),
         rows,
-        (
-            (
-                "Alternative annotator test (Calderon, Reichart and Dror 2025): each rater is left out in "
-                "turn, and judge and rater are compared by how many others agree with them on each item. "
-                f"Judge as good: not worse by {EPSILON:g} or more, the cost of experts that the authors "
-                "propose; one-sided t test, corrected by Benjamini and Yekutieli at 0.05."
-            ),
-            "Winning rate: share of the raters for whom that holds. From half on, the judge may stand in.",
-            f"A rater with fewer than {FEWEST_ITEMS} shared items is not tested. Items count as independent.",
-            *([] if len(panel) >= FEWEST_RATERS else [few]),
-        ),
+        "Alternative annotator test (Calderon, Reichart and Dror 2025): each rater is left out in "
+        "turn, and judge and rater are compared by how many others agree with them on each item. "
+        f"Judge as good: not worse by {EPSILON:g} or more, the cost of experts that the authors "
+        "propose; one-sided t test, corrected by Benjamini and Yekutieli at 0.05.",
+        "Winning rate: share of the raters for whom that holds. From half on, the judge may stand in.",
+        f"A rater with fewer than {FEWEST_ITEMS} shared items is not tested. Items count as independent.",
+        *([] if len(panel) >= FEWEST_RATERS else [few]),
     )
 
 
@@ -110,7 +106,7 @@ def judge_errors(results: Results) -> Table:
     ]
     if not rows:
         raise NotEnoughError("no judge graded a labelled item")
-    return Table(
+    return Table.of(
         "Judges' errors by severity",
         (
             Column("judge", "judge", "text"),
@@ -122,11 +118,9 @@ def judge_errors(results: Results) -> Table:
             Column("informed", "sum less 1", "signed"),
             Column("why", "why it can't correct", "text"),
         ),
-        pd.DataFrame(rows),
-        (
-            "Against the majority of the raters. Found: sensitivity of 'failed'; passed: specificity.",
-            "Sum less 1: sensitivity + specificity - 1. At 0 the verdicts say nothing about the labels.",
-        ),
+        rows,
+        "Against the majority of the raters. Found: sensitivity of 'failed'; passed: specificity.",
+        "Sum less 1: sensitivity + specificity - 1. At 0 the verdicts say nothing about the labels.",
     )
 
 
@@ -154,7 +148,7 @@ def corrected_scores(results: Results) -> Table:
     frame = results.named(pd.DataFrame(rows))
     for name in ("score", "corrected"):
         frame[f"rank_{name}"] = results.ranked(frame, name)
-    return Table(
+    return Table.of(
         "Scores corrected for the judge's errors",
         (
             *NAMED,
@@ -166,18 +160,10 @@ def corrected_scores(results: Results) -> Table:
             Column("why", "why it is not corrected", "text"),
         ),
         frame,
-        (
-            (
-                f"Judge: {results.judge}, calibrated by {plural(n, 'labelled item')}. In each severity the "
-                "share passed is corrected by Rogan and Gladen's formula (1978). Both scores are unclamped."
-            ),
-            (
-                "Interval: 95%, t. It adds the variance of resampled scenarios and that of error rates drawn "
-                f"from what the labels leave open, 2,000 draws each; from {FEWEST_SCENARIOS} scenarios on."
-            ),
-            (
-                "It assumes that the judge errs on all briefs as on the labelled ones, which holds for a "
-                "random sample (staffbench agreement sheet draws one)."
-            ),
-        ),
+        f"Judge: {results.judge}, calibrated by {plural(n, 'labelled item')}. In each severity the "
+        "share passed is corrected by Rogan and Gladen's formula (1978). Both scores are unclamped.",
+        "Interval: 95%, t. It adds the variance of resampled scenarios and that of error rates drawn "
+        f"from what the labels leave open, 2,000 draws each; from {FEWEST_SCENARIOS} scenarios on.",
+        "It assumes that the judge errs on all briefs as on the labelled ones, which holds for a "
+        "random sample (staffbench agreement sheet draws one).",
     )

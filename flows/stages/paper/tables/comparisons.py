@@ -28,7 +28,7 @@ def comparisons(results: Results) -> Table:
     frame = _pairs(results)
     for name in ("first", "second"):
         frame[f"{name}_name"] = frame[name].map(results.names)
-    return Table(
+    return Table.of(
         "Paired comparisons",
         (
             *of_kind("text", first="", second="", first_name="model", second_name="other model"),
@@ -37,13 +37,9 @@ def comparisons(results: Results) -> Table:
             *of_kind("p", p="p", p_holm="p, Holm"),
         ),
         frame,
-        (
-            (
-                "Difference: mean over shared scenarios of the model's score minus the other's. p: two-sided "
-                "sign-flip test over scenarios, exact up to 15; Holm: over all pairs of the table."
-            ),
-            _smallest(frame),
-        ),
+        "Difference: mean over shared scenarios of the model's score minus the other's. p: two-sided "
+        "sign-flip test over scenarios, exact up to 15; Holm: over all pairs of the table.",
+        _smallest(frame),
     )
 
 
@@ -88,7 +84,7 @@ def groups(results: Results) -> Table:
     frame["behind"] = -names.map(against["difference"])
     frame["p_leader"] = names.map(pd.Series(holm(against["p"]), against.index))
     frame["with_leader"] = (frame["p_leader"] < _LEVEL).map({True: "no", False: "yes"})
-    return Table(
+    return Table.of(
         "Groups that can't be told apart",
         (
             *NAMED,
@@ -99,17 +95,11 @@ def groups(results: Results) -> Table:
             Column("with_leader", "may be the best", "text"),
         ),
         frame,
-        (
-            (
-                "Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
-                f"all pairs tells apart at {_LEVEL:g}."
-            ),
-            (
-                "p: against the condition with the highest score, with Holm's correction over these "
-                "comparisons alone. The highest score was chosen by the same data; its lead is not tested."
-            ),
-            _smallest(pairs),
-        ),
+        "Best and worst rank: after every pair that the sign-flip test with Holm's correction over "
+        f"all pairs tells apart at {_LEVEL:g}.",
+        "p: against the condition with the highest score, with Holm's correction over these "
+        "comparisons alone. The highest score was chosen by the same data; its lead is not tested.",
+        _smallest(pairs),
     )
 
 
@@ -145,7 +135,7 @@ def weights_grid(results: Results) -> Table:
     frame = pd.DataFrame(rows)
     varied = frame[frame["weights"] == "grid"]
     steady = varied["rank_correlation"].min()
-    return Table(
+    return Table.of(
         "Severity weights",
         (
             Column("weights", "weights", "text"),
@@ -163,13 +153,9 @@ def weights_grid(results: Results) -> Table:
             Column("best_score", "its score"),
         ),
         frame,
-        (
-            (
-                "First row: the weights of the other tables. Grid: every combination of values for the "
-                "assumed weights. Scores are unclamped."
-            ),
-            *([] if np.isnan(steady) else [f"Lowest rank correlation in the grid: {steady:.3f}."]),
-        ),
+        "First row: the weights of the other tables. Grid: every combination of values for the "
+        "assumed weights. Scores are unclamped.",
+        *([] if np.isnan(steady) else [f"Lowest rank correlation in the grid: {steady:.3f}."]),
     )
 
 

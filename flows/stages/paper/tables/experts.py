@@ -69,14 +69,10 @@ def experts(results: Results) -> Table:
             Column("panel_alpha", "panel's alpha"),
         ),
         rows,
-        (
-            (
-                "First row: the experts alone. Below: each judge against their majority, and the panel's "
-                "agreement with the judge as one more rater."
-            ),
-            f"Items on which the panel is split evenly have no majority: {ties}.",
-            "Fleiss' kappa and AC1 are over the items that every rater labelled, alpha over all.",
-        ),
+        "First row: the experts alone. Below: each judge against their majority, and the panel's "
+        "agreement with the judge as one more rater.",
+        f"Items on which the panel is split evenly have no majority: {ties}.",
+        "Fleiss' kappa and AC1 are over the items that every rater labelled, alpha over all.",
     )
 
 
@@ -109,17 +105,11 @@ def candidate_judges(results: Results) -> Table:
             *of_kind("signed", gain="kappa gained by the majority", gain_low="low", gain_high="high"),
         ),
         rows,
-        (
-            (
-                "Failed found: share of the items failed by the majority that the judge fails too "
-                "(sensitivity); passed found: the same of passed items (specificity)."
-            ),
-            "Verdicts: the judge's own, or the majority of its repeats; the repeats follow.",
-            (
-                "Gained: kappa of the majority less the mean kappa of the repeats, on the items that all of "
-                "them graded. Intervals: 95%, percentile bootstrap over scenarios, from six on."
-            ),
-        ),
+        "Failed found: share of the items failed by the majority that the judge fails too "
+        "(sensitivity); passed found: the same of passed items (specificity).",
+        "Verdicts: the judge's own, or the majority of its repeats; the repeats follow.",
+        "Gained: kappa of the majority less the mean kappa of the repeats, on the items that all of "
+        "them graded. Intervals: 95%, percentile bootstrap over scenarios, from six on.",
     )
 
 

@@ -35,7 +35,7 @@ def _rate_table(results: Results, title: str, verdicts: pd.DataFrame, by: Column
     pooled = rates(results, verdicts[verdicts["condition"].isin(results.at_benchmark)], [by.name])
     own = rates(results, verdicts, ["condition", by.name]).astype({"condition": object})
     frame = pd.concat([pooled.assign(condition=POOLED), own], ignore_index=True)
-    return Table(
+    return Table.of(
         title,
         (
             *NAMED,
@@ -44,13 +44,9 @@ def _rate_table(results: Results, title: str, verdicts: pd.DataFrame, by: Column
             *of_kind("count", n_passed="passed", n="of", n_ungraded="ungraded"),
         ),
         results.in_order(frame, ["condition", by.name]),
-        (
-            (
-                "Requirements only, pooled over verdicts. The rate weights verdicts alike. The interval is "
-                "over the scenarios' own rates, so it weights scenarios alike; it ends at 0 and 100%."
-            ),
-            "All: pooled over the conditions at the benchmark's cap and effort.",
-        ),
+        "Requirements only, pooled over verdicts. The rate weights verdicts alike. The interval is "
+        "over the scenarios' own rates, so it weights scenarios alike; it ends at 0 and 100%.",
+        "All: pooled over the conditions at the benchmark's cap and effort.",
     )
 
 
@@ -88,15 +84,13 @@ def failure_modes(results: Results) -> Table:
         head = "penalties" if name == "any" else words(name)
         columns.append(Column(f"wrong_{name}", f"{head} made", "share"))
         columns.append(Column(f"wrong_{name}_n", f"{head} opportunities", "count"))
-    return Table(
+    return Table.of(
         "Failure modes",
         (*NAMED, Column("n_failed", "failed requirements", "count"), *columns),
         results.in_order(frame, ["condition"]),
-        (
-            "Shares of failed requirements by mode; unstated: the judge was not asked for a mode.",
-            "Made: share of the opportunities for a wrong move in which the judge flagged it.",
-            "All: pooled over the conditions at the benchmark's cap and effort.",
-        ),
+        "Shares of failed requirements by mode; unstated: the judge was not asked for a mode.",
+        "Made: share of the opportunities for a wrong move in which the judge flagged it.",
+        "All: pooled over the conditions at the benchmark's cap and effort.",
     )
 
 
@@ -171,7 +165,7 @@ def missing_credit(results: Results) -> Table:
         part = pd.DataFrame({"by": by, "group": means.index, "lost": means.to_numpy()})
         part["share"] = part["lost"] / part["lost"].sum()
         parts.append(part.sort_values("lost", ascending=False) if by != "tier" else part)
-    return Table(
+    return Table.of(
         "Where the points went",
         (
             *of_kind("name", by="by", group="group"),
@@ -179,13 +173,9 @@ def missing_credit(results: Results) -> Table:
             Column("share", "share of the missing credit", "share"),
         ),
         pd.concat(parts, ignore_index=True),
-        (
-            (
-                "Lost: points of failed requirements and of wrong moves made, divided by the points of all "
-                "requirements; mean over seeds, scenarios and conditions. Within tier, step or severity the "
-                "rows sum to 1 minus the mean unclamped score."
-            ),
-        ),
+        "Lost: points of failed requirements and of wrong moves made, divided by the points of all "
+        "requirements; mean over seeds, scenarios and conditions. Within tier, step or severity the "
+        "rows sum to 1 minus the mean unclamped score.",
     )
 
 

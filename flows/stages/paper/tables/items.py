@@ -29,7 +29,7 @@ def items(results: Results) -> Table:
     frame["_plain"] = frame["look"] == ""
     frame["look"] = frame["look"].replace("", None)
     frame = frame.sort_values(["_plain", *key], ignore_index=True)
-    return Table(
+    return Table.of(
         "Items",
         (
             *of_kind("text", scenario_id="scenario", item_id="item", kind="kind"),
@@ -44,14 +44,10 @@ def items(results: Results) -> Table:
             *of_kind("text", look="worth another look", requirement="requirement"),
         ),
         frame,
-        (
-            (
-                "Item-rest correlation: of the item's pass with the share passed of the brief's other items, "
-                "over briefs of all conditions; a dash if the item never varies. For a wrong move, a pass "
-                "means that it was not made."
-            ),
-            "Judges disagree: share of the briefs that several judges graded on which they differ.",
-        ),
+        "Item-rest correlation: of the item's pass with the share passed of the brief's other items, "
+        "over briefs of all conditions; a dash if the item never varies. For a wrong move, a pass "
+        "means that it was not made.",
+        "Judges disagree: share of the briefs that several judges graded on which they differ.",
     )
 
 

@@ -71,7 +71,7 @@ def judge_agreement(results: Results) -> Table:
         )
     if not rows:
         raise NotEnoughError("no two judges graded the same briefs")
-    return Table(
+    return Table.of(
         "Agreement of judges",
         (
             *of_kind("text", first="judge", second="other judge"),
@@ -81,14 +81,10 @@ def judge_agreement(results: Results) -> Table:
             Column("offset", "leniency of the other", "signed"),
             Column("offset_spread", "its spread"),
         ),
-        pd.DataFrame(rows),
-        (
-            _NOTE,
-            (
-                "Spearman: of the conditions' mean scores on the common briefs. Leniency: mean score under "
-                "the other judge minus that under the first; spread: standard deviation over conditions."
-            ),
-        ),
+        rows,
+        _NOTE,
+        "Spearman: of the conditions' mean scores on the common briefs. Leniency: mean score under "
+        "the other judge minus that under the first; spread: standard deviation over conditions.",
     )
 
 
@@ -112,7 +108,7 @@ def judge_agreement_by_group(results: Results) -> Table:
     if not rows:
         raise NotEnoughError("no two judges graded the same briefs")
     head = of_kind("text", first="judge", second="other judge", by="by", group="group")
-    return Table("Agreement of judges by class of item", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
+    return Table.of("Agreement of judges by class of item", (*head, *_AGREEMENT), rows, _NOTE)
 
 
 def _common(results: Results) -> pd.DataFrame:
@@ -137,7 +133,7 @@ def scores_by_judge(results: Results) -> Table:
         columns += [Column(f"score_{slug(judge)}", judge), Column(f"rank_{slug(judge)}", "rank", "count")]
     note = "On the briefs that every judge scored. The first judge is that of the other tables."
     head = (*NAMED, Column("n_briefs", "briefs", "count"))
-    return Table("Scores under each judge", (*head, *columns), frame, (note,))
+    return Table.of("Scores under each judge", (*head, *columns), frame, note)
 
 
 def retest(results: Results) -> Table:
@@ -152,7 +148,7 @@ def retest(results: Results) -> Table:
             if len(cells.counts):
                 rows.append({"judge": judge, "first": first, "second": second, **agreement_row(cells)})
     head = (Column("judge", "judge", "text"), *of_kind("count", first="repeat", second="other repeat"))
-    return Table("Repeats of the same judge", (*head, *_AGREEMENT), pd.DataFrame(rows), (_NOTE,))
+    return Table.of("Repeats of the same judge", (*head, *_AGREEMENT), rows, _NOTE)
 
 
 def self_preference(results: Results) -> Table:
@@ -179,12 +175,12 @@ def self_preference(results: Results) -> Table:
     notes += [
         f"{judge}: own family {each.mean():+.3f} beyond leniency, n {len(each)}." for judge, each in own
     ]
-    return Table(
+    return Table.of(
         "Judges and writers of the same family",
         (
             *of_kind("text", judge="judge", condition="", name="model", same_family="same family"),
             *of_kind("signed", excess="excess", beyond_leniency="beyond leniency"),
         ),
         frame,
-        notes,
+        *notes,
     )

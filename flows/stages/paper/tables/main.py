@@ -22,7 +22,7 @@ def main_results(results: Results) -> Table:
         columns.append(Column(f"score_{slug(judge)}", f"score, {judge}"))
     weights = ", ".join(f"{words(name)} {results.weights[name]:g}" for name in results.assumed)
     assumed = f"Weights that are assumed, not published: {weights}. The table weights-grid varies them."
-    return Table(
+    return Table.of(
         "Main results",
         (
             Column("rank", "rank", "count"),
@@ -37,23 +37,15 @@ def main_results(results: Results) -> Table:
             *of_kind("count", n_ungraded="items ungraded", n_refused="refusals", n_cut="cut"),
         ),
         frame,
-        (
-            f"Judge: {results.judge}.",
-            results.interval_note,
-            (
-                "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
-                "provider's default. The others follow without a rank."
-            ),
-            (
-                "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
-                "in a brief. Least and most possible: the score if every missing verdict failed, or passed."
-            ),
-            *([assumed] if results.assumed else []),
-            (
-                "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
-                "and does not say how they score; the table refusals has both rankings."
-            ),
-        ),
+        f"Judge: {results.judge}.",
+        results.interval_note,
+        "Ranked: the conditions with the benchmark's prompt and cap, at medium effort or the "
+        "provider's default. The others follow without a rank.",
+        "Correct: items passed of all graded; passed: requirements passed; wrong moves: mean number "
+        "in a brief. Least and most possible: the score if every missing verdict failed, or passed.",
+        *([assumed] if results.assumed else []),
+        "A score that too few briefs support is a dash. MA-Bench's paper counts refusals as outputs "
+        "and does not say how they score; the table refusals has both rankings.",
     )
 
 
@@ -68,7 +60,7 @@ def weighted_unweighted(results: Results) -> Table:
     frame["change"] = frame["rank"] - frame["rank_correct"]
     found = correlation(frame["score"], frame["correct"])
     shown = "undefined" if np.isnan(found) else f"{found:.2f}"
-    return Table(
+    return Table.of(
         "Weighted and unweighted ranking",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
@@ -79,7 +71,7 @@ def weighted_unweighted(results: Results) -> Table:
             *of_kind("count", rank_correct="rank by correct", change="places gained unweighted"),
         ),
         frame,
-        (f"Spearman's rank correlation of score and correct: {shown}, n {len(frame)}.",),
+        f"Spearman's rank correlation of score and correct: {shown}, n {len(frame)}.",
     )
 
 
@@ -98,7 +90,7 @@ def refusals(results: Results) -> Table:
         frame[f"rank_{name}"] = results.ranked(frame, name)
     ranked = frame[frame["rank_unscored"].notna() | frame["rank_zero"].notna()]
     differ = (ranked["rank_unscored"] != ranked["rank_zero"]).any()
-    return Table(
+    return Table.of(
         "Refusals as missing, and as 0",
         (
             *NAMED,
@@ -109,7 +101,7 @@ def refusals(results: Results) -> Table:
             Column("rank_zero", "rank", "count"),
         ),
         frame,
-        ("The rankings differ." if differ else "The rankings are the same.",),
+        "The rankings differ." if differ else "The rankings are the same.",
     )
 
 
@@ -136,7 +128,7 @@ def generation(results: Results) -> Table:
     )
     frame["effort"] = frame["effort"].astype(str).replace("default", "provider's default")
     frame = frame.sort_values(["model", "effort", "word_cap"])
-    return Table(
+    return Table.of(
         "Length of briefs, cuts and refusals",
         (
             *of_kind("text", condition="", model="model", effort="effort"),
@@ -147,10 +139,8 @@ def generation(results: Results) -> Table:
             *of_kind("count", n_empty="empty", n_error="errors"),
         ),
         frame,
-        (
-            "Words are counted before the cut. Provider's default: no reasoning effort was sent.",
-            "Refusals are outputs that a content filter stopped; they have no words.",
-        ),
+        "Words are counted before the cut. Provider's default: no reasoning effort was sent.",
+        "Refusals are outputs that a content filter stopped; they have no words.",
     )
 
 
@@ -192,7 +182,7 @@ def corpus(results: Results) -> Table:
         "Scenarios that were graded. Characters: of the packet as a writer gets it, all documents as text; a "
         "dash where the packet is not stored (staffbench packets)."
     )
-    return Table("Corpus", columns, frame, (note,))
+    return Table.of("Corpus", columns, frame, note)
 
 
 def severities(results: Results) -> list[str]:

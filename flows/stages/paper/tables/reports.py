@@ -44,7 +44,7 @@ def by_model(results: Results) -> Table:
     frame = frame.join(counts)
     frame["low"], frame["high"] = zip(*ends.loc[frame.index], strict=True)
     frame = frame.sort_values("mean", ascending=False).reset_index()
-    return Table(
+    return Table.of(
         "Reports by model",
         (
             *NAMED,
@@ -53,11 +53,9 @@ def by_model(results: Results) -> Table:
             *of_kind("count", n_missing="no readable report", n_scored="scored", n="of"),
         ),
         results.named(frame),
-        (
-            f"Judge: {results.judge}. {results.interval_note}",
-            "Not known: no criterion failed, but some have no verdict.",
-            "Mean: over attempts, then tasks. Best: the mean over tasks of each task's best attempt.",
-        ),
+        f"Judge: {results.judge}. {results.interval_note}",
+        "Not known: no criterion failed, but some have no verdict.",
+        "Mean: over attempts, then tasks. Best: the mean over tasks of each task's best attempt.",
     )
 
 
@@ -73,7 +71,7 @@ def by_task(results: Results) -> Table:
         n_perfect=("perfect", "sum"),
     )
     frame = frame.reset_index().merge(results.tasks, on="scenario_id", how="left")
-    return Table(
+    return Table.of(
         "Reports by task and model",
         (
             *of_kind("text", scenario_id="task", title="", report_family="family", setting="setting"),
@@ -83,7 +81,7 @@ def by_task(results: Results) -> Table:
             *of_kind("count", n_perfect="meet every criterion", n_scored="scored", n="of"),
         ),
         results.in_order(frame, ["scenario_id", "condition"]),
-        ("Published mean: over the nine models of the published run.",),
+        "Published mean: over the nine models of the published run.",
     )
 
 

@@ -14,7 +14,7 @@ def scenarios(results: Results) -> Table:
     """Mean score and spread over seeds, for each condition and scenario."""
     grouped = results.own_briefs.groupby(["condition", "scenario_id"], observed=True)["counted"]
     frame = grouped.agg(mean="mean", spread="std", least="min", most="max", n="count", n_all="size")
-    return Table(
+    return Table.of(
         "Scores by scenario",
         (
             *NAMED,
@@ -23,7 +23,7 @@ def scenarios(results: Results) -> Table:
             *of_kind("count", n="briefs", n_all="of"),
         ),
         results.in_order(frame.reset_index(), ["condition", "scenario_id"]),
-        ("Spread: standard deviation over the seeds of a scenario; a dash for a single seed.",),
+        "Spread: standard deviation over the seeds of a scenario; a dash for a single seed.",
     )
 
 
@@ -44,7 +44,7 @@ def variance(results: Results) -> Table:
         if judges > 1
         else "With one judge it includes the judge's noise."
     )
-    return Table(
+    return Table.of(
         "Where the variance of a brief's score comes from",
         (
             Column("source", "source", "text"),
@@ -52,14 +52,10 @@ def variance(results: Results) -> Table:
             Column("share", "share of the variance", "share"),
         ),
         frame,
-        (
-            (
-                f"Random effects by the method of moments (ANOVA) over {models} conditions, {scenarios_} "
-                f"scenarios, {plural(seeds, 'seed')} and {plural(judges, 'judge')}, with every brief in "
-                "common. An estimate below 0 counts as 0."
-            ),
-            f"Seed: what differs between briefs of one condition on one scenario. {rest}",
-        ),
+        f"Random effects by the method of moments (ANOVA) over {models} conditions, {scenarios_} "
+        f"scenarios, {plural(seeds, 'seed')} and {plural(judges, 'judge')}, with every brief in "
+        "common. An estimate below 0 counts as 0.",
+        f"Seed: what differs between briefs of one condition on one scenario. {rest}",
     )
 
 
@@ -89,8 +85,7 @@ def components(cube: np.ndarray) -> dict[str, float]:
     The score is model + scenario + model x scenario + seed (within both) + judge + rest. Expected mean
     squares: Searle, Casella and McCulloch, Variance Components (1992), chapter 4.
 
-    Args:
-        cube: scores by model, scenario, seed and judge. With one judge, seed includes the rest.
+    `cube` has scores by model, scenario, seed and judge. With one judge, seed includes the rest.
     """
     m, s, k, j = cube.shape
     grand = cube.mean()
