@@ -23,12 +23,9 @@ _MOST_PAGES = 2000
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """People of one document.
+    """People of one document."""
 
-    Attributes:
-        names: pairs of name and place, such as `docProps/core.xml, creator`, each once.
-    """
-
+    # Pairs of name and place, such as `docProps/core.xml, creator`, each once.
     names: tuple[tuple[str, str], ...]
 
 

@@ -58,17 +58,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """The amount reserved for one try.
+    """The amount reserved for one try."""
 
-    Attributes:
-        label: the model's label.
-        most: its maximum cost.
-        uncounted: its assumed cost without the provider's count.
-    """
-
-    label: str
-    most: Cost
-    uncounted: Cost
+    label: str  # the model's label
+    most: Cost  # its maximum cost
+    uncounted: Cost  # its assumed cost without the provider's count
 
 
 @dataclass(slots=True)

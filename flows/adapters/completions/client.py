@@ -29,17 +29,11 @@ __all__ = ["CallOutcome", "Client", "Totals", "check_batches", "check_key"]
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """A completion from the store.
+    """A completion from the store."""
 
-    Attributes:
-        completion: answer, refusal or error.
-        replayed: True if it was in the store and no call was made.
-        earlier: True if it was stored before this run.
-    """
-
-    completion: Completion
-    replayed: bool
-    earlier: bool = False
+    completion: Completion  # answer, refusal or error
+    replayed: bool  # True if it was in the store and no call was made
+    earlier: bool = False  # True if it was stored before this run
 
 
 class Client:

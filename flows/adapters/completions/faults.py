@@ -182,17 +182,11 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Pauses between the tries of one call.
+    """Pauses between the tries of one call."""
 
-    Attributes:
-        first_s: maximum of the first pause, in seconds; doubled each time.
-        longest_s: maximum of every pause, in seconds.
-        rng: source of the jitter.
-    """
-
-    first_s: float
-    longest_s: float
-    rng: random.Random
+    first_s: float  # maximum of the first pause, in seconds; doubled each time
+    longest_s: float  # maximum of every pause, in seconds
+    rng: random.Random  # source of the jitter
 
     def after(self, tries: int, retry_after_s: float | None) -> float:
         """Return the seconds to wait after `tries` faults of a kind.

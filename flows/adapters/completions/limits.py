@@ -29,17 +29,11 @@ _RISE = 0.1
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """Permission to send one request, given back by one of the methods of `ProviderLimits`.
+    """Permission to send one request, given back by one of the methods of `ProviderLimits`."""
 
-    Attributes:
-        at: time of the event loop.
-        tokens: input and output tokens, estimated until they are known.
-        counted: True while it is within the window.
-    """
-
-    at: float
-    tokens: int
-    counted: bool = True
+    at: float  # time of the event loop
+    tokens: int  # input and output tokens, estimated until they are known
+    counted: bool = True  # True while it is within the window
 
 
 class ProviderLimits:

@@ -28,34 +28,21 @@ _CLOSE = 1e-9  # sums of dollars are inexact
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a worker reports about one limit.
+    """What a worker reports about one limit."""
 
-    Attributes:
-        used: in use now; of an amount spent or reserved.
-        firm: the part of `used` that never comes back: what is spent.
-        want: what it would use if it could, at least `used`.
-        step: the smallest useful addition to `used`, 0 if it waits for nothing.
-        share: the share that it lives by.
-    """
-
-    used: float = 0.0
-    firm: float = 0.0
-    want: float = 0.0
-    step: float = 0.0
-    share: float = 0.0
+    used: float = 0.0  # in use now; of an amount spent or reserved
+    firm: float = 0.0  # the part of `used` that never comes back: what is spent
+    want: float = 0.0  # what it would use if it could, at least `used`
+    step: float = 0.0  # the smallest useful addition to `used`, 0 if it waits for nothing
+    share: float = 0.0  # the share that it lives by
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a worker gets of one limit.
+    """What a worker gets of one limit."""
 
-    Attributes:
-        share: the most it may use.
-        others: what other workers have spent of an amount.
-    """
-
-    share: float
-    others: float = 0.0
+    share: float  # the most it may use
+    others: float = 0.0  # what other workers have spent of an amount
 
 
 @dataclass(slots=True)

@@ -41,18 +41,13 @@ _LABELLED = ("effort", "word_cap")  # their values are part of a condition's nam
 
 @dataclass(frozen=True)
 class Point:
-    """One composed point of the design.
+    """One composed point of the design."""
 
-    Attributes:
-        settings: the validated settings.
-        choices: the option chosen on each axis.
-        changed: the sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ
-            from their named option, and the keys that differ in them (`model.parameters.temperature`); a
-            condition with a changed section has a digest in its name.
-    """
-
-    settings: Settings
-    choices: Mapping[str, str]
+    settings: Settings  # the validated settings
+    choices: Mapping[str, str]  # the option chosen on each axis
+    # The sections (`model`, `prompt`, `judge`, `judge.members.first`, ...) that differ from their named
+    # option, and the keys that differ in them (`model.parameters.temperature`); a condition with a changed
+    # section has a digest in its name.
     changed: frozenset[str]
 
 

@@ -44,15 +44,10 @@ _UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Source:
-    """Where a configuration is composed from.
+    """Where a configuration is composed from."""
 
-    Attributes:
-        config_name: the primary configuration (`--config-name`).
-        paths: folders and packages beside `conf/` (`--config-dir`, `hydra.searchpath`).
-    """
-
-    config_name: str = "config"
-    paths: tuple[str, ...] = ()
+    config_name: str = "config"  # the primary configuration (`--config-name`)
+    paths: tuple[str, ...] = ()  # folders and packages beside `conf/` (`--config-dir`, `hydra.searchpath`)
 
     @property
     def overrides(self) -> list[str]:

@@ -26,21 +26,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Our verifier's record of one attempt, except verdicts.
+    """Our verifier's record of one attempt, except verdicts."""
 
-    Attributes:
-        origin: None if not recorded or from another verifier.
-        scenario_id: our name of the task; None as above.
-        stand_in: True if the offline judge graded.
-        judge_names: the providers' names of the judge models; may be empty.
-        file: name of the file to submit.
-    """
-
-    origin: Origin | None
-    scenario_id: str | None
-    stand_in: bool
-    judge_names: tuple[str, ...]
-    file: str
+    origin: Origin | None  # None if not recorded or from another verifier
+    scenario_id: str | None  # our name of the task; None as above
+    stand_in: bool  # True if the offline judge graded
+    judge_names: tuple[str, ...]  # the providers' names of the judge models; may be empty
+    file: str  # name of the file to submit
 
 
 def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:

@@ -35,18 +35,13 @@ _DIGEST_CHARS = 12
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is chosen.
+    """How the next token is chosen."""
 
-    Attributes:
-        temperature: divides the logits; 0 for the most likely token.
-        top_p: probability mass of the most likely tokens to sample from, in (0, 1] (nucleus sampling,
-            Holtzman et al. 2020).
-        seed: random seed; the same seed on the same machine gives the same text.
-    """
-
-    temperature: float
+    temperature: float  # divides the logits; 0 for the most likely token
+    # Probability mass of the most likely tokens to sample from, in (0, 1] (nucleus sampling, Holtzman et al.
+    # 2020).
     top_p: float
-    seed: int
+    seed: int  # random seed; the same seed on the same machine gives the same text
 
 
 def choose(logits: NDArray[np.float32], sampling: Sampling, draw: np.random.Generator) -> int:

@@ -51,21 +51,13 @@ _SETTINGS = re.compile(rb"<(\w+:)?settings\b[^>]*(?<!/)>")
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A document as pages.
+    """A document as pages."""
 
-    Attributes:
-        pages: number of pages; None, never 0, if not counted.
-        images: the first pages as PNG, in order; empty if not requested.
-        fonts: of the rendering; None if there is none.
-        renderer: program and version, as printed next to a page count; None if there is none.
-        reason: why `pages` is None; empty if it isn't.
-    """
-
-    pages: int | None
-    images: tuple[bytes, ...] = ()
-    fonts: Fonts | None = None
-    renderer: str | None = None
-    reason: str = ""
+    pages: int | None  # number of pages; None, never 0, if not counted
+    images: tuple[bytes, ...] = ()  # the first pages as PNG, in order; empty if not requested
+    fonts: Fonts | None = None  # of the rendering; None if there is none
+    renderer: str | None = None  # program and version, as printed next to a page count; None if there is none
+    reason: str = ""  # why `pages` is None; empty if it isn't
 
     def __str__(self) -> str:
         """Format as one line: `2 pages (LibreOffice 7.4.7.2; fonts drawn: ...)`, or the reason."""

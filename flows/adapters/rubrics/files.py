@@ -26,19 +26,14 @@ _WIDTH = 110  # of lines in YAML
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One row of a file.
+    """One row of a file."""
 
-    Attributes:
-        fields: values by field; texts are trimmed, `source` is a list of `document` and `quote`.
-        place: where the row is, as `row 23`.
-        places: where each field is, as `Items!F23`; without the fields of formats that have no cells.
-        unread: fields whose cells hold neither text nor number.
-    """
-
+    # Values by field; texts are trimmed, `source` is a list of `document` and `quote`.
     fields: Mapping[str, Any]
-    place: str
+    place: str  # where the row is, as `row 23`
+    # Where each field is, as `Items!F23`; without the fields of formats that have no cells.
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    unread: AbstractSet[str] = frozenset()
+    unread: AbstractSet[str] = frozenset()  # fields whose cells hold neither text nor number
 
     def where(self, name: str) -> str:
         """Return the place of a field."""

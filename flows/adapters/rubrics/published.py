@@ -24,17 +24,11 @@ from flows.readers.text.decode import decoded
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The rubric of one example.
+    """The rubric of one example."""
 
-    Attributes:
-        form: `healthbench`, `prbench` or `mission_report`.
-        example: name of the example in its file; empty if the file has none.
-        rows: items with points of their own.
-    """
-
-    form: str
-    example: str
-    rows: Sequence[FileRow]
+    form: str  # `healthbench`, `prbench` or `mission_report`
+    example: str  # name of the example in its file; empty if the file has none
+    rows: Sequence[FileRow]  # items with points of their own
 
 
 def read_published(path: Path, example: str | None) -> Published | None:

@@ -54,15 +54,10 @@ class Unusable(str):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The cells of one sheet, or of a CSV file, from its first row.
+    """The cells of one sheet, or of a CSV file, from its first row."""
 
-    Attributes:
-        name: of the sheet; None for CSV.
-        rows: values by row and column; `Unusable` for a cell that can't be taken.
-    """
-
-    name: str | None
-    rows: Sequence[Sequence[object]]
+    name: str | None  # of the sheet; None for CSV
+    rows: Sequence[Sequence[object]]  # values by row and column; `Unusable` for a cell that can't be taken
 
     def place(self, row: int, column: int) -> str:
         """Return the address of a cell, as `Items!F23`; both numbers count from 0."""

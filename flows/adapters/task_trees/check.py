@@ -56,17 +56,11 @@ _STAND_IN = re.compile(
 
 @dataclass(slots=True)
 class TreeCheck:
-    """The result of validating task trees.
+    """The result of validating task trees."""
 
-    Attributes:
-        tasks: readable tasks, in order.
-        problems: errors; may be empty.
-        notes: remarks, one line each.
-    """
-
-    tasks: list[ReportTask] = field(default_factory=list[ReportTask])
-    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
-    notes: list[str] = field(default_factory=list[str])
+    tasks: list[ReportTask] = field(default_factory=list[ReportTask])  # readable tasks, in order
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])  # errors; may be empty
+    notes: list[str] = field(default_factory=list[str])  # remarks, one line each
 
     def table(self) -> list[tuple[str, ...]]:
         """Return the specification's table, HEAD first."""

@@ -38,21 +38,13 @@ _DROPPINGS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|__MACOSX", re
 
 @dataclass(slots=True)
 class Found:
-    """State of reading one tree.
+    """State of reading one tree."""
 
-    Attributes:
-        root: folder of the task.
-        step: name of the step whose files take precedence; None in a task without steps.
-        problems: errors.
-        notes: remarks, one sentence each.
-        unused: ignored keys with their file.
-    """
-
-    root: Path
-    step: str | None = None
-    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])
-    notes: list[str] = field(default_factory=list[str])
-    unused: dict[str, Any] = field(default_factory=dict[str, Any])
+    root: Path  # folder of the task
+    step: str | None = None  # name of the step whose files take precedence; None in a task without steps
+    problems: list[StaffbenchError] = field(default_factory=list[StaffbenchError])  # errors
+    notes: list[str] = field(default_factory=list[str])  # remarks, one sentence each
+    unused: dict[str, Any] = field(default_factory=dict[str, Any])  # ignored keys with their file
 
     def fault(self, path: str, found: str, expected: str = "", remedy: str = "") -> None:
         """Add an error for the file at `path`."""

@@ -65,21 +65,13 @@ class StepSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskSettings:
-    """The contents of `task.toml`.
+    """The contents of `task.toml`."""
 
-    Attributes:
-        schema_version: as written; `1.4` if missing, as in Harbor.
-        labels: the LABELS in `[metadata]`.
-        judge: `[metadata.judge]` or `[judge]`, as found.
-        steps: at least one.
-        mean_score_pct: from `[metadata]`; None if missing.
-    """
-
-    schema_version: str
-    labels: Mapping[str, str]
-    judge: Mapping[str, Any]
-    steps: tuple[StepSettings, ...]
-    mean_score_pct: float | None
+    schema_version: str  # as written; `1.4` if missing, as in Harbor
+    labels: Mapping[str, str]  # the LABELS in `[metadata]`
+    judge: Mapping[str, Any]  # `[metadata.judge]` or `[judge]`, as found
+    steps: tuple[StepSettings, ...]  # at least one
+    mean_score_pct: float | None  # from `[metadata]`; None if missing
 
 
 def read_settings(found: Found) -> TaskSettings | None:

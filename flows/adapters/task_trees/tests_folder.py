@@ -21,15 +21,10 @@ _FORMAT = "1"
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The grading settings of an exported task.
+    """The grading settings of an exported task."""
 
-    Attributes:
-        scenario_id: the scenario's id, also its folder in `fixtures/` for MA-Bench.
-        overrides: overrides of protocol, judge, scoring and word cap.
-    """
-
-    scenario_id: str
-    overrides: tuple[str, ...]
+    scenario_id: str  # the scenario's id, also its folder in `fixtures/` for MA-Bench
+    overrides: tuple[str, ...]  # overrides of protocol, judge, scoring and word cap
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of GRADING."""

@@ -18,15 +18,10 @@ _EXECUTABLE = 0o111
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """A file of a tree to write.
+    """A file of a tree to write."""
 
-    Attributes:
-        content: its bytes, or the file to copy.
-        executable: True for a script.
-    """
-
-    content: bytes | Path
-    executable: bool = False
+    content: bytes | Path  # its bytes, or the file to copy
+    executable: bool = False  # True for a script
 
     @property
     def size(self) -> int:

@@ -37,15 +37,10 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """How the sandbox installs staffbench.
+    """How the sandbox installs staffbench."""
 
-    Attributes:
-        requirement: pip requirement in the sandbox; may be empty.
-        file: a wheel or an archive to put next to the Dockerfile; None if there is none.
-    """
-
-    requirement: str = ""
-    file: Path | None = None
+    requirement: str = ""  # pip requirement in the sandbox; may be empty
+    file: Path | None = None  # a wheel or an archive to put next to the Dockerfile; None if there is none
 
 
 def install_of(spec: str | None) -> Install:

@@ -34,29 +34,18 @@ _PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found be
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One batch.
+    """One batch."""
 
-    Attributes:
-        marker: its name, here and at the provider.
-        model: the provider's name of the model.
-        api_base: address of the endpoint; None for the provider's default.
-        api_key_env: environment variable of the key that was used; None for none.
-        created_at: UTC, ISO 8601.
-        keys: keys of its requests.
-        batch_id: the provider's id; None until known.
-        settled: finished keys: answered and stored, or known to be unanswered.
-        void: True if the provider has no such batch: nothing was submitted.
-    """
-
-    marker: str
-    model: str
-    api_base: str | None
-    api_key_env: str | None
-    created_at: str
-    keys: frozenset[str]
-    batch_id: str | None = None
+    marker: str  # its name, here and at the provider
+    model: str  # the provider's name of the model
+    api_base: str | None  # address of the endpoint; None for the provider's default
+    api_key_env: str | None  # environment variable of the key that was used; None for none
+    created_at: str  # UTC, ISO 8601
+    keys: frozenset[str]  # keys of its requests
+    batch_id: str | None = None  # the provider's id; None until known
+    # Finished keys: answered and stored, or known to be unanswered.
     settled: set[str] = field(default_factory=set[str])
-    void: bool = False
+    void: bool = False  # True if the provider has no such batch: nothing was submitted
 
     def holds(self, key: str) -> bool:
         """Whether the call of `key` is pending in this batch."""

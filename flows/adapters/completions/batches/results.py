@@ -33,17 +33,11 @@ class ItemFault(Fault):
 
 @dataclass(slots=True)
 class Results:
-    """The contents of a batch's result files.
+    """The contents of a batch's result files."""
 
-    Attributes:
-        outcomes: by `custom_id`.
-        unknown: number of lines for calls that are not in the batch.
-        unreadable: number of lines that can't be read or name no call.
-    """
-
-    outcomes: dict[str, Reply | Fault] = field(default_factory=dict[str, "Reply | Fault"])
-    unknown: int = 0
-    unreadable: int = 0
+    outcomes: dict[str, Reply | Fault] = field(default_factory=dict[str, "Reply | Fault"])  # by `custom_id`
+    unknown: int = 0  # number of lines for calls that are not in the batch
+    unreadable: int = 0  # number of lines that can't be read or name no call
 
 
 def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:

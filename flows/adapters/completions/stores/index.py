@@ -35,19 +35,12 @@ _ANSWER = 2
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The location of a record.
+    """The location of a record."""
 
-    Attributes:
-        segment: the file.
-        offset: offset of its first byte.
-        length: length in bytes, including a newline.
-        status: the completion's status; None for a text.
-    """
-
-    segment: Path
-    offset: int
-    length: int
-    status: CompletionStatus | None
+    segment: Path  # the file
+    offset: int  # offset of its first byte
+    length: int  # length in bytes, including a newline
+    status: CompletionStatus | None  # the completion's status; None for a text
 
 
 class Index:

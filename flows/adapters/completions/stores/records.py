@@ -52,17 +52,11 @@ _HEAD = re.compile(  # a later format may go on differently
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a record, readable without parsing JSON.
+    """The head of a record, readable without parsing JSON."""
 
-    Attributes:
-        kind: `completion` or `text`.
-        id: the request's key, or the text's sha256.
-        status: the completion's status; None for a text.
-    """
-
-    kind: str
-    id: str
-    status: CompletionStatus | None
+    kind: str  # `completion` or `text`
+    id: str  # the request's key, or the text's sha256
+    status: CompletionStatus | None  # the completion's status; None for a text
 
 
 def _encode(kind: str, name: str, status: CompletionStatus | None, body: object) -> bytes:

@@ -22,20 +22,14 @@ MAX_CANDIDATES = 60  # places that are tried as a gutter; more only cost time
 
 @dataclass(slots=True)
 class Area:
-    """A part of a page in reading order.
+    """A part of a page in reading order."""
 
-    Attributes:
-        kind: `text` (one column), `table` (a table without rules), or if it is uncertain which: `rows`
-            (read line by line) or `columns` (empty; the columns follow).
-        words: its words.
-        gutters: x positions between the columns of a table.
-        right: right edge of the column.
-    """
-
+    # `text` (one column), `table` (a table without rules), or if it is uncertain which: `rows` (read line by
+    # line) or `columns` (empty; the columns follow).
     kind: str
     words: list[Word]
-    gutters: list[float] = field(default_factory=list[float])
-    right: float = 0.0
+    gutters: list[float] = field(default_factory=list[float])  # x positions between the columns of a table
+    right: float = 0.0  # right edge of the column
 
 
 @dataclass(frozen=True, slots=True)

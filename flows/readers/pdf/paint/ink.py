@@ -61,23 +61,15 @@ class Cover:
 
 @dataclass(slots=True)
 class Ink:
-    """All that a page paints.
+    """All that a page paints."""
 
-    Attributes:
-        runs: by the address of their handle.
-        texts: handles of the text objects.
-        shapes: lines, boxes and curves; none where there are more than MAX_SHAPES.
-        images: boxes of the images.
-        covers: all but its text, in the order of painting.
-        count: how many objects there are.
-    """
-
-    runs: dict[int, Run] = field(default_factory=dict[int, Run])
-    texts: list[Any] = field(default_factory=list[Any])
+    runs: dict[int, Run] = field(default_factory=dict[int, Run])  # by the address of their handle
+    texts: list[Any] = field(default_factory=list[Any])  # handles of the text objects
+    # Lines, boxes and curves; none where there are more than MAX_SHAPES.
     shapes: list[Shape] = field(default_factory=list[Shape])
-    images: list[Box] = field(default_factory=list[Box])
-    covers: list[Cover] = field(default_factory=list["Cover"])
-    count: int = 0
+    images: list[Box] = field(default_factory=list[Box])  # boxes of the images
+    covers: list[Cover] = field(default_factory=list["Cover"])  # all but its text, in the order of painting
+    count: int = 0  # how many objects there are
 
 
 def _matrix(handle: Any) -> Matrix:
