@@ -126,14 +126,9 @@ def write_table(
     sort_by: Sequence[str],
     about: Mapping[str, Any],
 ) -> None:
-    """Write rows atomically.
+    """Write rows, in any order, sorted and atomically; `about` is stored as JSON in the file's metadata.
 
-    Args:
-        path: of the file.
-        schema: its columns; rows with other columns, wrong types or unexpected nulls are rejected.
-        rows: in any order.
-        sort_by: columns to sort by.
-        about: metadata; stored as JSON in the file's metadata under `staffbench`.
+    Rows with other columns, wrong types or unexpected nulls are rejected.
 
     Raises:
         StoreError: the rows don't fit the schema, or the file can't be written.
@@ -163,10 +158,7 @@ def read_table(path: Path, schema: Any) -> tuple[list[dict[str, Any]], dict[str,
 def read_arrow(path: Path, schema: Any, texts: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
     """Read the `pyarrow.Table` and the metadata of a file from `write_table`.
 
-    Args:
-        path: of the file.
-        schema: that it should have.
-        texts: columns that are read as dictionaries, which repeated texts fit in.
+    Columns in `texts` are read as dictionaries, which repeated texts fit in.
 
     Raises:
         StoreError: it is not such a file, is damaged or has another schema.

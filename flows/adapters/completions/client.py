@@ -54,12 +54,8 @@ class Client:
     ) -> None:
         """Create a client; nothing is opened before the first paid call.
 
-        Args:
-            store: the completion store; the caller closes it.
-            runner: limits per provider.
-            budget: spending limits of this run.
-            retry: which stored outcomes are retried.
-            leases: where shares of the limits are leased; None if this client has them all.
+        The caller closes the store. `retry` says which stored outcomes are retried, `leases` where shares of
+        the limits are leased; None if this client has them all.
         """
         self.totals = Totals()
         self._lease = (
@@ -90,12 +86,8 @@ class Client:
     async def complete(self, request: Request, model: ModelSettings, asked: Mapping[str, Any]) -> CallOutcome:
         """Return the completion of `request` from the store, or pay for it and store it.
 
-        If the caller is cancelled, the reply of a try in flight is still stored.
-
-        Args:
-            request: the request.
-            model: the model; its provider's limits are shared, its key is read for each try.
-            asked: what the condition requested, kept in the record.
+        `asked` is what the condition requested, kept in the record. If the caller is cancelled, the reply of
+        a try in flight is still stored.
 
         Raises:
             ConfigError: the request can't be sent or stored, or the budget can't be enforced.

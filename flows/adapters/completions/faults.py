@@ -110,10 +110,8 @@ _NOT_HERE = frozenset({403, 404, 405})
 def course(fault: Fault, *, served: bool) -> RetryDecision:
     """Decide how to handle `fault`.
 
-    Args:
-        fault: the fault of one try.
-        served: whether the endpoint, model and key have answered before: then a 403 or 404 is about
-            this request (a flagged prompt), not about the model.
+    If endpoint, model and key have answered before (`served`), a 403 or 404 is about this request (a flagged
+    prompt), not about the model.
     """
     status = fault.status
     if fault.code in _REFUSED:
@@ -128,14 +126,7 @@ def course(fault: Fault, *, served: bool) -> RetryDecision:
 
 
 def error_fault(status: int, payload: object, text: str, retry_after: float | None = None) -> Fault:
-    """Create the fault of an HTTP error.
-
-    Args:
-        status: the HTTP status.
-        payload: its body as JSON; any value if it is not JSON.
-        text: its body as text, used if the JSON has no message.
-        retry_after: from its headers.
-    """
+    """Create the fault of an HTTP error by its body: as JSON, else `text` if that has no message."""
     message, code = text, ""
     if isinstance(payload, Mapping):
         body = cast("Mapping[str, Any]", payload)
@@ -150,13 +141,10 @@ def error_fault(status: int, payload: object, text: str, retry_after: float | No
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Read `Retry-After` in seconds, given as seconds or as a date (RFC 9110, 10.2.3).
+    """Read `Retry-After` in seconds, given as seconds or as a date (RFC 9110, 10.2.3), which `now` is for.
 
-    `retry-after-ms`, which some providers also send, is more precise and takes precedence.
-
-    Args:
-        headers: the response headers, a case-insensitive mapping.
-        now: the current time, for dates.
+    `retry-after-ms`, which some providers also send, is more precise and takes precedence. The headers ignore
+    case.
 
     Returns:
         Seconds, never negative; None if the header is missing or invalid.

@@ -42,13 +42,7 @@ class LeaseServer:
     """Serves a ledger from a thread of its own, so that work of the flow delays no renewal."""
 
     def __init__(self, shares: Shares, host: str, bind: str = "", port: int = 0) -> None:
-        """Start to listen.
-
-        Args:
-            shares: the ledger.
-            host: name or address by which workers reach this process.
-            bind: address to listen on; empty for `host`.
-            port: 0 for any free one.
+        """Listen on `bind`, or else on `host`, by which workers reach this process; port 0 is any free one.
 
         Raises:
             ConfigError: the address can't be listened on.
@@ -133,14 +127,7 @@ class Lease:
         totals: Totals,
         stop: Callable[[StaffbenchError], None],
     ) -> None:
-        """Create a lease; nothing is sent before `run`.
-
-        Args:
-            address: of the ledger.
-            lessees: gives those who live by the shares.
-            totals: sums that are reported.
-            stop: called once nothing more may be sent.
-        """
+        """Create a lease; nothing is sent before `start`. `stop` is called once nothing more may be sent."""
         self._address = address
         self._lessees = lessees
         self._totals = totals

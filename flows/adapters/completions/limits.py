@@ -54,15 +54,10 @@ class ProviderLimits:
         provider: str = "",
         ask: Callable[[], None] | None = None,
     ) -> None:
-        """Set the limits.
+        """Set the limits of a provider; `window_s` is the length of "a minute" in seconds.
 
-        Args:
-            runner: the limits.
-            halts: what ends the waiting.
-            window_s: length of "a minute" in seconds.
-            provider: its name, of which shares are leased.
-            ask: called when somebody waits; None if the limits are not shared with other workers. Otherwise
-                nothing is sent before the first `take`.
+        `ask` is called when somebody waits, and nothing is sent before the first `take`; None if the limits
+        are not shared with other workers.
         """
         self.concurrency = float(runner.concurrency)
         self.in_flight = 0
@@ -115,12 +110,9 @@ class ProviderLimits:
         self._pump()
 
     async def acquire(self, tokens: int, target: Target, *, first: bool) -> Sent:
-        """Wait for permission to send one request.
+        """Wait for permission to send a request of about `tokens`, input and output.
 
-        Args:
-            tokens: estimated input and output tokens.
-            target: its target; a stop condition ends the wait.
-            first: False for a retry, which goes ahead of new calls.
+        A retry (`first` is False) goes ahead of new calls. A stop condition of `target` ends the wait.
         """
         ready: asyncio.Future[Sent] = self._loop.create_future()
         if first:

@@ -66,12 +66,9 @@ class Shares:
         self._holders: dict[str, _Holder] = {}
 
     def renew(self, worker: str, needs: Mapping[str, Need], now: float) -> dict[str, Grant]:
-        """Take a worker's report and return its shares.
+        """Take a worker's report by limit, and return its shares; a limit that is not set needs no report.
 
-        Args:
-            worker: its name, never used again after its end.
-            needs: by limit; a limit that is not set needs no report.
-            now: seconds of a clock that never goes back.
+        A worker's name is never used again after its end. `now` is of a clock that never goes back.
         """
         self._forget(now)
         holder = self._holders.setdefault(worker, _Holder())

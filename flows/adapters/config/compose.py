@@ -52,12 +52,7 @@ class Point:
 
 
 def compose_points(project: Path, overrides: Sequence[str], *, multirun: bool) -> list[Point]:
-    """Compose the points of `overrides`: one, or all of a sweep or an experiment's grid.
-
-    Args:
-        project: folder that holds `conf/`.
-        overrides: Hydra's override syntax.
-        multirun: True to expand comma-separated values as a sweep (`-m`).
+    """Compose the points of `overrides`: one, or all of a sweep (`-m`) or an experiment's grid.
 
     Raises:
         ConfigError: an unknown key, option or value, a wrong type, or invalid settings.

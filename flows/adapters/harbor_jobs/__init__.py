@@ -18,11 +18,9 @@ from flows.schema.harbor import KNOWN_VERSIONS, HarborError, HarborJob, Origin, 
 def read_job(folder: Path) -> HarborJob:
     """Read a job tree of Harbor 0.25 or 0.26, or of another version with the same layout.
 
-    Reports and briefs are located but not opened. Links and paths out of the tree are not followed. Attempts
-    are numbered separately for each benchmark, word cap and weights of a task.
-
-    Args:
-        folder: the job's folder, with a folder for each trial.
+    Its folder has one for each trial. Reports and briefs are located but not opened. Links and paths out of
+    the tree are not followed. Attempts are numbered separately for each benchmark, word cap and weights of a
+    task.
 
     Raises:
         ConfigError: no such folder.

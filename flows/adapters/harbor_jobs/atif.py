@@ -19,9 +19,7 @@ _SHOWN_CHARS = 2_000  # of an answer, as in our own trajectories
 def read_trajectory(root: Path, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the events of one attempt, in the form of the trajectories table; empty if none was kept.
 
-    Args:
-        root: the job's folder.
-        names: paths of the attempt's trajectories in it, in the order of its steps.
+    `names` are the paths of its trajectories in the job's folder, in the order of its steps.
     """
     tree = Tree(root)
     events: list[dict[str, Any]] = []

@@ -36,12 +36,7 @@ class Judgment:
 
 
 def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
-    """Read our verifier's record of the last graded step.
-
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-    """
+    """Read our verifier's record of the last graded step, in the folders of a trial or of its steps."""
     file = named_file(tree, folders)
     for folder in reversed(folders):
         path = tree.file(folder, _JUDGMENT)
@@ -65,12 +60,8 @@ def read_judgment(tree: Tree, folders: Sequence[Path]) -> Judgment:
 def attribute(tree: Tree, trials: Sequence[Trial], judgments: Mapping[str, Judgment]) -> list[Trial]:
     """Set the origin and the judge of every attempt, and give its task our name.
 
-    An ungraded attempt gets the origin of the others at its task, or else of the whole job.
-
-    Args:
-        tree: the job.
-        trials: in any order.
-        judgments: by name of the trial.
+    An ungraded attempt gets the origin of the others at its task, or else of the whole job. `judgments` are
+    by name of the trial.
     """
     found: list[Trial] = []
     names: dict[tuple[Origin, str], set[str]] = defaultdict(set)

@@ -17,12 +17,7 @@ _STATES = {state.value: state for state in (ReportState.missing, ReportState.cor
 
 
 def named_file(tree: Tree, folders: Sequence[Path]) -> str:
-    """Return the name of the file to submit, by the artifacts that Harbor was to collect.
-
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-    """
+    """Return the name of the file to submit, by the artifacts that Harbor was to collect."""
     asked = {_source(entry) for folder in folders for entry in _manifest(tree, folder)}
     return BRIEF if BRIEF in asked and REPORT not in asked else REPORT
 
@@ -30,13 +25,9 @@ def named_file(tree: Tree, folders: Sequence[Path]) -> str:
 def find_report(
     tree: Tree, folders: list[Path], format_error: str | None, name: str
 ) -> tuple[str | None, ReportState, str]:
-    """Find the file collected from the last step that has one.
+    """Find the file collected from the last step that has one, in the folders of a trial or of its steps.
 
-    Args:
-        tree: the job.
-        folders: the folder of the trial, or of its steps in order.
-        format_error: the verifier's error for a file that it could not grade.
-        name: name of the file.
+    `format_error` is the verifier's, for a file that it could not grade.
 
     Returns:
         Path within the job; its state; why it is not readable. An existing file counts as `readable`

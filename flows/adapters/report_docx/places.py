@@ -66,11 +66,7 @@ def find_places(
 ) -> list[Found]:
     """Return all places of a document, numbered.
 
-    Args:
-        styles: its styles and lists.
-        body: `w:body`.
-        heads: headers with the pages they stand on, empty for all; in the order of the sections.
-        feet: the same for footers.
+    Headers and footers come in the order of the sections, with the pages they stand on, empty for all.
     """
     finder = _Finder(styles)
     found = list(finder.blocks(body, _Scope("")))

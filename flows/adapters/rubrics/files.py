@@ -43,12 +43,10 @@ class FileRow:
 def read_rows(
     path: Path, documents: Sequence[str], problems: list[StaffbenchError] | None = None
 ) -> list[FileRow]:
-    """Read the rows of a rubric.
+    """Read the rows of a rubric: `.xlsx`, `.csv` (comma, semicolon or tab), `.json` (a list) or `.jsonl`.
 
-    Args:
-        path: `.xlsx`, `.csv` (comma, semicolon or tab), `.json` (a list) or `.jsonl`.
-        documents: names of the scenario's documents, by which the column `source` is read.
-        problems: unknown columns and unusable cells are added here; None to raise them together.
+    The column `source` is read by the names of the scenario's documents. Unknown columns and unusable cells
+    are added to `problems`; None raises them together.
 
     Raises:
         ConfigError: no such file, or another format.
@@ -185,13 +183,9 @@ def _source(text: str, documents: Sequence[str]) -> object:
 
 
 def write_rows(path: Path, items: Sequence[Item], dimensions: Dimensions, documents: Sequence[str]) -> None:
-    """Write a rubric in the format of the file's suffix; an existing file is replaced.
+    """Write a rubric in the format of the file's suffix (see `read_rows`); an existing file is replaced.
 
-    Args:
-        path: `.xlsx`, `.csv`, `.json` or `.jsonl`.
-        items: the rubric.
-        dimensions: its classes; a workbook offers them in drop-down lists.
-        documents: names of the scenario's documents, listed in a workbook.
+    A workbook offers the classes of `dimensions` in drop-down lists, and lists the documents.
 
     Raises:
         ConfigError: another suffix.

@@ -32,11 +32,9 @@ class Published:
 
 
 def read_published(path: Path, example: str | None) -> Published | None:
-    """Read the rubric of one example, or return None for a file of another form.
+    """Read the rubric of one example (JSON, JSON lines or Parquet); None for a file of another form.
 
-    Args:
-        path: JSON, JSON lines or Parquet.
-        example: name or number (from 1) of the example; None if the file holds one.
+    `example` is its name or number (from 1); None if the file holds one.
 
     Raises:
         ConfigError: no such example, or several and none named.

@@ -55,9 +55,8 @@ class Progress:
     def line(self, width: int | None = None) -> str:
         """Progress as one line.
 
-        Args:
-            width: columns of a live line, which omits finished stages and then what does not fit; None
-                for everything.
+        A live line of `width` columns omits finished stages and then what does not fit; None shows
+        everything.
         """
         parts = [f"{self.share:4.0%}", clock(self.elapsed_s)]
         if self.left_s is not None:

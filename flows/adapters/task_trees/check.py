@@ -82,12 +82,9 @@ class TreeCheck:
 
 
 def check_tasks(roots: Sequence[Path], index: Sequence[IndexRow] = (), *, strict: bool = False) -> TreeCheck:
-    """Read and validate task trees.
+    """Read and validate task trees, with the rows of an index that should match them; empty for none.
 
-    Args:
-        roots: their folders.
-        index: rows of an index that should match them; empty for none.
-        strict: True if keys and fields that nothing uses are errors, not remarks.
+    Where `strict`, keys and fields that nothing uses are errors, not remarks.
 
     Returns:
         The result; an unreadable tree is a problem, and the others are still checked.

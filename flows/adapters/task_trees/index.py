@@ -248,12 +248,7 @@ def _counts(row: dict[str, Any], attachments: int, totals: RubricTotals, fault: 
 
 
 def index_row(task: ReportTask, task_path: str) -> IndexRow:
-    """Convert a task to a row of the index.
-
-    Args:
-        task: read from its tree.
-        task_path: its folder, relative to the folder that the index is for, `tasks/psr-01`.
-    """
+    """Convert a task to a row of an index; `task_path` is its folder from there, `tasks/psr-01`."""
     return IndexRow(
         **{name: getattr(task, name) for name in _OF_TASK},
         attachments=tuple(f"{task_path}/{each.path}" for each in task.attachments),

@@ -34,12 +34,9 @@ def criteria_of(
 ) -> tuple[Criterion, ...]:
     """Parse criteria.
 
-    Args:
-        value: parsed JSON: a list of objects, an object of objects by criterion id, or an object with
-            either under one of LISTS.
-        where: the file, for errors.
-        problems: all errors are added here, by file, criterion and field.
-        unused: unknown fields are added here: values by criterion id, by name of the field.
+    They are a list of objects, an object of objects by id, or an object with either under one of LISTS. All
+    errors are added to `problems`, by file, criterion and field; unknown fields to `unused`: values by
+    criterion id, by name of the field.
 
     Returns:
         The valid criteria, in order; ids are unique.

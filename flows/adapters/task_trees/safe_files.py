@@ -101,11 +101,7 @@ def walk(tree: Found, below: str) -> list[str]:
 
 
 def open_file(root: Path, name: str) -> io.BufferedReader:
-    """Open a file of the tree for reading.
-
-    Args:
-        root: root of the tree.
-        name: path of the file from the root.
+    """Open a file of the tree for reading; `name` is its path from the root.
 
     Raises:
         ScenarioError: it leads out of the tree, is missing, can't be opened, is not a regular file, or

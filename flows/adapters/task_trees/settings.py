@@ -75,10 +75,7 @@ class TaskSettings:
 
 
 def read_settings(found: Found) -> TaskSettings | None:
-    """Read `task.toml`.
-
-    Args:
-        found: the task; all errors, notes and unknown keys are added to it.
+    """Read `task.toml`; all errors, notes and unknown keys are added to `found`.
 
     Returns:
         The settings; None if the file can't be read or a step has no usable name.

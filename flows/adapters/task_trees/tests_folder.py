@@ -77,10 +77,7 @@ def read_grading(tests: Path) -> Grading | None:
 
 
 def read_tests(tests: Path) -> VerifierTask:
-    """Read rubric and expert's report of a MissionReport task from its `tests/` folder.
-
-    Args:
-        tests: the folder, named `tests` as in Harbor's sandbox.
+    """Read rubric and expert's report of a MissionReport task from its folder, named `tests` as in Harbor.
 
     Raises:
         Problems: all errors.

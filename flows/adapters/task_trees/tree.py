@@ -46,10 +46,7 @@ def task_ids(data: Path, wanted: Sequence[str] | None = None) -> list[str]:
 
 
 def read_task(root: Path) -> ReportTask:
-    """Read one task tree.
-
-    Args:
-        root: its folder, whose name is the task's id.
+    """Read one task tree, the name of whose folder is the task's id.
 
     Raises:
         Problems: all errors in the tree.

@@ -79,13 +79,9 @@ def check_target(target: Path) -> None:
 
 
 def write_folder(target: Path, files: Mapping[str, TreeFile]) -> None:
-    """Write a folder atomically.
+    """Write a folder, missing or empty, atomically; `files` are by relative path.
 
     The files are written to a temporary folder, which is then renamed.
-
-    Args:
-        target: the folder; missing or empty.
-        files: files by relative path.
 
     Raises:
         ConfigError: `target` is a link, a file or not empty.

@@ -44,10 +44,7 @@ class Install:
 
 
 def install_of(spec: str | None) -> Install:
-    """Parse the `--install` option: a local file or a pip requirement.
-
-    Args:
-        spec: path of a local wheel or .tar.gz, a requirement, or a URL; None for nothing.
+    """Parse the `--install` option: a local wheel or .tar.gz, a pip requirement or a URL; None for nothing.
 
     Raises:
         ConfigError: the file is missing, or it has characters with a meaning in a Dockerfile.
@@ -92,9 +89,7 @@ def with_staffbench(text: str, install: Install) -> str:
 def test_script(output: str, *, with_script: bool) -> str:
     """Return the verifier script for a report at the sandbox path `output`.
 
-    Args:
-        output: the report.
-        with_script: True if `agent_judge.py` lies beside it, for a sandbox without staffbench.
+    With `with_script`, `agent_judge.py` lies beside it, for a sandbox without staffbench.
     """
     return _filled("test_of_report.sh" if with_script else "test.sh", output=output)
 
@@ -122,13 +117,8 @@ def task_toml(
 ) -> str:
     """Return Harbor's settings of a task with one step.
 
-    Times are those of the published run of MissionReport, assumed for other tasks.
-
-    Args:
-        metadata: of the task.
-        judge: of the task, among the metadata.
-        variables: environment variables that the verifier gets, empty where they are not set.
-        artifacts: files of the sandbox that Harbor keeps; none to leave them out.
+    Times are those of the published run of MissionReport, assumed for other tasks. The verifier gets the
+    environment variables, empty where they are not set. Harbor keeps the artifacts, files of the sandbox.
     """
     head: dict[str, str | Sequence[str]] = {"schema_version": "1.4", "multi_step_reward_strategy": "final"}
     if artifacts:

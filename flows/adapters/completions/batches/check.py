@@ -16,12 +16,7 @@ PROVIDERS = ("openai", "azure")
 def check_batches(
     models: Iterable[ModelSettings], runner: RunnerSettings, budget: BudgetSettings | None = None
 ) -> None:
-    """Reject models without batches and invalid batch settings.
-
-    Args:
-        models: the models.
-        runner: the runner settings.
-        budget: the budget; None if it is checked elsewhere.
+    """Reject models without batches and invalid batch settings; without `budget`, that is checked elsewhere.
 
     Raises:
         ConfigError: a model or a setting is not supported.

@@ -60,11 +60,9 @@ class Ledger:
     """
 
     def __init__(self, store: Path, mirror: Mirror | None = None) -> None:
-        """Create the ledger without reading it.
+        """Describe the ledger in a completion store's folder, without reading it.
 
-        Args:
-            store: the completion store's folder; the ledger's folder in it is created with the first batch.
-            mirror: where other machines have the ledger's files; None if only this one has them.
+        Its own folder is created with the first batch. `mirror` is where other machines have its files.
         """
         self._folder = store / FOLDER
         self._mirror = mirror

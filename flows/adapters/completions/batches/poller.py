@@ -68,13 +68,7 @@ class BatchPoller:
     """
 
     def __init__(self, account: Account, entry: Entry, lines: Sequence[bytes] | None) -> None:
-        """Create a poller.
-
-        Args:
-            account: the batch's account.
-            entry: its durable record.
-            lines: its requests, to submit now; None for a batch of an earlier run.
-        """
+        """Take a batch's durable record, and its requests to submit; None for a batch of an earlier run."""
         self.entry = entry
         self.waiting: dict[str, asyncio.Future[Delivery]] = {}
         self.left: dict[str, Reply | Fault] = {}

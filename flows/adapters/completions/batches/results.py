@@ -41,13 +41,10 @@ class Results:
 
 
 def read_results(files: Sequence[bytes], expected: AbstractSet[str]) -> Results:
-    """Read the lines of all result files, in any order.
+    """Read the lines of all result files, JSON lines in OpenAI's format, in any order.
 
     Equal lines for one call count once; different ones are a fault, as it is unknown which is the reply.
-
-    Args:
-        files: JSON lines in OpenAI's format.
-        expected: `custom_id` of the calls in the batch.
+    `expected` has the `custom_id` of the calls in the batch.
     """
     results = Results()
     said: dict[str, tuple[object, object]] = {}

@@ -81,9 +81,8 @@ class Calls:
     def read(self, *, cut: bool = False) -> tuple[tuple[ToolCall, ...], list[Mapping[str, Any]]]:
         """Return the calls, each with its further fields.
 
-        Args:
-            cut: whether the reply reached its output limit: then the last call may be incomplete. It is
-                kept unless its name is missing.
+        If the reply was `cut` at its output limit, the last call may be incomplete. It is kept unless its
+        name is missing.
 
         Raises:
             Fault: one has no name.
@@ -144,14 +143,10 @@ class Calls:
 
 
 def with_ids(calls: Sequence[ToolCall], key: str) -> tuple[tuple[ToolCall, ...], str]:
-    """Give each call a unique id for its answer: some servers send none, or duplicates.
+    """Give each call of a reply a unique id for its answer: some servers send none, or duplicates.
 
-    A generated id has nine letters and digits, which every provider accepts (Mistral requires nine),
-    and depends on the request, so that no two turns of a chat share one.
-
-    Args:
-        calls: the calls of one reply.
-        key: the request's key.
+    A generated id has nine letters and digits, which every provider accepts (Mistral requires nine), and
+    depends on the request's key, so that no two turns of a chat share one.
 
     Returns:
         The calls, and a note if ids were generated.
@@ -190,11 +185,7 @@ class ProviderState:
             self._take(_FURTHER, {_SIGNED: further[_SIGNED]})
 
     def read(self, further: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the fields for `Message.carried`; may be empty.
-
-        Args:
-            further: further fields of each tool call, from `Calls.read`.
-        """
+        """Return the fields for `Message.carried`; `further` are those of each call, from `Calls.read`."""
         found = {name: _whole(pieces) for name, pieces in self._pieces.items()}
         calls = [dict(fields) for fields in further]
         if any(calls):

@@ -68,12 +68,9 @@ class Reply:
 
 
 def read_completion(payload: object, note: str = "", *, tools: bool = False) -> Reply:
-    """Read a whole reply.
+    """Read a whole reply from its JSON; `note` is a remark from parsing, for `detail`.
 
-    Args:
-        payload: the response's JSON.
-        note: a remark from parsing, for `detail`.
-        tools: whether the request offered tools; otherwise tool calls are not an answer.
+    If the request offered no tools, tool calls are not an answer.
 
     Raises:
         Fault: it is not a chat completion or has no reply; with its body and usage.

@@ -55,12 +55,7 @@ class LiteLLMSender:
     async def send(
         self, request: Request, key: str | None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """Make one try.
-
-        Args:
-            request: the request; its parameters are passed to litellm unchanged.
-            key: the provider's key; None if litellm finds the credentials itself.
-            headers: further headers; None for none.
+        """Make one try, with the request's parameters unchanged; without a key litellm finds the credentials.
 
         Raises:
             Fault: no completion.

@@ -70,11 +70,6 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 def check_request(request: Request, model: ModelSettings, *, in_batch: bool) -> None:
     """Reject a request that does not fit its model, or that the protocol or the model does not support.
 
-    Args:
-        request: the request.
-        model: the model.
-        in_batch: whether it would be sent in a batch.
-
     Raises:
         ConfigError: it is not supported.
     """

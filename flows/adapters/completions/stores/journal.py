@@ -41,10 +41,7 @@ class Journal:
     def __init__(self, folder: Path, index: Index, guard: threading.Lock) -> None:
         """Create a journal; no file is created before the first entry.
 
-        Args:
-            folder: the store's folder.
-            index: updated with each durable record.
-            guard: lock for changes of the index.
+        `index` is updated with each durable record, under `guard`.
         """
         self.commits = 0
         self._folder = folder
@@ -56,12 +53,9 @@ class Journal:
         self._segment = folder
 
     def submit(self, head: Head, line: bytes, texts: Mapping[str, str]) -> Future[None]:
-        """Pass a completion to the writer; the result is done when it is durable.
+        """Pass a completion's record to the writer; the result is done when it is durable.
 
-        Args:
-            head: head of its record.
-            line: its record.
-            texts: texts of its request by sha256; stored ones are not written again.
+        Texts of its request are by sha256; stored ones are not written again.
         """
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="completion-store", daemon=True)

@@ -143,10 +143,7 @@ def check_storable(request: Request, asked: Mapping[str, Any]) -> None:
 
 
 def verify(line: bytes) -> Head | None:
-    """Return the head of a complete, undamaged record; None for anything else.
-
-    Args:
-        line: with or without its newline.
+    """Return the head of a complete, undamaged record, with or without newline; None for anything else.
 
     Raises:
         StoreError: the record has a newer, unknown format.
@@ -199,12 +196,9 @@ def decode_completion(line: bytes) -> tuple[Completion, dict[str, Any]]:
 
 
 def decode_request(key: str, body: Mapping[str, Any], find: Callable[[str], str | None]) -> Request | None:
-    """Decode the request of a record; None if a text or a field is missing or damaged.
+    """Decode the request of `encode_request`; None if a text or a field is missing or damaged.
 
-    Args:
-        key: the request's key.
-        body: as from `encode_request`.
-        find: returns a text by its sha256; None if it is missing, ValueError if it is damaged.
+    `find` returns a text by its sha256; None if it is missing, ValueError if it is damaged.
     """
     try:
         texts = {name: find(name) for name in _texts_of(body)}

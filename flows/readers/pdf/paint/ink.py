@@ -215,10 +215,8 @@ def _walk(ink: Ink, parent: Any, count: Any, get: Any, inside: _Inside) -> None:
 def in_frame(box: Box, crop: Box, turn: int) -> Box:
     """A box of the page's own space in the frame that it is shown in: from the left and from the top.
 
-    Args:
-        box: left, bottom, right, top.
-        crop: the part of the page that is shown, likewise.
-        turn: degrees that the page is turned clockwise by, a multiple of 90.
+    Boxes are left, bottom, right, top; `crop` is the part of the page that is shown, `turn` the degrees that
+    the page is turned clockwise by, a multiple of 90.
     """
     left, bottom, right, top = crop
     x0, top0, x1, bottom0 = box[0] - left, top - box[3], box[2] - left, top - box[1]
