@@ -37,11 +37,7 @@ class CallOutcome:
 
 
 class Client:
-    """Completes requests from the store or by paid calls. Use it from one event loop only.
-
-    Attributes:
-        totals: sums over this run, for progress displays.
-    """
+    """Completes requests from the store or by paid calls. Use it from one event loop only."""
 
     def __init__(
         self,
@@ -57,9 +53,9 @@ class Client:
         The caller closes the store. `retry` says which stored outcomes are retried, `leases` where shares of
         the limits are leased; None if this client has them all.
         """
-        self.totals = Totals()
+        self._totals = Totals()
         self._lease = (
-            Lease(leases, lambda: [self._budget, *self._limits.values()], self.totals, self._halt)
+            Lease(leases, lambda: [self._budget, *self._limits.values()], self._totals, self._halt)
             if leases
             else None
         )
@@ -69,7 +65,7 @@ class Client:
         self._retry = retry
         self._halts = StopConditions()
         self._budget = Budget(budget, self._halts, first_alone=not runner.batch, ask=ask)
-        self._attempts = Tries(runner, self._budget, self._halts, self.totals)
+        self._attempts = Tries(runner, self._budget, self._halts, self._totals)
         self._limits: dict[str, ProviderLimits] = {}
         self._senders: dict[tuple[str, ...], Sender] = {}
         self._batches = Ledger(store.folder, store.ledger) if runner.batch else None
@@ -77,6 +73,11 @@ class Client:
         self._tasks: set[asyncio.Task[CallOutcome]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._probed = False
+
+    @property
+    def totals(self) -> Totals:
+        """Sums over this run, for progress displays."""
+        return self._totals
 
     @property
     def stopped(self) -> bool:
@@ -185,7 +186,7 @@ class Client:
                     call.leave()
                 if self._batches is not None:
                     self._batches.stored(call.key)
-                self.totals.add(completion, lost_tries=call.lost)
+                self._totals.add(completion, lost_tries=call.lost)
                 return CallOutcome(kept, replayed=False)
         except StoreError as error:
             self._halt(error)
@@ -203,7 +204,7 @@ class Client:
         return kept
 
     def _replay(self, stored: Completion) -> CallOutcome:
-        self.totals.replayed += 1
+        self._totals.replayed += 1
         return CallOutcome(stored, replayed=True, earlier=stored.key not in self._asked_now)
 
     def _check(self, call: Call) -> None:
