@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from flows.common.errors import ScenarioError, StaffbenchError
+from flows.common.strict_json import strict_json
 from flows.common.untrusted import (
     NOT_THERE,
     PathRefused,
@@ -153,20 +152,14 @@ def read_json(root: Path, name: str) -> Any:
 def parse_json(text: str, where: object) -> Any:
     """Parse JSON; see `read_json`."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        # The standard parser silently keeps the last of two equal keys.
-        twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        if twice:
-            raise ScenarioError(
-                where, f"key {', '.join(map(repr, twice))} twice in one object", "each key once"
-            )
-        return dict(pairs)
-
-    def refuse(name: str) -> Any:
-        raise ScenarioError(where, f"the number {name}", "a number that JSON has")
+    def twice(keys: list[str]) -> ScenarioError:
+        found = f"key {', '.join(map(repr, sorted(keys)))} twice in one object"
+        return ScenarioError(where, found, "each key once")
 
     try:
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        value = strict_json(
+            text, twice, lambda name: ScenarioError(where, f"the number {name}", "a number that JSON has")
+        )
     except RecursionError as error:
         raise ScenarioError(where, "nested too deeply", f"at most {MAX_DEPTH} levels") from error
     except ValueError as error:

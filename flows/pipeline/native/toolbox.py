@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from flows.common.errors import ReadError, StaffbenchError, StoreError
+from flows.common.strict_json import strict_json
 from flows.pipeline.native.folder import display_path
 from flows.pipeline.native.offered import Arguments
 from flows.schema.completion import Image
@@ -154,15 +154,11 @@ def read_arguments(tool: str, text: str, kind: type[A]) -> A:
 
 
 def _parsed(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse duplicate keys, of which the standard parser would keep only the last."""
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        raise ValueError("a key given twice in one object")
-    return unique
+    return strict_json(
+        text,
+        lambda _: ValueError("a key given twice in one object"),
+        lambda name: ValueError(f"the number {name}"),
+    )
 
 
 def _fault(error: Mapping[str, Any]) -> str:
@@ -174,10 +170,6 @@ def _named(kind: type[Arguments]) -> list[str]:
     return [
         name if field.is_required() else f"{name} (optional)" for name, field in kind.model_fields.items()
     ]
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"the number {name}")
 
 
 def encodable(text: str) -> str:
