@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -44,43 +44,24 @@ class RetryDecision(StrEnum):
     fatal = "fatal"  # nothing will work until the user fixes it
 
 
+@dataclass(eq=False, repr=False)
 class Fault(Exception):  # noqa: N818 -- never shown to users as an exception
-    """A try without a completion.
+    """A try without a completion. Give `kind` and `detail` by position: a copy is made from these."""
 
-    Attributes:
-        kind: its kind.
-        detail: the endpoint's full message: remove secrets before shortening it.
-        status: HTTP status; None unless `kind` is `status`.
-        code: the endpoint's error code; may be empty.
-        retry_after: requested wait in seconds; None if not given.
-        raw: the response, for debugging; may be empty.
-        usage: tokens of the response; None without one.
-    """
-
-    def __init__(
-        self,
-        kind: FaultKind,
-        detail: str,
-        *,
-        status: int | None = None,
-        code: str = "",
-        retry_after: float | None = None,
-        raw: str = "",
-        usage: Usage | None = None,
-    ) -> None:
-        super().__init__(kind, detail)
-        self.kind = kind
-        self.detail = detail
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-        self.raw = raw
-        self.usage = usage
+    kind: FaultKind
+    detail: str  # the endpoint's full message: remove secrets before shortening it
+    _: KW_ONLY
+    status: int | None = None  # HTTP status; None unless `kind` is `status`
+    code: str = ""  # the endpoint's error code; may be empty
+    retry_after: float | None = None  # requested wait in seconds; None if not given
+    raw: str = ""  # the response, for debugging; may be empty
+    usage: Usage | None = None  # tokens of the response; None without one
+    word: str = ""  # for it in a `Try`; empty for the usual one
 
     @property
     def outcome(self) -> str:
         """The word for it in a `Try`."""
-        return f"http {self.status}" if self.status is not None else self.kind.value
+        return self.word or (f"http {self.status}" if self.status is not None else self.kind.value)
 
     @property
     def billable(self) -> bool:

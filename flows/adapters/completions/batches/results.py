@@ -18,19 +18,6 @@ _NO_ROOM = frozenset({"token_limit_exceeded", "request_limit_exceeded"})
 """The account has too many tokens in batches: the batch is throttled, not invalid."""
 
 
-class ItemFault(Fault):
-    """A call that a batch did not answer. The provider does not charge for it."""
-
-    def __init__(self, word: str, detail: str, *, status: int | None = None, code: str = "") -> None:
-        super().__init__(FaultKind.status, detail, status=status, code=code)
-        self._word = word
-
-    @property
-    def outcome(self) -> str:
-        """The word for it in a `Try`."""
-        return self._word
-
-
 @dataclass(slots=True)
 class Results:
     """The contents of a batch's result files."""
@@ -74,11 +61,16 @@ def unanswered(batch: BatchState, results: Results) -> Fault:
     if batch.status == "failed":
         code, message = batch.errors[0] if batch.errors else ("", "no reason given")
         status = _THROTTLED if code in _NO_ROOM else None
-        return ItemFault("batch failed", f"{batch.batch_id}: {message}", status=status, code=code)
+        return _unanswered("batch failed", f"{batch.batch_id}: {message}", code, status)
     found = f"{batch.batch_id} is {batch.status} and has no result of this call"
     if results.unreadable:  # it may be among those, and then was charged
         return Fault(FaultKind.reply, f"{found}, but {results.unreadable} that can't be read")
-    return ItemFault("no result", found)
+    return _unanswered("no result", found)
+
+
+def _unanswered(word: str, detail: str, code: str = "", status: int | None = None) -> Fault:
+    """Return the fault of a call that a batch did not answer. The provider does not charge for it."""
+    return Fault(FaultKind.status, detail, status=status, code=code, word=word)
 
 
 def _outcome(response: object, error: object, note: str) -> Reply | Fault:
@@ -96,5 +88,5 @@ def _outcome(response: object, error: object, note: str) -> Reply | Fault:
         fields = cast("Mapping[str, Any]", error)
         code = str(fields.get("code") or "")
         word = code.removeprefix("batch_").replace("_", " ") or "batch error"
-        return ItemFault(word, str(fields.get("message") or code), code=code)
+        return _unanswered(word, str(fields.get("message") or code), code)
     return Fault(FaultKind.reply, "a result without a response and without an error")

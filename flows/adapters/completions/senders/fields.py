@@ -60,16 +60,9 @@ def clean(text: str) -> tuple[str, str]:
     Returns:
         The text, and a note if something was replaced.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        pass
-    else:
-        return text, ""
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    lone = sum(1 for character in joined if "\ud800" <= character <= "\udfff")
-    note = f"{plural(lone, 'lone surrogate')} replaced by U+FFFD" if lone else ""
-    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in joined), note
+    cleaned = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    lone = cleaned.count("\ufffd") - text.count("\ufffd")
+    return cleaned, f"{plural(lone, 'lone surrogate')} replaced by U+FFFD" if lone else ""
 
 
 def tame(value: Any, depth: int = 0) -> Any:
