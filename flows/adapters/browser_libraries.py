@@ -1,7 +1,5 @@
 """JavaScript libraries that a site holds: DataTables and Vega, from the packages that ship them."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.metadata import version

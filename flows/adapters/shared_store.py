@@ -5,8 +5,6 @@ Credentials and endpoints come from the environment, by the names that each prov
 module uses obstore.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -7,8 +7,6 @@ Rows are sorted and have no timestamps, so equal results have equal bytes.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownParameterType=false
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -5,8 +5,6 @@ controls. One process reads many documents in turn. It is killed and replaced wh
 exits when its pipe breaks, so none is left however the parent ends.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

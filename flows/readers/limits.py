@@ -1,7 +1,5 @@
 """Limits for one document, and progress reports of a reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names of people in a document's properties, comments and tracked changes, each with its place."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From a path to a document: which reader, within which bounds."""
 
-from __future__ import annotations
-
 import importlib
 import unicodedata
 from collections import Counter

@@ -9,8 +9,6 @@ With several workers each has a share (`flows.adapters.completions.shares`), and
 them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The client for paid completions: each is paid for once, within limits, if the store has room."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Faults of a try, and how to handle them."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

@@ -11,8 +11,6 @@ reads from the environment. How a secret is searched for depends on whether a te
   never in a reply.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import html

@@ -4,8 +4,6 @@ The process of the flow keeps the ledger (`Shares`) and listens on a port; each 
 lease. The lines hold counts, no text of any request. Who does not know the run's token gets nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json

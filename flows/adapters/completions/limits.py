@@ -11,8 +11,6 @@ With several workers each has a share of these limits (`flows.adapters.completio
 share as to a limit of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import deque

@@ -11,8 +11,6 @@ its share is free only after the term, or after a further minute where a minute 
 the budget counts as spent, as nobody knows what it paid for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

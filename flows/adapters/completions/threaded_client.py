@@ -5,8 +5,6 @@ steps from a reply to the next request waits for the work of all chains. In a se
 the GIL.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The only retry layer: makes and records tries of a call until it has an outcome."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random

@@ -4,8 +4,6 @@ pydantic rejects unknown keys, wrong types and most numbers out of range; names,
 checked here. Every error suggests the nearest valid value.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

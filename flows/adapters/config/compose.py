@@ -4,8 +4,6 @@ Hydra composes; pydantic validates the result against `flows.schema.settings`, s
 and invalid values are rejected before anything runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import io

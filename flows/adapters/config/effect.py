@@ -3,8 +3,6 @@
 Values of options are not checked: a judge's preset has a whole model, of which a judge uses a part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, cast

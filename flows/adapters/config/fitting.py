@@ -1,7 +1,5 @@
 """Settings that don't go together: with the benchmark's protocol, its classes, the judge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 

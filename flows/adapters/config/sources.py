@@ -1,7 +1,5 @@
 """Where options come from, and what of Hydra's own configuration a run uses."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Generator, Sequence

@@ -1,7 +1,5 @@
 """Read Harbor job trees, even damaged ones."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

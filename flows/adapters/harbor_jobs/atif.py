@@ -1,7 +1,5 @@
 """Read the trajectory that Harbor kept of an agent, in its format ATIF, as events of ours."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -5,8 +5,6 @@ reward kit, whose objects have a `value` and a `raw` mark. Both are found anywhe
 object by criterion id.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Other verifiers don't record it: their tasks are those of MissionReport's release.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

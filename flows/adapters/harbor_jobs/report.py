@@ -1,7 +1,5 @@
 """Find the report or brief that an attempt submitted, or why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any

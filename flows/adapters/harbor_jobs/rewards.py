@@ -1,7 +1,5 @@
 """Read an attempt's reward from Harbor's result or the verifier's files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Access to files of an untrusted job tree; nothing outside it is read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Read a `Trial` from the undamaged files of its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read experts' labels from files and folders, and name everything that is wrong with them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence

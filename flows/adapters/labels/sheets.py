@@ -1,7 +1,5 @@
 """Workbooks that an expert fills in: items and briefs in random order, without the names of models."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 import zipfile

@@ -5,8 +5,6 @@ not check whether a prompt fits. This module uses its C functions and three more
 signatures from the `llama.h` that the binding ships (ik_llama.cpp; version 0.1.5 of the binding).
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """Find a GGUF file, and report why it can't be used."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

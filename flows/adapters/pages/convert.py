@@ -8,8 +8,6 @@ and URLs; by default LibreOffice fetches linked pictures.
 # pypdfium2 ships no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -3,8 +3,6 @@
 # pypdfium2 and Pillow ship no complete types:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import io
 from collections.abc import Generator
 from contextlib import contextmanager

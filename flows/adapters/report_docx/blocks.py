@@ -1,7 +1,5 @@
 """Build inserted blocks in the formatting of their surroundings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

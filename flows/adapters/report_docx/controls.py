@@ -1,7 +1,5 @@
 """Content controls (structured document tags, ECMA-376 part 1, 17.5.2): types, content and locks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Fill content controls by type, like Word."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 

@@ -1,7 +1,5 @@
 """Public types: places, blocks and edit errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Find the places of a document in order."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

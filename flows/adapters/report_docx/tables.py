@@ -1,7 +1,5 @@
 """Rows and tables: add a row, delete one, build a table that looks like its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 

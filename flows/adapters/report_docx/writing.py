@@ -1,7 +1,5 @@
 """Write text into paragraphs and runs, keeping formatting and removing tracked changes and prompts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from copy import deepcopy

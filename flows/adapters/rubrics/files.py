@@ -1,7 +1,5 @@
 """Rubrics as spreadsheets, CSV, JSON and JSON lines: one row an item, the same columns in each."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -6,8 +6,6 @@ and `tags`. PRBench (Akyürek et al. 2025): one task each, with `rubric`: a list
 `rubric.json` or `config.json`, or the index of tasks: a list of criteria with points.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A rubric as an Excel workbook: drop-down lists, a sheet that explains the columns, places of cells."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

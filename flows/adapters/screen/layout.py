@@ -1,7 +1,5 @@
 """Fit words and tables into the width of a terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet

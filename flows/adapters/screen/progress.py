@@ -1,7 +1,5 @@
 """Progress of a run, and its calls so far, as a line."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Terminal output of a run: progress, tables and notes."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Generator, Sequence

@@ -1,7 +1,5 @@
 """Validate task trees (`staffbench validate benchmark=mission_report`), and build their table."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Files that only the verifier sees: `config.json`, the rubric and the expert's report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, cast

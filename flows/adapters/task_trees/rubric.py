@@ -1,7 +1,5 @@
 """Parse criteria with the documented field names or synonyms; other fields are kept and not used."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """List and parse files of an untrusted tree; `flows.common.untrusted` opens them."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Read `task.toml` (Harbor's schema 1.0 to 1.4), and report ignored keys."""
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

@@ -1,7 +1,5 @@
 """Read a task from `tests/` alone, the only folder in a verifier's sandbox."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

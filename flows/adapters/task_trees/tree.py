@@ -4,8 +4,6 @@ This follows Harbor 0.26: with `[[steps]]` the instruction at the root is not se
 and `solution/` take precedence over those at the root.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import dropwhile

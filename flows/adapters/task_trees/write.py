@@ -1,7 +1,5 @@
 """Write task trees atomically and reproducibly, never through links."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Text files of a written task tree: settings, sandbox, verifier, oracle."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

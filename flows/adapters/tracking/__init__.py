@@ -5,8 +5,6 @@ logs each condition as it ends. `MLFLOW_TRACKING_URI` names another store, such 
 store is `results/mlflow.db`. Only `python -m flows.adapters.tracking` imports mlflow.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

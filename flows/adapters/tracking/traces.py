@@ -1,7 +1,5 @@
 """Briefs as traces: the verdicts are assessments, and those of people can be read back."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Colours of a Word file as six hex digits: of its theme, shading, highlights and fills of shapes."""
 
-from __future__ import annotations
-
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag, val
 from flows.readers.shared.contrast import OFFICE, lit, rgb
 

@@ -1,7 +1,5 @@
 """Drawings (DrawingML and VML): text boxes, images, charts, diagrams, embedded objects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag

@@ -1,7 +1,5 @@
 """Convert the XML of a story (body, cell, note, header, box) to blocks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from flows.common.word_xml import Element, attribute, child, qn, tag

@@ -1,7 +1,5 @@
 """Read PDF files: columns in reading order, tables, and running headers and footers once."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

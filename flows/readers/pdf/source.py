@@ -1,7 +1,5 @@
 """Open a PDF file; reject incomplete ones and decompression bombs."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import logging

@@ -1,7 +1,5 @@
 """Text of charts, diagrams and drawings in Office files; a chart gives its title and its numbers."""
 
-from __future__ import annotations
-
 from flows.readers.markup import Element, walked
 from flows.readers.shared.formats import format_number, is_date
 from flows.readers.shared.notation import flat, pipe_table, shifted, struck_out

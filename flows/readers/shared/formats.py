@@ -3,8 +3,6 @@
 Dates become ISO 8601, to the precision of the format; everything else is as Excel displays it.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Sequence

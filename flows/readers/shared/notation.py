@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 -- signs that look alike are what this module is about
 """How things stand in the text, the same for every format: tables, cells, struck and raised text, marks."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

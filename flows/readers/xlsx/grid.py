@@ -1,7 +1,5 @@
 """One worksheet, streamed: the text of its cells, merged ranges, hidden rows and columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Split the cells of a sheet into tables at empty rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Invisible text of a sheet: in the colour of its background, or covered by a merged range."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 

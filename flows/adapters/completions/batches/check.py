@@ -1,7 +1,5 @@
 """Check before a run whether a model's calls can be sent in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

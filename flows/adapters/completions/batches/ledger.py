@@ -5,8 +5,6 @@ batch's sorted request keys; the whole name is the batch's marker at the provide
 id was lost.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Iterable

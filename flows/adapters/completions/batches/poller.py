@@ -1,7 +1,5 @@
 """Submit a batch once, find it again after a crash, poll it and deliver its results."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Read a batch's results: a reply or a fault for each call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field

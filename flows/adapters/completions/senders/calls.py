@@ -4,8 +4,6 @@ Unknown tool names and arguments that are not JSON are kept for the tool loop to
 name, which can't be answered, is a fault.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Read typed fields from a response; other types are a fault."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

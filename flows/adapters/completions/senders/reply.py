@@ -3,8 +3,6 @@
 All transports use this, for whole replies (`read_completion`) and streams (`StreamedReply`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast

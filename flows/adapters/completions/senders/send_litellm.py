@@ -7,8 +7,6 @@ follow redirects, with the prompt. Not worked around: it drops stream chunks wit
 which OpenRouter sends if a host encrypts its reasoning.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import logging

@@ -1,7 +1,5 @@
 """The OpenAI chat protocol over HTTP: one try, no retries."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

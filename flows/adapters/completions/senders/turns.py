@@ -4,8 +4,6 @@ Both transports use this format. It is not part of a request's key: a change of 
 request must increment `PROTOCOL_VERSION`.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ after it is created, under a name with the dead one's random number: there is on
 while the first claim of the key is there, and a release removes that one first.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

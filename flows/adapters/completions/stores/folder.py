@@ -1,7 +1,5 @@
 """The store of paid replies: content-addressed, append-only, the source of truth for resume and replay."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

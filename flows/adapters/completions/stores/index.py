@@ -3,8 +3,6 @@
 Only locations are kept in memory, not texts. Scanning is incremental: it continues where the last scan ended.
 """
 
-from __future__ import annotations
-
 import fcntl
 import logging
 import os

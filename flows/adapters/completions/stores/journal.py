@@ -3,8 +3,6 @@
 Records that arrive during an fsync share the next one: a hundred concurrent replies cost two or three.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import secrets

@@ -9,8 +9,6 @@ sha256. Images are stored as base64 texts, an assistant's tool calls and carried
 Optional fields are omitted.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -8,8 +8,6 @@ A folder of this machine has copies in `cache/`, which may be deleted. What was 
 stored is in its `unsent/`, and is stored when the store is opened again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

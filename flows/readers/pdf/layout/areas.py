@@ -1,7 +1,5 @@
 """Reading order: columns in turn, tables across them in place; uncertain cases are reported."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise

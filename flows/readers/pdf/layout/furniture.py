@@ -1,7 +1,5 @@
 """Headers and footers: lines at the same place of most pages that differ only in page numbers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a page paints, in order: text objects and shapes, as interpreted by pdfium."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from ctypes import addressof, c_float, c_int, c_uint, create_string_buffer

@@ -1,7 +1,5 @@
 """Read one page: its words and shapes in reading orientation, normalised."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
