@@ -23,8 +23,7 @@ from flows.common.digests import canonical_json
 from flows.common.errors import StoreError
 from flows.common.files import write_whole
 
-SCHEMA_VERSION = "2"
-"""Increment when a column changes its name, type or meaning."""
+SCHEMA_VERSION = "2"  # increment when a column changes its name, type or meaning
 
 
 _TYPES: dict[str, Any] = {"": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "float": pa.float64()}

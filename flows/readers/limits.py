@@ -4,11 +4,9 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-MAX_TEXT = 10_000_000
-"""Characters of one document's text; some 4,000 full pages."""
+MAX_TEXT = 10_000_000  # characters of one document's text; some 4,000 full pages
 
-MAX_BYTES = 100 * 1024 * 1024
-"""Bytes of one file."""
+MAX_BYTES = 100 * 1024 * 1024  # bytes of one file
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,6 @@ class Client:
             raise
 
     def _kept(self, key: str) -> Completion:
-        """Return the completion as the store has it now."""
         kept = self._store.get(key)
         if kept is None:
             raise StoreError(

@@ -14,8 +14,7 @@ from flows.common.text import plural
 from flows.schema.completion import Usage
 from flows.schema.settings import ModelSettings, Transport
 
-MAX_RETRY_AFTER_S = 600.0
-"""Longest pause that an endpoint may request, in seconds."""
+MAX_RETRY_AFTER_S = 600.0  # longest pause that an endpoint may request, in seconds
 
 _UNSTORED = "then run the same command again to resume; nothing was stored for these calls"
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 
 from flows.schema.settings import BudgetSettings, RunnerSettings
 
-TERM_S = 30.0
-"""Seconds without a renewal after which a worker counts as dead."""
+TERM_S = 30.0  # seconds without a renewal after which a worker counts as dead
 
 _MINUTE_S = 60.0
 _CLOSE = 1e-9  # sums of dollars are inexact

@@ -30,8 +30,7 @@ from flows.schema.settings import (
     Writer,
 )
 
-MEMBERS = "judge.members."
-"""Key prefix of a panel's members."""
+MEMBERS = "judge.members."  # key prefix of a panel's members
 
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 _TAKEN = frozenset({"completions", "mlartifacts", "mlruns", "mlflow.db", "packets"})

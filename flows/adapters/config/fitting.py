@@ -17,8 +17,7 @@ from flows.schema.settings import (
     Writer,
 )
 
-Unfit = tuple[str, str, str]
-"""Key, found and expected of a value that does not fit."""
+Unfit = tuple[str, str, str]  # key, found and expected of a value that does not fit
 
 
 def unfit_protocol(s: Settings) -> Iterator[Unfit]:

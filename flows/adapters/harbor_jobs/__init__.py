@@ -63,7 +63,6 @@ def _version(tree: Tree, lock: Mapping[str, object]) -> str | None:
 
 
 def _job_id(tree: Tree, folders: Sequence[Path]) -> str | None:
-    """Return the job's id from its trials."""
     configs = [tree.mapping(tree.file(folder, "config.json")) for folder in folders]
     ids = {as_text(config.get("job_id")) for config in configs} - {None}
     return ids.pop() if len(ids) == 1 else None

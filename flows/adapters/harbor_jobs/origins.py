@@ -16,8 +16,7 @@ from flows.schema.harbor import RELEASED, Origin, Trial
 from flows.schema.settings import ProtocolName
 
 _JUDGMENT = "verifier/judgment.json"
-_OURS = "staffbench"
-"""Field of a judgment that only our verifier writes: its version."""
+_OURS = "staffbench"  # field of a judgment that only our verifier writes: its version
 # Validated, as the names become folders and rows, and a job may be untrusted.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

@@ -7,8 +7,7 @@ from typing import Any
 from flows.adapters.harbor_jobs.tree import Tree, as_dict, as_list, as_text
 from flows.schema.harbor import ReportState
 
-REPORT, BRIEF = "report.docx", "brief.md"
-"""File that an agent submits for MissionReport and for MA-Bench."""
+REPORT, BRIEF = "report.docx", "brief.md"  # file that an agent submits for MissionReport and for MA-Bench
 
 _USUAL = "artifacts/app/outputs"
 _STATES = {state.value: state for state in (ReportState.missing, ReportState.corrupt, ReportState.empty)}
@@ -80,6 +79,5 @@ def _manifest(tree: Tree, folder: Path) -> list[dict[str, Any]]:
 
 
 def _source(fields: dict[str, Any]) -> str:
-    """Return the name of a manifest entry's file."""
     source = as_text(fields.get("source")) or ""
     return PurePosixPath(source.replace("\\", "/")).name.lower()

@@ -9,8 +9,7 @@ from typing import Any, cast
 from flows.common.untrusted import PathRefused, first_link, inside, open_inside
 from flows.schema.harbor import Damage
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Larger files are skipped with a note: results and verdicts are kilobytes."""
+MAX_BYTES = 64 * 1024 * 1024  # larger files are skipped with a note: results and verdicts are kilobytes
 
 
 class Tree:

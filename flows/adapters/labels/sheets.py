@@ -163,7 +163,6 @@ def _set_heights(sheet: Any) -> None:
 
 
 def _show(book: Workbook, name: str, title: str, text: str) -> None:
-    """Add a sheet with a text, a paragraph in each row."""
     sheet: Any = book.create_sheet(name)
     sheet.column_dimensions["A"].width = 95
     back = _put(sheet, 1, 1, f"{title} (back to {LABELS})")

@@ -24,8 +24,7 @@ from typing import Any
 from flows.adapters.pages.draw import opened, png_of
 from flows.adapters.pages.fonts import Fonts, named_fonts
 
-SECONDS = 120.0
-"""Limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start."""
+SECONDS = 120.0  # limit of one conversion; a page takes two to four seconds, most of it LibreOffice's start
 
 _TRIES = 2  # LibreOffice now and then aborts at its start, and not again with the same file
 _BY_SIGNAL = 128
@@ -169,7 +168,6 @@ def _convert(converter: Path, source: Path, folder: Path, seconds: float, number
 
 
 def _profile(profile: Path) -> Path:
-    """Write a user profile into a new folder."""
     items = [
         f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
         f"<value>{value}</value></prop></item>"

@@ -109,7 +109,6 @@ class _Styles:
         self._base = self._font(child(root, "w:docDefaults", "w:rPrDefault", "w:rPr")) or "Times New Roman"
 
     def _font(self, properties: Element | None) -> str:
-        """Return the font in run properties; may be empty."""
         fonts = child(properties, "w:rFonts")
         for name in ("w:ascii", "w:hAnsi"):
             themed = attribute(fonts, f"{name}Theme")[:5]  # 'majorHAnsi', 'minorAscii', ...

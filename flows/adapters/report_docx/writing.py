@@ -194,7 +194,6 @@ def _without_text(run: Element) -> Element | None:
 
 
 def _accept_mark(paragraph: Element) -> None:
-    """Drop tracked changes of the paragraph's mark and properties."""
     remove(child(paragraph, "w:pPr", "w:pPrChange"))
     mark: Any = child(paragraph, "w:pPr", "w:rPr")
     if mark is not None:

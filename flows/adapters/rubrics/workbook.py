@@ -164,7 +164,6 @@ def _fill(cell: Any, value: object, path: Path, what: str) -> None:
 
 
 def _lists(book: Workbook, sheet: Worksheet, dimensions: Dimensions, documents: Sequence[str]) -> None:
-    """Add the sheet of lists, and the drop-down lists that point to it."""
     lists = book.create_sheet("Lists")
     columns: dict[str, Sequence[str | int]] = {
         "step": dimensions.steps,

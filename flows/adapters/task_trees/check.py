@@ -31,8 +31,7 @@ HEAD = (
 FACTS = ("title", "report_family", "setting", "reader", "length_limit")
 """Fields of a task in the columns after the first."""
 _USED = ("task.toml: metadata.synthetic", "task.toml: metadata.licence")  # shown on pages
-WORDS = 6
-"""Number of text columns in HEAD."""
+WORDS = 6  # number of text columns in HEAD
 
 _KINDS = {"docx": "Word", "docm": "Word", "dotx": "Word", "doc": "Word", "pdf": "PDF", "xlsx": "Excel",
           "xlsm": "Excel", "xls": "Excel"}  # fmt: skip

@@ -30,8 +30,7 @@ from flows.schema.report_task import Criterion, ReportTask, RubricTotals
 
 _TEXTS = ("task_id", "title", "report_family", "setting", "reader", "length_limit", "prompt")
 _PATHS = ("golden_report_path", "instruction_path", "rubric_path", "task_path")
-_OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")
-"""Columns that a task has under the same name."""
+_OF_TASK = (*_TEXTS, "grading_guidance", "mean_score_pct")  # columns that a task has under the same name
 _COUNTS = ("num_attachments", "rubric_count", "penalty_count")  # of the rubric, penalties included
 _POINTS = ("positive_points", "penalty_points")  # both as positive numbers
 
@@ -219,7 +218,6 @@ def _texts(row: dict[str, Any], fault: Any) -> dict[str, str | None]:
 
 
 def _list(value: Any, column: str, where: str, fault: Any) -> list[Any]:
-    """Read a list or a JSON list."""
     if isinstance(value, str):
         try:
             value = parse_json(value, f"{where}: {column}")

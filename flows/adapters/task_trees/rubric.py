@@ -23,8 +23,7 @@ _POLARITIES = {
     **dict.fromkeys(("positive", "required", "requirement", "reward", "+"), Polarity.positive),
     **dict.fromkeys(("negative", "penalty", "error", "-"), Polarity.negative),
 }
-LISTS = ("criteria", "rubric", "items")
-"""Keys of an object that may contain the list of criteria."""
+LISTS = ("criteria", "rubric", "items")  # keys of an object that may contain the list of criteria
 
 
 def criteria_of(

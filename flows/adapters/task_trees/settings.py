@@ -136,7 +136,6 @@ def _section(raw: Mapping[str, Any], name: str, found: Found) -> dict[str, Any]:
 
 
 def _labels(metadata: dict[str, Any], found: Found) -> dict[str, str]:
-    """Take the labels out of the metadata."""
     labels: dict[str, str] = {}
     for label, names in LABELS.items():
         key = next((name for name in names if name in metadata), None)

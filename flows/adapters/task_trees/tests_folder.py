@@ -11,8 +11,7 @@ from flows.common.errors import Problems, ScenarioError
 from flows.common.untrusted import is_file, plain_name
 from flows.schema.report_task import Criterion
 
-GRADING = "staffbench.json"
-"""File in `tests/fixtures/` with the grading settings of an exported task."""
+GRADING = "staffbench.json"  # file in `tests/fixtures/` with the grading settings of an exported task
 
 _FORMAT = "1"
 

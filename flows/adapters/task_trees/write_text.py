@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from flows.common.errors import ConfigError
 
-STEP = "answer"
-"""Name of the only step of a written tree, from the specification."""
+STEP = "answer"  # name of the only step of a written tree, from the specification
 
 AGENT_SECONDS, VERIFIER_SECONDS = 3600.0, 5100.0
 

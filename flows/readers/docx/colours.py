@@ -3,8 +3,7 @@
 from flows.common.word_xml import NAMESPACES, Element, attribute, child, qn, tag, val
 from flows.readers.shared.contrast import OFFICE, lit, rgb
 
-UNKNOWN = "unknown"
-"""A gradient, picture, pattern or mixture: text on it counts as visible."""
+UNKNOWN = "unknown"  # a gradient, picture, pattern or mixture: text on it counts as visible
 
 WHITE = "FFFFFF"
 HIGHLIGHTS = OFFICE | {

@@ -89,8 +89,6 @@ def read(data: bytes, path: Path) -> tuple[list[Block], list[Notice]]:
 
 
 class _Writer:
-    """Writes the blocks of one page."""
-
     def __init__(self, page: PageText, hyphens: Hyphens, usual: float, notices: list[Notice]) -> None:
         self.page = page
         self.place = f"page {page.number}"

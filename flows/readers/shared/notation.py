@@ -16,8 +16,7 @@ _SCHEME = re.compile(r"^(?:mailto:|tel:|https?://)", re.IGNORECASE)
 _SIGNS = "0123456789+-−–=()n"
 _RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎ₙ")
-SHIFTS = {"superscript": 1, "subscript": -1}
-"""What Office's names of a script mean for `shifted`."""
+SHIFTS = {"superscript": 1, "subscript": -1}  # what Office's names of a script mean for `shifted`
 
 ALONGSIDE = frozenset(
     {BlockKind.textbox, BlockKind.image, BlockKind.footnote, BlockKind.endnote, BlockKind.comment}

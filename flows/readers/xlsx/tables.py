@@ -98,7 +98,6 @@ def _apart(grid: Grid, band: list[int]) -> Iterator[list[int]]:
 
 
 def _columns(grid: Grid, band: list[int]) -> Iterator[Span]:
-    """Part a band of rows at columns that are empty in all of them."""
     extents: dict[int, tuple[int, int]] = {}  # first and last row of each column
     for row in band:
         for column in grid.rows[row]:

@@ -7,8 +7,7 @@ from flows.adapters.completions.batches.transport import MAX_REQUESTS
 from flows.common.errors import ConfigError
 from flows.schema.settings import BudgetSettings, ModelSettings, Price, RunnerSettings, Transport
 
-PROVIDERS = ("openai", "azure")
-"""litellm prefixes of providers whose batches can be listed."""
+PROVIDERS = ("openai", "azure")  # litellm prefixes of providers whose batches can be listed
 
 
 def check_batches(

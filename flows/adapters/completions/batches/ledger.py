@@ -23,8 +23,7 @@ from flows.common.files import write_whole
 from flows.schema.rows import as_row
 
 FORMAT = 1
-FOLDER = "batches"
-"""Below the store's folder."""
+FOLDER = "batches"  # below the store's folder
 
 _SUFFIX = ".json"
 _PULL_S = 10.0  # less than a lease: a call of a dead worker's batch is found before it is sent again

@@ -17,8 +17,7 @@ from flows.adapters.completions.stores.shared import Store
 from flows.common.errors import ProviderError, StaffbenchError
 from flows.schema.settings import ModelSettings, RunnerSettings
 
-PATIENCE_S = 3600.0
-"""How long polling may fail before the run ends; the batch continues."""
+PATIENCE_S = 3600.0  # how long polling may fail before the run ends; the batch continues
 
 _log = logging.getLogger(__name__)
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 ENDPOINT = "/v1/chat/completions"
-MAX_REQUESTS = 50_000
-"""OpenAI's limit for one file, as is MAX_FILE_BYTES."""
+MAX_REQUESTS = 50_000  # OpenAI's limit for one file, as is MAX_FILE_BYTES
 MAX_FILE_BYTES = 200_000_000
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})

@@ -41,8 +41,6 @@ _ID_CHARS = 9
 
 @dataclass(slots=True)
 class _Piece:
-    """A partially received call."""
-
     index: int | None
     call_id: str = ""
     name: str = ""

@@ -12,8 +12,7 @@ from flows.adapters.completions.faults import Fault, FaultKind
 from flows.common.text import plural
 from flows.schema.completion import Usage
 
-RAW_CHARS = 64_000
-"""Maximum length of a body kept for debugging."""
+RAW_CHARS = 64_000  # maximum length of a body kept for debugging
 
 _TOO_LARGE = 1 << 63
 _DIGITS = 20

@@ -21,8 +21,7 @@ from flows.adapters.completions.senders.fields import (
 )
 from flows.schema.completion import CompletionStatus, ToolCall, Usage
 
-MAX_TEXT_CHARS = 16_000_000
-"""More than any model writes; stops an endless stream."""
+MAX_TEXT_CHARS = 16_000_000  # more than any model writes; stops an endless stream
 
 # OpenAI's finish reasons and those that compatible servers pass through. An unknown one means that the text
 # may be incomplete.

@@ -74,8 +74,6 @@ class GGUFSender:
 
 
 class _Server:
-    """One server process."""
-
     def __init__(self, process: asyncio.subprocess.Process, log: IO[bytes]) -> None:
         self._process = process
         self._log = log

@@ -205,7 +205,6 @@ async def _read_stream(stream: Any, reply: StreamedReply) -> Reply:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """Convert a litellm object to plain JSON values."""
     return value.model_dump(warnings=False) if hasattr(value, "model_dump") else dict(value)
 
 

@@ -17,8 +17,7 @@ from flows.common.errors import ConfigError
 from flows.schema.completion import Image, Message, Request, ToolCall
 from flows.schema.settings import ModelSettings, Transport
 
-TOOLS = "tools"
-"""The request parameter for tools."""
+TOOLS = "tools"  # the request parameter for tools
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS = 64

@@ -30,8 +30,7 @@ _Decoded = TypeVar("_Decoded")
 _READS = 4  # attempts to read one record, each from another location or after a rescan
 
 LOCK_FILE = "lock"
-MIN_FREE_BYTES = 32 << 20
-"""With less free space no calls are made, as replies in flight might not fit."""
+MIN_FREE_BYTES = 32 << 20  # with less free space no calls are made, as replies in flight might not fit
 
 
 class CompletionStore:

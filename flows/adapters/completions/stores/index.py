@@ -185,7 +185,6 @@ def _damage(segment: Path, offset: int, found: str) -> StoreError:
 
 
 def _being_written(segment: Path) -> bool:
-    """Whether its writer is alive and so holds a lock on its segment."""
     try:
         with segment.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -38,8 +38,7 @@ equal records have equal bytes."""
 
 _OPTIONAL = frozenset({"tool_calls", "carried", "fragment", "reasoning", "raw"})
 
-LEAD = b'{"checksum":"'
-"""How a record begins."""
+LEAD = b'{"checksum":"'  # how a record begins
 
 _COVERED_FROM = len(LEAD) + 64 + 2  # the checksum, its closing quote and the comma
 _HEAD = re.compile(  # a later format may go on differently

@@ -121,7 +121,6 @@ def _within(box: Box, clips: tuple[Box, ...]) -> Box:
 
 
 def _shapes(handle: Any, matrix: Matrix) -> list[Shape]:
-    """The lines, boxes and curves of one path."""
     mode, stroked, width = c_int(), c_int(), c_float()
     pdfium.FPDFPath_GetDrawMode(handle, mode, stroked)
     pdfium.FPDFPageObj_GetStrokeWidth(handle, width)
