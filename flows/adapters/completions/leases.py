@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 from flows.adapters.completions.shares import Grant, Need, Shares
@@ -115,25 +115,18 @@ class _Lessee(Protocol):
     def take(self, grants: Mapping[str, Grant], valid_until: float) -> None: ...
 
 
+@dataclass(eq=False)
 class Lease:
-    """Renews a worker's lease. Use it from the event loop of the calls only."""
+    """Renews a worker's lease from `start` on. Use it from the event loop of the calls only."""
 
-    def __init__(
-        self,
-        address: LeaseAddress,
-        lessees: Callable[[], Sequence[_Lessee]],
-        totals: Totals,
-        stop: Callable[[StaffbenchError], None],
-    ) -> None:
-        """Create a lease; nothing is sent before `start`. `stop` is called once nothing more may be sent."""
-        self._address = address
-        self._lessees = lessees
-        self._totals = totals
-        self._halt = stop
-        self._worker = secrets.token_hex(8)
-        self._asked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    _address: LeaseAddress
+    _lessees: Callable[[], Sequence[_Lessee]]
+    _totals: Totals  # sums that are reported
+    _halt: Callable[[StaffbenchError], None]  # called once nothing more may be sent
+    _worker: str = field(default_factory=lambda: secrets.token_hex(8))
+    _asked: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: asyncio.Task[None] | None = None
+    _stream: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     def ask(self) -> None:
         """Renew soon: somebody waits for more than its share."""

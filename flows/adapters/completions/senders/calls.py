@@ -48,16 +48,12 @@ class _Piece:
     further: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
+@dataclass(slots=True, eq=False)
 class Calls:
-    """The tool calls of one reply, in order of their first piece.
+    """The tool calls of one reply, in order of their first piece."""
 
-    Attributes:
-        chars: number of characters received.
-    """
-
-    def __init__(self) -> None:
-        self.chars = 0
-        self._pieces: list[_Piece] = []
+    chars: int = 0  # number of characters received
+    _pieces: list[_Piece] = field(default_factory=list[_Piece])
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -158,16 +154,12 @@ def with_ids(calls: Sequence[ToolCall], key: str) -> tuple[tuple[ToolCall, ...],
     return tuple(found), f"tool calls given an id, having none of their own: {made}" if made else ""
 
 
+@dataclass(slots=True, eq=False)
 class ProviderState:
-    """Collects the fields to send back, from a whole reply or its chunks.
+    """Collects the fields to send back, from a whole reply or its chunks."""
 
-    Attributes:
-        chars: approximate number of characters received.
-    """
-
-    def __init__(self) -> None:
-        self.chars = 0
-        self._pieces: dict[str, list[Any]] = {}
+    chars: int = 0  # approximate number of characters received
+    _pieces: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
 
     def add(self, message: Mapping[str, Any]) -> None:
         """Add the fields of a message or a chunk."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -29,26 +29,21 @@ class _Entry:
     stored: Future[None]
 
 
+@dataclass(eq=False)
 class Journal:
-    """Appends entries to its own segment.
+    """Appends entries to its own segment, which is created with the first one."""
 
-    Attributes:
-        commits: number of fsyncs so far.
-    """
+    _folder: Path
+    _index: Index  # updated with each durable record
+    _guard: threading.Lock  # for changes of the index
+    commits: int = 0  # number of fsyncs so far
+    _queue: SimpleQueue[_Entry | None] = field(default_factory=SimpleQueue["_Entry | None"])
+    _thread: threading.Thread | None = None
+    _descriptor: int | None = None
+    _segment: Path = field(init=False)
 
-    def __init__(self, folder: Path, index: Index, guard: threading.Lock) -> None:
-        """Create a journal; no file is created before the first entry.
-
-        `index` is updated with each durable record, under `guard`.
-        """
-        self.commits = 0
-        self._folder = folder
-        self._index = index
-        self._guard = guard
-        self._queue: SimpleQueue[_Entry | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._descriptor: int | None = None
-        self._segment = folder
+    def __post_init__(self) -> None:
+        self._segment = self._folder
 
     def submit(self, head: Head, line: bytes, texts: Mapping[str, str]) -> Future[None]:
         """Pass a completion's record to the writer; the result is done when it is durable.
